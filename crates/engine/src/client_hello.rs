@@ -1,0 +1,193 @@
+//! The ClientHello: everything that is offered.
+
+use reprise_trace::{Nanos, Version};
+use reprise_wire::codec::{self, vec8, vec16};
+use reprise_wire::{
+    CipherSuite, ClientHello, ExtensionType, Extensions, ExtensionsBuilder, HandshakeType, List16, NamedGroup,
+    ProtocolVersion, PskKeyExchangeMode, frame,
+};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::key_share::{EcdhKeyShare, KeyShare};
+use crate::session::{Offer, Tls13Ticket};
+use crate::suite;
+use crate::verify::SCHEMES;
+
+/// Choices that differ from ClientHello to ClientHello.
+pub(crate) struct Hello<'a> {
+    pub(crate) random: &'a [u8; 32],
+    pub(crate) session_id: &'a [u8],
+    pub(crate) key_share: Option<&'a dyn KeyShare>,
+    /// From a HelloRetryRequest.
+    pub(crate) cookie: Option<&'a [u8]>,
+    pub(crate) offer: &'a Offer,
+    pub(crate) now: Nanos,
+}
+
+impl Hello<'_> {
+    /// The message, framed. Where a PSK is offered, its binder is still zero and ends the message: see [`binder_start`].
+    pub(crate) fn emit(&self, config: &Config) -> Result<Vec<u8>, Error> {
+        let suites = offered_suites(config, self.offer);
+        if suites.is_empty() {
+            return Err(Error::NothingToOffer("no cipher suite of an offered version"));
+        }
+        let mut suite_bytes = Vec::with_capacity(2 * suites.len());
+        List16::encode(&suites, &mut suite_bytes);
+
+        let extensions = self.extensions(config);
+        let hello = ClientHello {
+            legacy_version: ProtocolVersion::TLS_1_2,
+            random: self.random,
+            session_id: self.session_id,
+            cipher_suites: List16::from_bytes(&suite_bytes).map_err(Error::malformed("ClientHello"))?,
+            compression_methods: &[0],
+            extensions: Some(Extensions::parse(extensions.as_bytes()).map_err(Error::malformed("ClientHello"))?),
+        };
+        let mut message = Vec::with_capacity(512);
+        frame(&mut message, HandshakeType::CLIENT_HELLO, |out| hello.emit(out));
+        Ok(message)
+    }
+
+    fn extensions(&self, config: &Config) -> ExtensionsBuilder {
+        let tls12 = config.versions.contains(&Version::Tls12);
+        let tls13 = config.versions.contains(&Version::Tls13);
+        let groups = offered_groups(config);
+        let mut extensions = ExtensionsBuilder::new();
+
+        if let Some(name) = &config.sni {
+            // RFC 6066 §3: one host_name (0).
+            extensions.push(ExtensionType::SERVER_NAME, |out| {
+                vec16(out, |out| {
+                    codec::u8(out, 0);
+                    vec16(out, |out| out.extend_from_slice(name.as_bytes()));
+                });
+            });
+        }
+        extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| vec16(out, |out| List16::encode(&groups, out)));
+        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| vec16(out, |out| List16::encode(SCHEMES, out)));
+        if !config.alpn.is_empty() {
+            extensions.push(ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION, |out| {
+                vec16(out, |out| config.alpn.iter().for_each(|protocol| vec8(out, |out| out.extend_from_slice(protocol))));
+            });
+        }
+        if tls12 {
+            extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| {});
+            extensions.push(ExtensionType::RENEGOTIATION_INFO, |out| vec8(out, |_| {}));
+            extensions.push(ExtensionType::EC_POINT_FORMATS, |out| vec8(out, |out| codec::u8(out, 0)));
+            match self.offer {
+                Offer::Full { session_ticket: true } => {
+                    extensions.push(ExtensionType::SESSION_TICKET, |_| {});
+                }
+                Offer::SessionTicket(session) => {
+                    extensions.push(ExtensionType::SESSION_TICKET, |out| {
+                        session.ticket.iter().for_each(|ticket| out.extend_from_slice(&ticket.ticket));
+                    });
+                }
+                _ => {}
+            }
+        }
+        if tls13 {
+            extensions.push(ExtensionType::SUPPORTED_VERSIONS, |out| {
+                vec8(out, |out| List16::encode(&offered_versions(config), out));
+            });
+            extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
+                vec8(out, |out| codec::u8(out, PskKeyExchangeMode::PSK_DHE_KE.0));
+            });
+            extensions.push(ExtensionType::KEY_SHARE, |out| {
+                vec16(out, |out| {
+                    if let Some(share) = self.key_share {
+                        codec::u16(out, share.group().0);
+                        vec16(out, |out| out.extend_from_slice(share.public()));
+                    }
+                });
+            });
+            if let Some(cookie) = self.cookie {
+                extensions.push(ExtensionType::COOKIE, |out| vec16(out, |out| out.extend_from_slice(cookie)));
+            }
+            if let Offer::Ticket(ticket) = self.offer {
+                // RFC 8446 §4.2.11: it must be the last.
+                extensions.push(ExtensionType::PRE_SHARED_KEY, |out| emit_psk(ticket, self.now, out));
+            }
+        }
+        extensions
+    }
+}
+
+/// One identity, and a binder of zeros in the place of the true one.
+fn emit_psk(ticket: &Tls13Ticket, now: Nanos, out: &mut Vec<u8>) {
+    vec16(out, |out| {
+        vec16(out, |out| out.extend_from_slice(&ticket.ticket));
+        codec::u32(out, ticket.obfuscated_age(now));
+    });
+    vec16(out, |out| vec8(out, |out| out.resize(out.len() + ticket.suite.hash.output_len(), 0)));
+}
+
+/// Where in a ClientHello with one PSK the binders begin, their length prefix included: what stands before is what the
+/// binder covers (RFC 8446 §4.2.11.2).
+pub(crate) fn binder_start(hello: &[u8], ticket: &Tls13Ticket) -> usize {
+    hello.len().saturating_sub(2 + 1 + ticket.suite.hash.output_len())
+}
+
+/// The suites that go into a ClientHello.
+pub(crate) fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
+    // A server may resume a TLS 1.2 session with its own suite only, so that must be among the offered.
+    let session_suite = match offer {
+        Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
+        _ => None,
+    };
+    let spoken = config
+        .cipher_suites
+        .iter()
+        .copied()
+        .filter(|&id| suite::find(id).is_some_and(|suite| config.versions.contains(&suite.version)));
+    let mut suites: Vec<CipherSuite> = spoken.collect();
+    if let Some(id) = session_suite
+        && !suites.contains(&id)
+    {
+        suites.push(id);
+    }
+    if config.survey {
+        let unspoken = CipherSuite::NAMED.iter().copied().filter(|&id| suite::find(id).is_none() && !is_signalling(id));
+        suites.extend(unspoken);
+    }
+    suites
+}
+
+/// The groups that go into supported_groups.
+pub(crate) fn offered_groups(config: &Config) -> Vec<NamedGroup> {
+    let mut groups = config.groups.clone();
+    if config.survey {
+        let known = EcdhKeyShare::GROUPS.iter().copied();
+        let unspoken = [NamedGroup::SECP521R1, NamedGroup::X448, NamedGroup::FFDHE2048, NamedGroup::FFDHE3072];
+        for group in known.chain(unspoken) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+    }
+    groups
+}
+
+fn offered_versions(config: &Config) -> Vec<ProtocolVersion> {
+    let mut versions = config.versions.clone();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    let mut versions: Vec<_> = versions.into_iter().map(wire_version).collect();
+    if config.survey {
+        versions.extend([ProtocolVersion::TLS_1_1, ProtocolVersion::TLS_1_0]);
+    }
+    versions
+}
+
+/// The number of a version on the wire.
+pub(crate) fn wire_version(version: Version) -> ProtocolVersion {
+    match version {
+        Version::Tls12 => ProtocolVersion::TLS_1_2,
+        Version::Tls13 => ProtocolVersion::TLS_1_3,
+    }
+}
+
+/// Numbers in the place of a suite that are none: a server that "chose" one would be broken.
+fn is_signalling(id: CipherSuite) -> bool {
+    id == CipherSuite::TLS_EMPTY_RENEGOTIATION_INFO_SCSV || id == CipherSuite::TLS_FALLBACK_SCSV
+}

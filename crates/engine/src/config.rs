@@ -1,0 +1,61 @@
+//! What a connection may negotiate.
+
+use std::sync::Arc;
+
+use reprise_trace::Version;
+use reprise_wire::{CipherSuite, NamedGroup};
+use rustls_pki_types::{ServerName, UnixTime};
+
+use crate::client_auth::ClientIdentity;
+use crate::error::Error;
+use crate::key_log::KeyLog;
+use crate::key_share::KeyShares;
+use crate::session::Offer;
+use crate::verify::CertificatePolicy;
+
+/// What all connections to one target have in common.
+pub struct Config {
+    /// The versions that are offered.
+    pub versions: Vec<Version>,
+    /// The suites that are offered, in order of preference; those of other versions are left out.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// The groups that are offered, in order of preference; the first gets a key share under TLS 1.3.
+    pub groups: Vec<NamedGroup>,
+    /// The name that the certificate must be valid for.
+    pub server_name: ServerName<'static>,
+    /// The name that is sent in server_name; `None` sends none (an address is never sent, RFC 6066 §3).
+    pub sni: Option<String>,
+    /// The protocols that are offered by ALPN, in order of preference.
+    pub alpn: Vec<Vec<u8>>,
+    /// What to do with the server's certificate.
+    pub certificates: CertificatePolicy,
+    /// The client's own certificate.
+    pub identity: Option<ClientIdentity>,
+    /// Where key shares come from.
+    pub key_shares: Arc<dyn KeyShares>,
+    /// Where all other randomness comes from.
+    pub entropy: Arc<dyn Entropy>,
+    /// Who is told the secrets.
+    pub key_log: Option<Arc<dyn KeyLog>>,
+    /// Offers also what is not spoken here, so that a server that can do nothing else reveals what it would choose: the
+    /// connection then fails with [`Error::Unspoken`]. Not for measuring.
+    pub survey: bool,
+}
+
+/// What one connection needs to begin.
+pub struct Start {
+    /// What it offers to resume.
+    pub offer: Offer,
+    /// The date, by which certificates are judged.
+    pub date: UnixTime,
+}
+
+/// Randomness that is not a key share.
+pub trait Entropy: Send + Sync {
+    /// Fills `bytes`.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Encrypts a premaster secret to the server's RSA key, given as SubjectPublicKeyInfo (RFC 5246 §7.4.7.1). The padding
+    /// of PKCS #1 v1.5 is random, which is why this is the caller's.
+    fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error>;
+}

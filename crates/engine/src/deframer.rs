@@ -1,0 +1,61 @@
+//! From bytes as they arrive to whole records.
+
+use reprise_wire::{HEADER_LEN, Record};
+
+use crate::error::Error;
+
+/// Holds the bytes of records that have not arrived whole. It never holds more than was handed in at once plus one
+/// record, since every whole record is taken before the next bytes come.
+#[derive(Default)]
+pub(crate) struct Deframer {
+    buffer: Vec<u8>,
+    /// Bytes at the front of `buffer` that have been taken.
+    taken: usize,
+    /// Whether a valid record was ever seen: before, garbage means that the peer does not speak TLS at all.
+    spoke_tls: bool,
+}
+
+impl Deframer {
+    /// Adds bytes from the wire.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The next whole record, header included, to be opened in place.
+    pub(crate) fn next_record(&mut self) -> Result<Option<&mut [u8]>, Error> {
+        let waiting = &self.buffer[self.taken..];
+        let length = match Record::parse(waiting) {
+            Ok(Some((_, length))) => length,
+            Ok(None) => {
+                if self.spoke_tls || waiting.len() >= HEADER_LEN || waiting.is_empty() || looks_like_tls(waiting) {
+                    return Ok(None);
+                }
+                return Err(Error::NotTls(waiting.to_vec()));
+            }
+            Err(_) if !self.spoke_tls => return Err(Error::NotTls(waiting.iter().take(16).copied().collect())),
+            Err(error) => return Err(Error::Malformed { message: "record", error }),
+        };
+        self.spoke_tls = true;
+        let start = self.taken;
+        self.taken += length;
+        Ok(Some(&mut self.buffer[start..start + length]))
+    }
+
+    /// Whether the peer stopped in the middle of a record.
+    pub(crate) fn holds_partial_record(&self) -> bool {
+        self.taken < self.buffer.len()
+    }
+
+    /// Whether the peer has ever sent a record of TLS.
+    pub(crate) fn spoke_tls(&self) -> bool {
+        self.spoke_tls
+    }
+}
+
+/// Whether these first bytes, too few for a header, could begin a record: content types 20 to 24, version 3.x.
+fn looks_like_tls(bytes: &[u8]) -> bool {
+    bytes.first().is_none_or(|&content_type| (20..=24).contains(&content_type))
+        && bytes.get(1).is_none_or(|&major| major == 3)
+}

@@ -1,0 +1,231 @@
+//! What can go wrong, each naming its culprit.
+
+use reprise_wire::{
+    AlertDescription, CipherSuite, ContentType, HandshakeType, NamedGroup, ProtocolVersion, SignatureScheme,
+};
+use thiserror::Error;
+
+use crate::verify::CertificateError;
+
+/// Why a connection ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The first bytes are no TLS record.
+    #[error("the peer does not speak TLS: its first bytes are {}", show(.0))]
+    NotTls(Vec<u8>),
+    /// Bytes that no TLS message consists of.
+    #[error("the server's {message} cannot be read: {error}")]
+    Malformed {
+        /// The message, or `record`.
+        message: &'static str,
+        /// What is wrong with it.
+        error: reprise_wire::Error,
+    },
+    /// The server broke a rule of the protocol.
+    #[error("the server misbehaved: {0}")]
+    PeerMisbehaved(Misbehaviour),
+    /// The server chose something that Reprise recognises and does not speak.
+    #[error("the server chose {0}, which Reprise recognises and does not speak")]
+    Unspoken(Unspoken),
+    /// The server ended the connection with an alert.
+    #[error("the server refused with the alert {0}")]
+    AlertReceived(AlertDescription),
+    /// The server's certificate is not to be trusted.
+    #[error("{0}")]
+    Certificate(#[from] CertificateError),
+    /// A record does not decrypt.
+    #[error("a record from the server does not decrypt")]
+    BadRecordMac,
+    /// The server closed the connection in the middle of the handshake.
+    #[error("the server closed the connection {0}")]
+    ClosedEarly(&'static str),
+    /// The server asks for more than a client should hold.
+    #[error("the server's {what} exceeds the limit of {limit} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// A message came too often.
+    #[error("the server sent {what} more than {limit} times")]
+    TooMany {
+        /// What came too often.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The configuration offers nothing that could be negotiated.
+    #[error("nothing to offer: {0}")]
+    NothingToOffer(&'static str),
+    /// The client's key cannot sign in any scheme that the server takes.
+    #[error("the client's key cannot sign in any scheme that the server accepts")]
+    NoCommonSignatureScheme,
+    /// A primitive failed that does not fail on valid input.
+    #[error("the crypto library failed at {0}")]
+    Crypto(&'static str),
+    /// The connection was used after it had failed or was closed.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+impl Error {
+    /// The alert that tells the server why (RFC 8446 §6.2); `None` where an alert would be pointless.
+    pub fn alert(&self) -> Option<AlertDescription> {
+        match self {
+            Self::NotTls(_) | Self::AlertReceived(_) | Self::ClosedEarly(_) | Self::Closed => None,
+            Self::Malformed { .. } => Some(AlertDescription::DECODE_ERROR),
+            Self::PeerMisbehaved(rule) => Some(rule.alert()),
+            Self::Unspoken(Unspoken::Version(_)) => Some(AlertDescription::PROTOCOL_VERSION),
+            Self::Unspoken(_) | Self::NoCommonSignatureScheme => Some(AlertDescription::HANDSHAKE_FAILURE),
+            Self::Certificate(error) => Some(error.alert()),
+            Self::BadRecordMac => Some(AlertDescription::BAD_RECORD_MAC),
+            Self::TooLarge { .. } => Some(AlertDescription::RECORD_OVERFLOW),
+            Self::TooMany { .. } => Some(AlertDescription::UNEXPECTED_MESSAGE),
+            Self::NothingToOffer(_) | Self::Crypto(_) => Some(AlertDescription::INTERNAL_ERROR),
+        }
+    }
+
+    pub(crate) fn malformed(message: &'static str) -> impl FnOnce(reprise_wire::Error) -> Self {
+        move |error| Self::Malformed { message, error }
+    }
+}
+
+impl From<Misbehaviour> for Error {
+    fn from(rule: Misbehaviour) -> Self {
+        Self::PeerMisbehaved(rule)
+    }
+}
+
+/// A rule of the protocol that the server broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Misbehaviour {
+    /// A message where another was due.
+    #[error("{received} where {expected} was due")]
+    UnexpectedMessage {
+        /// What came.
+        received: HandshakeType,
+        /// What was due.
+        expected: &'static str,
+    },
+    /// A record of a type that has no place here.
+    #[error("a record of type {received} where {expected} was due")]
+    UnexpectedRecord {
+        /// What came.
+        received: ContentType,
+        /// What was due.
+        expected: &'static str,
+    },
+    /// A handshake message spans a change of keys (RFC 8446 §5.1).
+    #[error("a handshake message spans a change of keys")]
+    KeyChangeInsideMessage,
+    /// Another record type in the middle of a handshake message (RFC 8446 §5.1).
+    #[error("a handshake message is interleaved with other records")]
+    InterleavedMessage,
+    /// A version that was not offered.
+    #[error("it chose {0}, which was not offered")]
+    UnofferedVersion(ProtocolVersion),
+    /// A suite that was not offered.
+    #[error("it chose {0}, which was not offered")]
+    UnofferedSuite(CipherSuite),
+    /// A group that was not offered.
+    #[error("it chose the group {0}, which was not offered")]
+    UnofferedGroup(NamedGroup),
+    /// A signature scheme that was not offered, or that does not fit the certificate's key.
+    #[error("it signed with {0}, which was not offered or does not fit its key")]
+    UnofferedScheme(SignatureScheme),
+    /// An extension that was not asked for (RFC 8446 §4.2).
+    #[error("it answered an extension that was not offered: {0}")]
+    UnofferedExtension(reprise_wire::ExtensionType),
+    /// A message lacks an extension that it must carry.
+    #[error("its {message} lacks the extension {extension}")]
+    MissingExtension {
+        /// The message.
+        message: &'static str,
+        /// What it lacks.
+        extension: reprise_wire::ExtensionType,
+    },
+    /// The session ID is not the one that was offered (RFC 8446 §4.1.3).
+    #[error("it did not echo legacy_session_id")]
+    SessionIdNotEchoed,
+    /// A second HelloRetryRequest, or one that asks for nothing new (RFC 8446 §4.1.4).
+    #[error("its HelloRetryRequest is illegal: {0}")]
+    IllegalRetry(&'static str),
+    /// The choice made after a HelloRetryRequest differs from the one made in it.
+    #[error("it changed its mind after the HelloRetryRequest about {0}")]
+    ChangedAfterRetry(&'static str),
+    /// A PSK that was not offered, or with another hash.
+    #[error("it selected a PSK that was not offered")]
+    IllegalPsk,
+    /// The sentinel of RFC 8446 §4.1.3 says that someone took TLS 1.3 away.
+    #[error("its random carries the downgrade sentinel")]
+    Downgraded,
+    /// A key share that is no point of its group, or none at all.
+    #[error("its key share is invalid")]
+    IllegalKeyShare,
+    /// The signature over the handshake is wrong.
+    #[error("its signature over the handshake is wrong")]
+    BadSignature,
+    /// The verify_data of its Finished is wrong.
+    #[error("its Finished is wrong")]
+    BadFinished,
+    /// A resumed session with another version, suite or master-secret derivation (RFC 5246 §7.4.1.3, RFC 7627 §5.3).
+    #[error("it resumed the session with another {0}")]
+    ResumedDifferently(&'static str),
+    /// A compression method, which nobody offered.
+    #[error("it chose a compression method")]
+    Compression,
+    /// An empty fragment where none is allowed (RFC 8446 §5.1), or a plaintext without a type (§5.4).
+    #[error("it sent an empty handshake fragment or a plaintext without a type")]
+    EmptyFragment,
+    /// An ALPN protocol that was not offered.
+    #[error("it chose an ALPN protocol that was not offered")]
+    UnofferedProtocol,
+    /// A field whose value the RFC forbids.
+    #[error("{0}")]
+    IllegalValue(&'static str),
+    /// A renegotiation with a wrong renegotiation_info (RFC 5746 §3.4).
+    #[error("its renegotiation_info is not empty in a first handshake")]
+    RenegotiationInfo,
+}
+
+impl Misbehaviour {
+    fn alert(self) -> AlertDescription {
+        match self {
+            Self::UnexpectedMessage { .. }
+            | Self::UnexpectedRecord { .. }
+            | Self::KeyChangeInsideMessage
+            | Self::InterleavedMessage
+            | Self::EmptyFragment => AlertDescription::UNEXPECTED_MESSAGE,
+            Self::UnofferedExtension(_) => AlertDescription::UNSUPPORTED_EXTENSION,
+            Self::MissingExtension { .. } => AlertDescription::MISSING_EXTENSION,
+            Self::UnofferedVersion(_) => AlertDescription::PROTOCOL_VERSION,
+            Self::BadSignature | Self::BadFinished => AlertDescription::DECRYPT_ERROR,
+            _ => AlertDescription::ILLEGAL_PARAMETER,
+        }
+    }
+}
+
+/// What Reprise recognises in a server's choice and does not speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unspoken {
+    /// TLS 1.0, 1.1 or SSL.
+    #[error("{0}")]
+    Version(ProtocolVersion),
+    /// A suite with finite-field Diffie-Hellman, CBC, CCM, …
+    #[error("the cipher suite {0}")]
+    Suite(CipherSuite),
+    /// A group such as secp521r1.
+    #[error("the group {0}")]
+    Group(NamedGroup),
+}
+
+/// The first bytes of something that is not TLS, as text where they are text.
+fn show(bytes: &[u8]) -> String {
+    let text: String = bytes.iter().take(16).map(|&byte| char::from(byte)).collect();
+    if !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() || c == ' ' || c == '\r' || c == '\n') {
+        format!("{text:?}")
+    } else {
+        bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+    }
+}

@@ -1,0 +1,102 @@
+//! The server authenticates itself and may ask the client to: Certificate, ServerKeyExchange, CertificateRequest,
+//! ServerHelloDone (RFC 5246 §7.4.2 to §7.4.5, RFC 8422 §5.4).
+
+use reprise_trace::{ClientAuthentication, Version};
+use reprise_wire::{
+    CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, NamedGroup, ServerHelloDone,
+    ServerKeyExchangeEcdhe, SignatureScheme,
+};
+use rustls_pki_types::CertificateDer;
+
+use super::Handshake12;
+use super::client_flight::{self, PeerKey};
+use crate::client_hello::offered_groups;
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour, Unspoken};
+use crate::handshake::{State, choose_scheme, expect};
+use crate::key_share::EcdhKeyShare;
+use crate::suite::KeyExchange;
+use crate::verify::{CertificateError, LeafKey};
+
+pub(crate) struct ExpectCertificate {
+    pub(super) handshake: Handshake12,
+}
+
+impl ExpectCertificate {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let body = expect(message, HandshakeType::CERTIFICATE)?;
+        let certificate = CertificateTls12::parse(body).map_err(Error::malformed("Certificate"))?;
+        let chain: Vec<_> = certificate.iter().map(CertificateDer::from).collect();
+        if chain.is_empty() {
+            return Err(CertificateError::Empty.into());
+        }
+        let key = core.judge_chain(&chain)?;
+        self.handshake.handshaking.transcript.add(message.raw);
+
+        let handshake = self.handshake;
+        match handshake.handshaking.suite.key_exchange {
+            KeyExchange::Rsa => {
+                let key = key.ok_or(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()))?;
+                let peer_key = PeerKey::Rsa { spki: key.spki };
+                Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake, peer_key, request: None })))
+            }
+            _ => Ok(State::Tls12ServerKeyExchange(Box::new(ExpectServerKeyExchange { handshake, key }))),
+        }
+    }
+}
+
+pub(crate) struct ExpectServerKeyExchange {
+    pub(super) handshake: Handshake12,
+    pub(super) key: Option<LeafKey>,
+}
+
+impl ExpectServerKeyExchange {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let body = expect(message, HandshakeType::SERVER_KEY_EXCHANGE)?;
+        let exchange = ServerKeyExchangeEcdhe::parse(body).map_err(Error::malformed("ServerKeyExchange"))?;
+        check_group(core, exchange.group)?;
+
+        // RFC 8422 §5.4: both randoms and the parameters are signed.
+        let handshaking = &mut self.handshake.handshaking;
+        let signed = [&handshaking.client_random[..], &self.handshake.server_random, exchange.params_raw].concat();
+        core.judge_signature(Version::Tls12, self.key.as_ref(), exchange.scheme, &signed, exchange.signature)?;
+        core.note(|outcome| outcome.group = Some(exchange.group.to_string()));
+        handshaking.transcript.add(message.raw);
+
+        let peer_key = PeerKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };
+        Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake: self.handshake, peer_key, request: None })))
+    }
+}
+
+fn check_group(core: &Core, group: NamedGroup) -> Result<(), Error> {
+    if !offered_groups(&core.config).contains(&group) {
+        return Err(Misbehaviour::UnofferedGroup(group).into());
+    }
+    if !EcdhKeyShare::GROUPS.contains(&group) {
+        return Err(Error::Unspoken(Unspoken::Group(group)));
+    }
+    Ok(())
+}
+
+pub(crate) struct ExpectRequestOrDone {
+    pub(super) handshake: Handshake12,
+    pub(super) peer_key: PeerKey,
+    /// Whether a certificate was asked for, and the scheme in which to sign.
+    pub(super) request: Option<Option<SignatureScheme>>,
+}
+
+impl ExpectRequestOrDone {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
+            let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
+            core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
+            self.request = Some(choose_scheme(core, Version::Tls12, request.signature_schemes)?);
+            self.handshake.handshaking.transcript.add(message.raw);
+            return Ok(State::Tls12RequestOrDone(Box::new(self)));
+        }
+        let body = expect(message, HandshakeType::SERVER_HELLO_DONE)?;
+        ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
+        self.handshake.handshaking.transcript.add(message.raw);
+        client_flight::send(core, self.handshake, self.peer_key, self.request)
+    }
+}

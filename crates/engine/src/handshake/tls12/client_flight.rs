@@ -1,0 +1,128 @@
+//! The client's second flight: Certificate, ClientKeyExchange, CertificateVerify, ChangeCipherSpec, Finished (RFC 5246
+//! §7.4.6 to §7.4.9).
+
+use reprise_trace::ClientAuthentication;
+use reprise_wire::codec::vec24;
+use reprise_wire::{CertificateVerify, ClientKeyExchange, Finished, HandshakeType, NamedGroup, SignatureScheme, frame};
+use zeroize::Zeroizing;
+
+use super::Handshake12;
+use super::finished::{ExpectTicketOrCcs, Order};
+use crate::core::Core;
+use crate::error::Error;
+use crate::handshake::State;
+use crate::key_schedule::tls12::MasterSecret;
+use crate::protection::Sealer;
+
+/// What the premaster secret is agreed on with.
+pub(super) enum PeerKey {
+    /// The server's ephemeral share.
+    Ecdhe { group: NamedGroup, public: Vec<u8> },
+    /// The RSA key of its certificate, SubjectPublicKeyInfo.
+    Rsa { spki: Vec<u8> },
+}
+
+pub(super) fn send(
+    core: &mut Core,
+    mut handshake: Handshake12,
+    peer_key: PeerKey,
+    request: Option<Option<SignatureScheme>>,
+) -> Result<State, Error> {
+    if request.is_some() {
+        send_certificate(core, &mut handshake)?;
+    }
+    let premaster = send_key_exchange(core, &mut handshake, &peer_key)?;
+    let suite = handshake.handshaking.suite;
+    let client_random = handshake.handshaking.client_random;
+    let master = if handshake.extended_master_secret {
+        MasterSecret::extended(suite, &premaster, handshake.handshaking.transcript.current().as_ref())?
+    } else {
+        MasterSecret::new(suite, &premaster, &client_random, &handshake.server_random)?
+    };
+    core.log_secret("CLIENT_RANDOM", &client_random, master.as_bytes());
+    if let Some(Some(scheme)) = request {
+        send_certificate_verify(core, &mut handshake, scheme)?;
+    }
+    handshake.handshaking.transcript.forget_messages();
+
+    let keys = master.key_block(suite, &client_random, &handshake.server_random)?;
+    core.send_change_cipher_spec()?;
+    core.send_under(Sealer::tls12(suite, &keys.client)?);
+    send_finished(core, &mut handshake, &master)?;
+    Ok(State::Tls12TicketOrCcs(Box::new(ExpectTicketOrCcs {
+        handshake,
+        master,
+        keys,
+        ticket: None,
+        order: Order::ServerLast,
+    })))
+}
+
+/// The client's Finished over all that went before.
+pub(super) fn send_finished(core: &mut Core, handshake: &mut Handshake12, master: &MasterSecret) -> Result<(), Error> {
+    let transcript = handshake.handshaking.transcript.current();
+    let verify_data = master.client_finished(handshake.handshaking.suite, transcript.as_ref())?;
+    let mut message = Vec::new();
+    frame(&mut message, HandshakeType::FINISHED, |out| Finished { verify_data: &verify_data }.emit(out));
+    handshake.handshaking.transcript.add(&message);
+    core.send_handshake(&message)
+}
+
+/// The client's certificate, or an empty list where there is none to show (RFC 5246 §7.4.6).
+fn send_certificate(core: &mut Core, handshake: &mut Handshake12) -> Result<(), Error> {
+    let config = core.config.clone();
+    let mut message = Vec::new();
+    frame(&mut message, HandshakeType::CERTIFICATE, |out| {
+        vec24(out, |out| {
+            for der in config.identity.iter().flat_map(|identity| &identity.chain) {
+                vec24(out, |out| out.extend_from_slice(der));
+            }
+        });
+    });
+    handshake.handshaking.transcript.add(&message);
+    core.send_handshake(&message)
+}
+
+/// ClientKeyExchange; returns the premaster secret.
+fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &PeerKey) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut message = Vec::new();
+    let premaster = match peer_key {
+        PeerKey::Ecdhe { group, public } => {
+            let share = core.config.key_shares.share(*group)?;
+            frame(&mut message, HandshakeType::CLIENT_KEY_EXCHANGE, |out| {
+                ClientKeyExchange::Ecdhe { public: share.public() }.emit(out);
+            });
+            share.agree(public)?
+        }
+        PeerKey::Rsa { spki } => {
+            // RFC 5246 §7.4.7.1: the offered version, then 46 random bytes.
+            let mut premaster = Zeroizing::new([0; 48]);
+            core.config.entropy.fill(&mut premaster[..])?;
+            premaster[..2].copy_from_slice(&[3, 3]);
+            let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster)?;
+            frame(&mut message, HandshakeType::CLIENT_KEY_EXCHANGE, |out| {
+                ClientKeyExchange::Rsa { encrypted: &encrypted }.emit(out);
+            });
+            Zeroizing::new(premaster.to_vec())
+        }
+    };
+    handshake.handshaking.transcript.add(&message);
+    core.send_handshake(&message)?;
+    Ok(premaster)
+}
+
+/// CertificateVerify over the messages themselves (RFC 5246 §7.4.8).
+fn send_certificate_verify(core: &mut Core, handshake: &mut Handshake12, scheme: SignatureScheme) -> Result<(), Error> {
+    let config = core.config.clone();
+    let identity = config.identity.as_ref().ok_or(Error::NoCommonSignatureScheme)?;
+    let messages = handshake.handshaking.transcript.messages().ok_or(Error::Crypto("CertificateVerify"))?;
+    let signature = identity.signer.sign(scheme, messages)?;
+    let mut message = Vec::new();
+    frame(&mut message, HandshakeType::CERTIFICATE_VERIFY, |out| {
+        CertificateVerify { scheme, signature: &signature }.emit(out);
+    });
+    handshake.handshaking.transcript.add(&message);
+    core.send_handshake(&message)?;
+    core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! The server authenticates itself, and may ask the client to: CertificateRequest, Certificate, CertificateVerify (RFC
+//! 8446 §4.3.2, §4.4.2, §4.4.3).
+
+use reprise_trace::{ClientAuthentication, Version};
+use reprise_wire::{
+    CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType, List16, Reader,
+};
+use rustls_pki_types::CertificateDer;
+
+use super::{ClientCertificate, ExpectFinished, HandshakeKeys};
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour};
+use crate::handshake::{Handshaking, State, choose_scheme, expect};
+use crate::verify::{CertificateError, LeafKey};
+
+pub(crate) struct ExpectCertificateOrRequest {
+    pub(super) handshaking: Handshaking,
+    pub(super) keys: HandshakeKeys,
+    pub(super) client_certificate: ClientCertificate,
+}
+
+impl ExpectCertificateOrRequest {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        if message.msg_type == HandshakeType::CERTIFICATE_REQUEST
+            && matches!(self.client_certificate, ClientCertificate::NotRequested)
+        {
+            self.client_certificate = accept_request(core, message)?;
+            self.handshaking.transcript.add(message.raw);
+            return Ok(State::Tls13CertificateOrRequest(Box::new(self)));
+        }
+        let body = expect(message, HandshakeType::CERTIFICATE)?;
+        let certificate = CertificateTls13::parse(body).map_err(Error::malformed("Certificate"))?;
+        if !certificate.context.is_empty() {
+            return Err(Misbehaviour::IllegalValue("the context of its Certificate is not empty").into());
+        }
+        let mut chain = Vec::new();
+        for entry in certificate.entries.iter() {
+            // Nothing that may stand here was asked for: neither OCSP nor SCTs.
+            super::super::only(entry.extensions, |_| false)?;
+            chain.push(CertificateDer::from(entry.cert_data));
+        }
+        if chain.is_empty() {
+            return Err(CertificateError::Empty.into());
+        }
+        let key = core.judge_chain(&chain)?;
+        self.handshaking.transcript.add(message.raw);
+
+        let Self { handshaking, keys, client_certificate } = self;
+        Ok(State::Tls13CertificateVerify(Box::new(ExpectCertificateVerify { handshaking, keys, client_certificate, key })))
+    }
+}
+
+fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCertificate, Error> {
+    let malformed = || Error::malformed("CertificateRequest");
+    let request = CertificateRequestTls13::parse(message.body).map_err(malformed())?;
+    if !request.context.is_empty() {
+        return Err(Misbehaviour::IllegalValue("the context of its CertificateRequest is not empty").into());
+    }
+    let body = request.extensions.find(ExtensionType::SIGNATURE_ALGORITHMS).ok_or(Misbehaviour::MissingExtension {
+        message: "CertificateRequest",
+        extension: ExtensionType::SIGNATURE_ALGORITHMS,
+    })?;
+    let mut reader = Reader::new(body);
+    let schemes = reader.vec16().and_then(List16::from_bytes).map_err(malformed())?;
+    reader.finish().map_err(malformed())?;
+    core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
+    choose_scheme(core, Version::Tls13, schemes).map(ClientCertificate::Requested)
+}
+
+pub(crate) struct ExpectCertificateVerify {
+    pub(super) handshaking: Handshaking,
+    pub(super) keys: HandshakeKeys,
+    pub(super) client_certificate: ClientCertificate,
+    pub(super) key: Option<LeafKey>,
+}
+
+impl ExpectCertificateVerify {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let body = expect(message, HandshakeType::CERTIFICATE_VERIFY)?;
+        let verify = CertificateVerify::parse(body).map_err(Error::malformed("CertificateVerify"))?;
+        let signed = signed_content(b"TLS 1.3, server CertificateVerify", self.handshaking.transcript.current().as_ref());
+        core.judge_signature(Version::Tls13, self.key.as_ref(), verify.scheme, &signed, verify.signature)?;
+        self.handshaking.transcript.add(message.raw);
+
+        let Self { handshaking, keys, client_certificate, .. } = self;
+        Ok(State::Tls13Finished(Box::new(ExpectFinished { handshaking, keys, client_certificate })))
+    }
+}
+
+/// What a CertificateVerify signs (RFC 8446 §4.4.3): 64 spaces, the context, a zero, the transcript's hash.
+pub(super) fn signed_content(context: &[u8], transcript: &[u8]) -> Vec<u8> {
+    [&[b' '; 64][..], context, &[0], transcript].concat()
+}

@@ -1,0 +1,92 @@
+//! The server's Finished, and the client's last flight (RFC 8446 §4.4.4).
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use reprise_trace::ClientAuthentication;
+use reprise_wire::codec::{vec8, vec16, vec24};
+use reprise_wire::{CertificateVerify, Finished, Handshake, HandshakeType, SignatureScheme, frame};
+
+use super::authentication::signed_content;
+use super::{ClientCertificate, HandshakeKeys, Traffic};
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour};
+use crate::handshake::{Handshaking, State, expect};
+use crate::protection::{Opener, Sealer};
+
+pub(crate) struct ExpectFinished {
+    pub(super) handshaking: Handshaking,
+    pub(super) keys: HandshakeKeys,
+    pub(super) client_certificate: ClientCertificate,
+}
+
+impl ExpectFinished {
+    pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let Self { mut handshaking, keys, client_certificate } = self;
+        let body = expect(message, HandshakeType::FINISHED)?;
+        let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
+        let due = keys.server.finished(handshaking.transcript.current().as_ref())?;
+        verify_slices_are_equal(due.as_ref(), received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;
+        handshaking.transcript.add(message.raw);
+
+        // The application secrets end with the server's Finished; resumption includes the client's (RFC 8446 §7.1).
+        let transcript = handshaking.transcript.current();
+        let suite = handshaking.suite;
+        let master = keys.secret.master()?;
+        let client = master.client_traffic(transcript.as_ref())?;
+        let server = master.server_traffic(transcript.as_ref())?;
+        let random = &handshaking.client_random;
+        core.log_secret("CLIENT_TRAFFIC_SECRET_0", random, client.as_bytes());
+        core.log_secret("SERVER_TRAFFIC_SECRET_0", random, server.as_bytes());
+        core.log_secret("EXPORTER_SECRET", random, master.exporter(transcript.as_ref())?.as_ref());
+        core.receive_under(Opener::tls13(suite, &server)?);
+
+        if core.outcome.as_ref().is_none_or(|outcome| !outcome.hello_retry_request) {
+            // RFC 8446 §D.4: middlebox compatibility; after a HelloRetryRequest it has been sent already.
+            core.send_change_cipher_spec()?;
+        }
+        core.send_under(Sealer::tls13(suite, &keys.client)?);
+        if let ClientCertificate::Requested(scheme) = client_certificate {
+            send_certificate(core, &mut handshaking, scheme)?;
+        }
+        let verify_data = keys.client.finished(handshaking.transcript.current().as_ref())?;
+        let mut finished = Vec::new();
+        frame(&mut finished, HandshakeType::FINISHED, |out| Finished { verify_data: verify_data.as_ref() }.emit(out));
+        handshaking.transcript.add(&finished);
+        core.send_handshake(&finished)?;
+
+        core.send_under(Sealer::tls13(suite, &client)?);
+        core.become_ready();
+        let resumption = master.resumption(handshaking.transcript.current().as_ref())?;
+        Ok(State::Tls13Traffic(Box::new(Traffic::new(suite, resumption, client, server))))
+    }
+}
+
+/// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 8446 §4.4.2).
+fn send_certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<SignatureScheme>) -> Result<(), Error> {
+    let config = core.config.clone();
+    let identity = config.identity.as_ref().zip(scheme);
+
+    let mut certificate = Vec::new();
+    frame(&mut certificate, HandshakeType::CERTIFICATE, |out| {
+        vec8(out, |_| {}); // certificate_request_context
+        vec24(out, |out| {
+            for der in identity.iter().flat_map(|(identity, _)| &identity.chain) {
+                vec24(out, |out| out.extend_from_slice(der));
+                vec16(out, |_| {}); // extensions
+            }
+        });
+    });
+    handshaking.transcript.add(&certificate);
+    core.send_handshake(&certificate)?;
+
+    let Some((identity, scheme)) = identity else { return Ok(()) };
+    let signed = signed_content(b"TLS 1.3, client CertificateVerify", handshaking.transcript.current().as_ref());
+    let signature = identity.signer.sign(scheme, &signed)?;
+    let mut verify = Vec::new();
+    frame(&mut verify, HandshakeType::CERTIFICATE_VERIFY, |out| {
+        CertificateVerify { scheme, signature: &signature }.emit(out);
+    });
+    handshaking.transcript.add(&verify);
+    core.send_handshake(&verify)?;
+    core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! After the handshake: NewSessionTicket and KeyUpdate (RFC 8446 §4.6).
+
+use reprise_wire::{Handshake, HandshakeType, KeyUpdate, NewSessionTicketTls13, frame};
+
+use crate::core::Core;
+use crate::error::Error;
+use crate::handshake::{State, unexpected};
+use crate::key_schedule::tls13::{ResumptionSecret, TrafficSecret};
+use crate::protection::{Opener, Sealer};
+use crate::session::Tls13Ticket;
+use crate::suite::Suite;
+
+/// KeyUpdates that a server may send before it is judged to be wasting our time.
+const MAX_KEY_UPDATES: usize = 32;
+/// Tickets that are read; the engine keeps fewer, but must not derive keys for ever.
+const MAX_TICKETS: usize = 1024;
+/// RFC 8446 §4.6.1: seven days, and not more whatever the server says.
+const MAX_LIFETIME: u32 = 604_800;
+
+pub(crate) struct Traffic {
+    suite: &'static Suite,
+    resumption: ResumptionSecret,
+    client: TrafficSecret,
+    server: TrafficSecret,
+    key_updates: usize,
+    tickets: usize,
+}
+
+impl Traffic {
+    pub(super) fn new(
+        suite: &'static Suite,
+        resumption: ResumptionSecret,
+        client: TrafficSecret,
+        server: TrafficSecret,
+    ) -> Self {
+        Self { suite, resumption, client, server, key_updates: 0, tickets: 0 }
+    }
+
+    pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        core.confirmed = true;
+        match message.msg_type {
+            HandshakeType::NEW_SESSION_TICKET => self.take_ticket(core, message.body)?,
+            HandshakeType::KEY_UPDATE => self.update_keys(core, message.body)?,
+            _ => return Err(unexpected(message, "application data")),
+        }
+        Ok(State::Tls13Traffic(self))
+    }
+
+    fn take_ticket(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
+        self.tickets += 1;
+        if self.tickets > MAX_TICKETS {
+            return Err(Error::TooMany { what: "NewSessionTicket", limit: MAX_TICKETS });
+        }
+        let ticket = NewSessionTicketTls13::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
+        core.note(|outcome| outcome.tickets += 1);
+        core.keep_ticket(Tls13Ticket {
+            suite: self.suite,
+            psk: self.resumption.psk(ticket.nonce)?,
+            ticket: ticket.ticket.to_vec(),
+            lifetime: ticket.lifetime.min(MAX_LIFETIME),
+            age_add: ticket.age_add,
+            max_early_data: ticket.max_early_data_size(),
+            received_at: core.now,
+            alpn: core.outcome.as_ref().and_then(|outcome| outcome.alpn.clone()).map(String::into_bytes),
+        });
+        Ok(())
+    }
+
+    fn update_keys(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
+        self.key_updates += 1;
+        if self.key_updates > MAX_KEY_UPDATES {
+            return Err(Error::TooMany { what: "KeyUpdate", limit: MAX_KEY_UPDATES });
+        }
+        let update = KeyUpdate::parse(body).map_err(Error::malformed("KeyUpdate"))?;
+        self.server = self.server.next()?;
+        core.receive_under(Opener::tls13(self.suite, &self.server)?);
+        if update.request_update {
+            let mut answer = Vec::new();
+            frame(&mut answer, HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
+            core.send_handshake(&answer)?;
+            self.client = self.client.next()?;
+            core.send_under(Sealer::tls13(self.suite, &self.client)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! From fragments of handshake records to whole handshake messages.
+
+use reprise_wire::{Handshake, HandshakeType};
+
+use crate::error::Error;
+
+/// Certificates may be long (RSA-4096 chains, post-quantum signatures); 256 KiB is more than twice what OpenSSL takes.
+const MAX_CERTIFICATE: usize = 256 * 1024;
+/// Everything else is bounded by a ticket of 2^16 − 1 bytes and what stands around it.
+const MAX_OTHER: usize = 68 * 1024;
+
+/// Joins handshake messages that span records, and splits records that hold several.
+#[derive(Default)]
+pub(crate) struct Joiner {
+    buffer: Vec<u8>,
+    taken: usize,
+}
+
+impl Joiner {
+    /// Adds a fragment.
+    pub(crate) fn push(&mut self, fragment: &[u8]) {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        self.buffer.extend_from_slice(fragment);
+    }
+
+    /// The next whole message. A length that no message may have is refused as soon as its header is there, so a peer
+    /// cannot make us hold what it promises.
+    pub(crate) fn next_message(&mut self) -> Result<Option<Handshake<'_>>, Error> {
+        let waiting = &self.buffer[self.taken..];
+        if let [msg_type, high, middle, low, ..] = *waiting {
+            let length = u32::from_be_bytes([0, high, middle, low]) as usize;
+            let limit = if msg_type == HandshakeType::CERTIFICATE.0 { MAX_CERTIFICATE } else { MAX_OTHER };
+            if length > limit {
+                return Err(Error::TooLarge { what: "handshake message", limit });
+            }
+        }
+        match Handshake::parse(waiting).map_err(Error::malformed("handshake message"))? {
+            Some((message, length)) => {
+                self.taken += length;
+                Ok(Some(message))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Whether no message is begun and unfinished.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.taken == self.buffer.len()
+    }
+}

@@ -1,0 +1,94 @@
+//! Key exchange: where an ephemeral key comes from is the caller's choice.
+
+use std::fmt;
+
+use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey, UnparsedPublicKey, X25519, agree};
+use reprise_wire::NamedGroup;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Misbehaviour};
+
+/// The client's half of one key exchange; consumed by it.
+pub trait KeyShare: Send {
+    /// The group that it belongs to.
+    fn group(&self) -> NamedGroup;
+
+    /// The public value as it stands in a KeyShareEntry or a ClientKeyExchange.
+    fn public(&self) -> &[u8];
+
+    /// The shared secret with the server's public value. Fails with [`Misbehaviour::IllegalKeyShare`] if that is no valid
+    /// one of this group.
+    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error>;
+}
+
+/// The result of a key exchange, wiped when dropped.
+pub type SharedSecret = Zeroizing<Vec<u8>>;
+
+/// Gives each connection its key shares.
+pub trait KeyShares: Send + Sync {
+    /// A share of this group for one connection.
+    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error>;
+}
+
+/// Elliptic-curve Diffie-Hellman over X25519, P-256 or P-384 with a private key that the caller made.
+pub struct EcdhKeyShare {
+    group: NamedGroup,
+    private: PrivateKey,
+    public: Vec<u8>,
+}
+
+impl EcdhKeyShare {
+    /// The groups that there are, the order of preference in which they are offered.
+    pub const GROUPS: &'static [NamedGroup] = &[NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
+
+    /// A share with a new private key of the crypto library's own making.
+    pub fn generate(group: NamedGroup) -> Result<Self, Error> {
+        let private = PrivateKey::generate(algorithm(group)?).map_err(|_| Error::Crypto("key generation"))?;
+        Self::new(group, private)
+    }
+
+    /// A share with a given private key: 32 bytes for X25519 and P-256, 48 for P-384, big-endian for the latter two.
+    pub fn from_private_key(group: NamedGroup, private: &[u8]) -> Result<Self, Error> {
+        let private = PrivateKey::from_private_key(algorithm(group)?, private).map_err(|_| Error::Crypto("private key"))?;
+        Self::new(group, private)
+    }
+
+    fn new(group: NamedGroup, private: PrivateKey) -> Result<Self, Error> {
+        let public = private.compute_public_key().map_err(|_| Error::Crypto("public key"))?.as_ref().to_vec();
+        Ok(Self { group, private, public })
+    }
+}
+
+impl KeyShare for EcdhKeyShare {
+    fn group(&self) -> NamedGroup {
+        self.group
+    }
+
+    fn public(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        // RFC 8446 §4.2.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others.
+        if self.group != NamedGroup::X25519 && peer.first() != Some(&4) {
+            return Err(Misbehaviour::IllegalKeyShare.into());
+        }
+        let peer = UnparsedPublicKey::new(algorithm(self.group)?, peer);
+        agree(&self.private, peer, Error::from(Misbehaviour::IllegalKeyShare), |secret| Ok(Zeroizing::new(secret.to_vec())))
+    }
+}
+
+impl fmt::Debug for EcdhKeyShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EcdhKeyShare({})", self.group)
+    }
+}
+
+fn algorithm(group: NamedGroup) -> Result<&'static aws_lc_rs::agreement::Algorithm, Error> {
+    match group {
+        NamedGroup::X25519 => Ok(&X25519),
+        NamedGroup::SECP256R1 => Ok(&ECDH_P256),
+        NamedGroup::SECP384R1 => Ok(&ECDH_P384),
+        _ => Err(Error::NothingToOffer("no key share of this group")),
+    }
+}

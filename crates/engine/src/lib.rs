@@ -1,0 +1,48 @@
+//! The measurement client of TLS 1.2 and 1.3: bytes in, bytes out, time as an argument.
+//!
+//! Start at [`Connection`]. It never reads a clock, opens a socket or draws randomness: the caller hands in `now`, the
+//! bytes that the socket gave, and, through [`Config`], key shares and all other randomness. So the same engine runs over
+//! sockets, over memory, and in virtual time.
+//!
+//! Its states stand in `handshake/`, one struct for each message that may come next, consumed by handling it:
+//!
+//! ```text
+//!                     ExpectServerHello ── HelloRetryRequest ──┐
+//!                       │            │  ^──────────────────────┘
+//!               TLS 1.3 │            │ TLS 1.2
+//!  ExpectEncryptedExtensions        ExpectCertificate …          resumed: ExpectTicketOrCcs
+//!   ExpectCertificateOrRequest       ExpectServerKeyExchange              ExpectFinished
+//!    ExpectCertificateVerify          ExpectRequestOrDone
+//!     ExpectFinished (psk: at once)    ExpectTicketOrCcs, ExpectFinished
+//!      Traffic                          Traffic
+//! ```
+
+mod client_auth;
+mod client_hello;
+mod config;
+mod connection;
+mod core;
+mod deframer;
+mod error;
+mod handshake;
+mod joiner;
+mod key_log;
+mod key_share;
+mod secret;
+mod session;
+mod transcript;
+mod verify;
+
+pub mod key_schedule;
+pub mod protection;
+pub mod suite;
+
+pub use client_auth::{ClientIdentity, Signer};
+pub use config::{Config, Entropy, Start};
+pub use connection::{Connection, Ready};
+pub use error::{Error, Misbehaviour, Unspoken};
+pub use key_log::{KeyLog, line as key_log_line};
+pub use key_share::{EcdhKeyShare, KeyShare, KeyShares, SharedSecret};
+pub use secret::Secret;
+pub use session::{Offer, Session, Tls12Session, Tls12Ticket, Tls13Ticket};
+pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, WebPkiVerifier};

@@ -1,0 +1,93 @@
+//! What one connection leaves behind for the next.
+
+use reprise_trace::Nanos;
+
+use crate::key_schedule::tls12::MasterSecret;
+use crate::secret::Secret;
+use crate::suite::Suite;
+
+/// A session that a later connection may offer.
+#[derive(Clone, Debug)]
+pub enum Session {
+    /// A TLS 1.2 session, by ID, by ticket or by both.
+    Tls12(Tls12Session),
+    /// A TLS 1.3 ticket.
+    Tls13(Tls13Ticket),
+}
+
+/// What a TLS 1.2 handshake leaves behind.
+#[derive(Clone, Debug)]
+pub struct Tls12Session {
+    /// The suite; the same in every resumption (RFC 5246 §7.4.1.3).
+    pub suite: &'static Suite,
+    /// The secret from which every resumption derives its keys.
+    pub master_secret: MasterSecret,
+    /// Whether it was derived over the handshake's hash (RFC 7627).
+    pub extended_master_secret: bool,
+    /// The ID that the server gave; empty where it gave none.
+    pub session_id: Vec<u8>,
+    /// The ticket that the server gave (RFC 5077).
+    pub ticket: Option<Tls12Ticket>,
+    /// When it was made or renewed.
+    pub received_at: Nanos,
+}
+
+/// An RFC 5077 ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls12Ticket {
+    /// The ticket, opaque.
+    pub ticket: Vec<u8>,
+    /// Seconds; zero is unspecified (RFC 5077 §3.3).
+    pub lifetime_hint: u32,
+}
+
+/// A TLS 1.3 ticket with the PSK that belongs to it (RFC 8446 §4.6.1). It is meant to be used once.
+#[derive(Clone, Debug)]
+pub struct Tls13Ticket {
+    /// The suite of the connection that gave it; a resumption must have the same hash.
+    pub suite: &'static Suite,
+    /// The PSK.
+    pub psk: Secret,
+    /// The ticket, opaque.
+    pub ticket: Vec<u8>,
+    /// Seconds until it is to be discarded.
+    pub lifetime: u32,
+    /// What is added to its age, in milliseconds, to hide it.
+    pub age_add: u32,
+    /// Bytes of early data that the server would take; `None` if none at all.
+    pub max_early_data: Option<u32>,
+    /// When it came.
+    pub received_at: Nanos,
+    /// The protocol that ALPN chose on the connection that gave it.
+    pub alpn: Option<Vec<u8>>,
+}
+
+impl Tls13Ticket {
+    /// `obfuscated_ticket_age` at `now` (RFC 8446 §4.2.11.1): milliseconds, modulo 2^32.
+    pub fn obfuscated_age(&self, now: Nanos) -> u32 {
+        let age_ms = now.since(self.received_at).0 / 1_000_000;
+        (age_ms as u32).wrapping_add(self.age_add)
+    }
+
+    /// Whether the server has said that it will not take it any more.
+    pub fn is_expired(&self, now: Nanos) -> bool {
+        now.since(self.received_at).0 / 1_000_000_000 >= u64::from(self.lifetime)
+    }
+}
+
+/// What a connection offers to resume.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// Nothing: a full handshake. `session_ticket` says whether a TLS 1.2 ticket is asked for (RFC 5077 §3.2); a server
+    /// that is asked gives a ticket rather than an ID.
+    Full {
+        /// Whether the ClientHello carries an empty session_ticket extension.
+        session_ticket: bool,
+    },
+    /// A TLS 1.2 session by its ID.
+    SessionId(Tls12Session),
+    /// A TLS 1.2 session by its ticket, with a fresh random session ID, whose echo tells acceptance (RFC 5077 §3.4).
+    SessionTicket(Tls12Session),
+    /// A TLS 1.3 ticket with psk_dhe_ke.
+    Ticket(Tls13Ticket),
+}

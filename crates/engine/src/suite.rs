@@ -1,0 +1,138 @@
+//! The cipher suites that the engine speaks, and what each one means.
+
+use aws_lc_rs::{aead, digest, hkdf, hmac, tls_prf};
+use reprise_trace::Version;
+use reprise_wire::CipherSuite;
+
+/// A cipher suite that the engine speaks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// Its IANA number and name.
+    pub id: CipherSuite,
+    /// The version that it belongs to.
+    pub version: Version,
+    /// How keys are agreed on.
+    pub key_exchange: KeyExchange,
+    /// The hash of transcript and key derivation.
+    pub hash: Hash,
+    /// How records are protected.
+    pub aead: Aead,
+}
+
+/// How a suite agrees on keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyExchange {
+    /// TLS 1.3: not the suite's business.
+    Negotiated,
+    /// TLS 1.2: ephemeral ECDH, signed by the certificate's key.
+    Ecdhe,
+    /// TLS 1.2: a premaster secret under the certificate's RSA key. No forward secrecy.
+    Rsa,
+}
+
+/// The hash of a suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+}
+
+impl Hash {
+    /// Bytes of its output.
+    pub fn output_len(self) -> usize {
+        match self {
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+        }
+    }
+
+    pub(crate) fn digest(self) -> &'static digest::Algorithm {
+        match self {
+            Self::Sha256 => &digest::SHA256,
+            Self::Sha384 => &digest::SHA384,
+        }
+    }
+
+    pub(crate) fn hmac(self) -> hmac::Algorithm {
+        match self {
+            Self::Sha256 => hmac::HMAC_SHA256,
+            Self::Sha384 => hmac::HMAC_SHA384,
+        }
+    }
+
+    pub(crate) fn hkdf(self) -> hkdf::Algorithm {
+        match self {
+            Self::Sha256 => hkdf::HKDF_SHA256,
+            Self::Sha384 => hkdf::HKDF_SHA384,
+        }
+    }
+
+    pub(crate) fn prf(self) -> &'static tls_prf::Algorithm {
+        match self {
+            Self::Sha256 => &tls_prf::P_SHA256,
+            Self::Sha384 => &tls_prf::P_SHA384,
+        }
+    }
+}
+
+/// How a suite protects records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aead {
+    /// AES-128-GCM.
+    Aes128Gcm,
+    /// AES-256-GCM.
+    Aes256Gcm,
+    /// ChaCha20-Poly1305.
+    ChaCha20Poly1305,
+}
+
+impl Aead {
+    /// Bytes of its key.
+    pub fn key_len(self) -> usize {
+        match self {
+            Self::Aes128Gcm => 16,
+            Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
+        }
+    }
+
+    pub(crate) fn algorithm(self) -> &'static aead::Algorithm {
+        match self {
+            Self::Aes128Gcm => &aead::AES_128_GCM,
+            Self::Aes256Gcm => &aead::AES_256_GCM,
+            Self::ChaCha20Poly1305 => &aead::CHACHA20_POLY1305,
+        }
+    }
+}
+
+/// Every suite that the engine speaks, the order of preference in which they are offered.
+pub const SUITES: &[Suite] = {
+    use Aead::{Aes128Gcm, Aes256Gcm, ChaCha20Poly1305};
+    use CipherSuite as Id;
+    use Hash::{Sha256, Sha384};
+    use KeyExchange::{Ecdhe, Negotiated, Rsa};
+    use Version::{Tls12, Tls13};
+
+    const fn suite(id: Id, version: Version, key_exchange: KeyExchange, hash: Hash, aead: Aead) -> Suite {
+        Suite { id, version, key_exchange, hash, aead }
+    }
+    &[
+        suite(Id::TLS_AES_128_GCM_SHA256, Tls13, Negotiated, Sha256, Aes128Gcm),
+        suite(Id::TLS_AES_256_GCM_SHA384, Tls13, Negotiated, Sha384, Aes256Gcm),
+        suite(Id::TLS_CHACHA20_POLY1305_SHA256, Tls13, Negotiated, Sha256, ChaCha20Poly1305),
+        suite(Id::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, Tls12, Ecdhe, Sha256, Aes128Gcm),
+        suite(Id::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, Tls12, Ecdhe, Sha256, Aes128Gcm),
+        suite(Id::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, Tls12, Ecdhe, Sha384, Aes256Gcm),
+        suite(Id::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, Tls12, Ecdhe, Sha384, Aes256Gcm),
+        suite(Id::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, Tls12, Ecdhe, Sha256, ChaCha20Poly1305),
+        suite(Id::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, Tls12, Ecdhe, Sha256, ChaCha20Poly1305),
+        suite(Id::TLS_RSA_WITH_AES_128_GCM_SHA256, Tls12, Rsa, Sha256, Aes128Gcm),
+        suite(Id::TLS_RSA_WITH_AES_256_GCM_SHA384, Tls12, Rsa, Sha384, Aes256Gcm),
+    ]
+};
+
+/// The suite of this number, if the engine speaks it.
+pub fn find(id: CipherSuite) -> Option<&'static Suite> {
+    SUITES.iter().find(|suite| suite.id == id)
+}

@@ -1,0 +1,86 @@
+//! The public key of a certificate.
+
+use rustls_pki_types::CertificateDer;
+use x509_cert::Certificate;
+use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
+use x509_cert::der::{Decode, Encode, Reader, SliceReader};
+
+const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const RSASSA_PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
+const EC_PUBLIC_KEY: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+const SECP256R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+const SECP384R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
+const SECP521R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
+const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+const ED448: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.113");
+
+/// What kind of key a certificate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    Rsa { bits: usize },
+    P256,
+    P384,
+    P521,
+    Ed25519,
+    Ed448,
+    Unknown,
+}
+
+/// The public key of the server's certificate.
+#[derive(Clone, Debug)]
+pub(crate) struct LeafKey {
+    pub(crate) kind: KeyKind,
+    /// The subjectPublicKey bits: an RSAPublicKey, a point, or the raw key.
+    pub(crate) bits: Vec<u8>,
+    /// The whole SubjectPublicKeyInfo, DER.
+    pub(crate) spki: Vec<u8>,
+}
+
+impl LeafKey {
+    /// Reads it from a certificate; `None` if that is no certificate at all.
+    pub(crate) fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
+        let certificate = Certificate::from_der(certificate).ok()?;
+        let spki = &certificate.tbs_certificate.subject_public_key_info;
+        let bits = spki.subject_public_key.as_bytes()?.to_vec();
+        let kind = match spki.algorithm.oid {
+            RSA_ENCRYPTION | RSASSA_PSS => rsa_bits(&bits).map_or(KeyKind::Unknown, |bits| KeyKind::Rsa { bits }),
+            EC_PUBLIC_KEY => match spki.algorithm.parameters.as_ref().and_then(|any| any.decode_as().ok()) {
+                Some(SECP256R1) => KeyKind::P256,
+                Some(SECP384R1) => KeyKind::P384,
+                Some(SECP521R1) => KeyKind::P521,
+                _ => KeyKind::Unknown,
+            },
+            ED25519 => KeyKind::Ed25519,
+            ED448 => KeyKind::Ed448,
+            _ => KeyKind::Unknown,
+        };
+        Some(Self { kind, bits, spki: spki.to_der().ok()? })
+    }
+
+    /// `rsa-2048`, `p-256`, `ed25519`.
+    pub(crate) fn name(&self) -> String {
+        match self.kind {
+            KeyKind::Rsa { bits } => format!("rsa-{bits}"),
+            KeyKind::P256 => "p-256".to_owned(),
+            KeyKind::P384 => "p-384".to_owned(),
+            KeyKind::P521 => "p-521".to_owned(),
+            KeyKind::Ed25519 => "ed25519".to_owned(),
+            KeyKind::Ed448 => "ed448".to_owned(),
+            KeyKind::Unknown => "unknown".to_owned(),
+        }
+    }
+}
+
+/// The length of the modulus of an RSAPublicKey (RFC 8017 §A.1.1).
+fn rsa_bits(public_key: &[u8]) -> Option<usize> {
+    let sequence = AnyRef::from_der(public_key).ok()?;
+    let mut fields = SliceReader::new(sequence.value()).ok()?;
+    let modulus = UintRef::decode(&mut fields).ok()?;
+    let _exponent = UintRef::decode(&mut fields).ok()?;
+    if !fields.is_finished() {
+        return None;
+    }
+    let modulus = modulus.as_bytes();
+    let leading = modulus.first()?.leading_zeros() as usize;
+    Some(modulus.len() * 8 - leading)
+}

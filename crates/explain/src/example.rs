@@ -1,0 +1,152 @@
+//! Small documents for tests, built by hand. Times are in microseconds.
+
+use std::collections::BTreeMap;
+
+use reprise_trace::document::{
+    AllConnections, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
+};
+use reprise_trace::{Asked, Kind, KindCounts, Phase};
+
+/// A document in the making. What concerns one run concerns the last that was added.
+pub(crate) struct Example(MeasureDocument);
+
+impl Example {
+    pub(crate) fn new() -> Self {
+        Self(MeasureDocument {
+            schema: MeasureDocument::SCHEMA.to_owned(),
+            label: "localhost".to_owned(),
+            target: Target {
+                host: "localhost".to_owned(),
+                port: 443,
+                address: Some("127.0.0.1".to_owned()),
+                path: Some("/".to_owned()),
+            },
+            runs: Vec::new(),
+            ratios: Vec::new(),
+            all_connections: AllConnections::default(),
+            samples: Vec::new(),
+            findings: Vec::new(),
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            interrupted: false,
+            provenance: Provenance {
+                version: "0.1.0".to_owned(),
+                commit: None,
+                command: Vec::new(),
+                time: "2026-11-20T12:00:00Z".to_owned(),
+                machine: None,
+                cpu: None,
+                kernel: None,
+                libraries: BTreeMap::new(),
+            },
+        })
+    }
+
+    /// A hundred connections that all came out as asked, with this handshake. Connecting takes 50 µs, a request 100 µs.
+    pub(crate) fn run(self, tls: &str, kind: Kind, tls_us: u64) -> Self {
+        self.timed_run(tls, kind, [50, tls_us, 100])
+    }
+
+    /// The same with connect, tls and wait; the interval of the handshake's ratio is 5 % to either side.
+    pub(crate) fn timed_run(mut self, tls: &str, kind: Kind, [connect, tls_us, wait]: [u64; 3]) -> Self {
+        let asked = Asked { tls: tls.parse().unwrap(), kind };
+        let phases = BTreeMap::from([
+            (Phase::Connect, statistics(connect)),
+            (Phase::Tls, statistics(tls_us)),
+            (Phase::Wait, statistics(wait)),
+            (Phase::Total, statistics(connect + tls_us + wait)),
+        ]);
+        if let (Some(full), true) = (self.0.run(asked.tls, Kind::Full), kind != Kind::Full) {
+            let ratios: Vec<Ratio> =
+                [Phase::Tls, Phase::Total].map(|phase| ratio(asked, phase, &full.phases[&phase], &phases[&phase])).into();
+            self.0.ratios.extend(ratios);
+        }
+        self.0.runs.push(Run { phases, n: 100, ..empty_run(asked, kind, 100) });
+        self
+    }
+
+    /// Connections that asked for a resumption and ended in full handshakes.
+    pub(crate) fn refused(mut self, tls: &str, kind: Kind, count: u64) -> Self {
+        self.0.runs.push(empty_run(Asked { tls: tls.parse().unwrap(), kind }, Kind::Full, count));
+        self
+    }
+
+    /// So many of the last run's hundred ended in full handshakes.
+    pub(crate) fn of_which_full(mut self, full: u64) -> Self {
+        let run = self.0.runs.last_mut().unwrap();
+        run.n = 100 - full;
+        run.observed.kinds = KindCounts(BTreeMap::from([(Kind::Full, full), (run.asked.kind, run.n)]));
+        self
+    }
+
+    /// The interval of the last ratio of the handshake.
+    pub(crate) fn interval(mut self, ci95: [f64; 2]) -> Self {
+        self.0.ratios.iter_mut().rfind(|ratio| ratio.phase == Phase::Tls).unwrap().ci95 = Some(ci95);
+        self
+    }
+
+    pub(crate) fn round_trips(mut self, count: u64) -> Self {
+        self.0.runs.last_mut().unwrap().round_trips = Some(count);
+        self
+    }
+
+    pub(crate) fn observed(mut self, change: impl FnOnce(&mut Observed)) -> Self {
+        change(&mut self.0.runs.last_mut().unwrap().observed);
+        self
+    }
+
+    pub(crate) fn next_request(mut self, wait: u64) -> Self {
+        let next = NextRequestStatistics { n: 100, wait: statistics(wait), receive: statistics(1) };
+        self.0.runs.last_mut().unwrap().next_request = Some(next);
+        self
+    }
+
+    pub(crate) fn label(mut self, label: &str) -> Self {
+        self.0.label = label.to_owned();
+        self
+    }
+
+    pub(crate) fn document(self) -> MeasureDocument {
+        self.0
+    }
+}
+
+fn empty_run(asked: Asked, observed: Kind, count: u64) -> Run {
+    Run {
+        asked,
+        observed: Observed { kinds: KindCounts(BTreeMap::from([(observed, count)])), ..Observed::default() },
+        n: 0,
+        failed: 0,
+        phases: BTreeMap::new(),
+        bytes: None,
+        round_trips: None,
+        next_request: None,
+        http_status: BTreeMap::new(),
+    }
+}
+
+fn ratio(asked: Asked, phase: Phase, full: &Statistics, resumed: &Statistics) -> Ratio {
+    let median = full.median_ns as f64 / resumed.median_ns as f64;
+    Ratio {
+        phase,
+        tls: asked.tls,
+        from: Kind::Full,
+        to: asked.kind,
+        median,
+        ci95: Some([median * 0.95, median * 1.05]),
+        saved_ns: full.median_ns as i64 - resumed.median_ns as i64,
+    }
+}
+
+fn statistics(us: u64) -> Statistics {
+    let ns = us * 1_000;
+    Statistics {
+        median_ns: ns,
+        ci95_ns: Some([ns - ns / 100, ns + ns / 100]),
+        mean_ns: ns,
+        min_ns: ns - ns / 20,
+        max_ns: ns * 2,
+        p90_ns: ns + ns / 20,
+        p99_ns: ns + ns / 10,
+    }
+}

@@ -1,0 +1,100 @@
+//! `client-authentication-inherited`: a resumed handshake asks for no client certificate.
+//!
+//! RFC 8446 §4.3.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
+//! (RFC 5246 §7.3): the client's identity is the one that the session was made with.
+
+use reprise_trace::Kind;
+use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+
+use crate::figures::connections;
+use crate::observation::{completed, resumptions, versions};
+
+pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
+    versions(document)
+        .into_iter()
+        .filter_map(|version| {
+            let full = document.run(version, Kind::Full).filter(|run| run.observed.client_certificate_requested > 0)?;
+            let resumed: Vec<&Run> = resumptions(document, version).filter(|run| inherits(run)).collect();
+            (!resumed.is_empty()).then(|| finding(full, &resumed))
+        })
+        .collect()
+}
+
+/// Whether this run resumed, and asked for a certificate on no more connections than were full.
+fn inherits(run: &Run) -> bool {
+    let full = run.observed.kinds.of(Kind::Full);
+    completed(run) > full && run.observed.client_certificate_requested <= full
+}
+
+fn finding(full: &Run, resumed: &[&Run]) -> Finding {
+    let runs = std::iter::once(full).chain(resumed.iter().copied());
+    Finding {
+        id: "client-authentication-inherited".to_owned(),
+        severity: Severity::Note,
+        confidence: Confidence::Certain,
+        title: format!(
+            "A resumed {} handshake sends no client certificate: authentication is inherited from the session",
+            full.asked.tls
+        ),
+        evidence: runs.map(account).collect(),
+        cost_ns: None,
+        remedy: Some(Remedy {
+            software: None,
+            text: "Whoever holds the session is the client until it expires, even if the certificate is revoked.\n\
+                Keep its lifetime short (nginx: ssl_session_timeout), or check revocation when a session is resumed."
+                .to_owned(),
+        }),
+    }
+}
+
+/// "full: certificate requested on 100 of 100 connections, sent on 100".
+fn account(run: &Run) -> String {
+    let observed = &run.observed;
+    let all = connections(completed(run));
+    match observed.client_certificate_requested {
+        0 => format!("{}: certificate requested on 0 of {all}", run.asked.kind),
+        requested => format!(
+            "{}: certificate requested on {requested} of {all}, sent on {}",
+            run.asked.kind, observed.client_certificate_sent
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn mutual() -> Example {
+        Example::new().run("1.2", Kind::Full, 900).observed(|it| {
+            it.client_certificate_requested = 100;
+            it.client_certificate_sent = 100;
+        })
+    }
+
+    #[test]
+    fn the_resumed_handshake_relies_on_the_session() {
+        let [finding] = findings(&mutual().run("1.2", Kind::Id, 200).document()).try_into().unwrap();
+        assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Certain));
+        assert_eq!(
+            finding.evidence,
+            [
+                "full: certificate requested on 100 of 100 connections, sent on 100",
+                "id: certificate requested on 0 of 100 connections"
+            ]
+        );
+    }
+
+    #[test]
+    fn refused_resumptions_that_ask_again_do_not_hide_it() {
+        let partly = mutual().run("1.2", Kind::Id, 200).of_which_full(30);
+        let document = partly.observed(|it| it.client_certificate_requested = 30).document();
+        assert_eq!(findings(&document).len(), 1);
+    }
+
+    #[test]
+    fn a_server_that_asks_for_nothing_has_nothing_to_inherit() {
+        let document = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 200).document();
+        assert_eq!(findings(&document), []);
+    }
+}

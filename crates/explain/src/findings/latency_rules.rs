@@ -1,0 +1,124 @@
+//! `latency-rules`: the network's round trips make up most of a connection, and a TLS 1.3 resumption saves none of them.
+
+use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+use reprise_trace::{Kind, Phase, Version};
+
+use crate::figures::{from_to, percent, span};
+use crate::observation::{median_ns, resumptions};
+
+/// The share of the whole connection from which waiting for the network is most of it.
+const MOST: f64 = 0.5;
+
+pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
+    let Some(full) = document.run(Version::Tls13, Kind::Full) else { return Vec::new() };
+    let saves_no_round_trip = |run: &&Run| {
+        run.n > 0 && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
+    };
+    let resumed = resumptions(document, Version::Tls13).find(saves_no_round_trip);
+    let waiting = Waiting::in_run(full).filter(|waiting| waiting.share() >= MOST);
+    resumed.zip(waiting).map(|(resumed, waiting)| finding(full, resumed, waiting)).into_iter().collect()
+}
+
+/// How much of a connection passes with waiting for the network. Connecting is one round trip and nothing else.
+struct Waiting {
+    round_trip_ns: u64,
+    round_trips: u64,
+    total_ns: u64,
+}
+
+impl Waiting {
+    fn in_run(run: &Run) -> Option<Self> {
+        let request = u64::from(run.phases.contains_key(&Phase::Wait));
+        Some(Self {
+            round_trip_ns: median_ns(run, Phase::Connect)?,
+            round_trips: run.round_trips?.saturating_add(1 + request),
+            total_ns: median_ns(run, Phase::Total)?,
+        })
+    }
+
+    fn ns(&self) -> u64 {
+        self.round_trip_ns.saturating_mul(self.round_trips)
+    }
+
+    fn share(&self) -> f64 {
+        if self.total_ns == 0 { 0.0 } else { self.ns() as f64 / self.total_ns as f64 }
+    }
+}
+
+fn finding(full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
+    let (waited, total) = from_to(waiting.ns(), waiting.total_ns);
+    let mut evidence = vec![
+        format!(
+            "A round trip takes {} (connect); a full connection waits for {}: {waited} of {total}, {}",
+            span(waiting.round_trip_ns),
+            waiting.round_trips,
+            percent(waiting.share().min(1.0))
+        ),
+        format!(
+            "Round trips before data may be sent: full {}, {} {}",
+            full.round_trips.unwrap_or_default(),
+            resumed.asked.kind,
+            resumed.round_trips.unwrap_or_default()
+        ),
+    ];
+    if let Some(next) = resumed.next_request.or(full.next_request) {
+        evidence.push(format!("The next request on a kept connection takes {}", span(next.wait.median_ns)));
+    }
+    Finding {
+        id: "latency-rules".to_owned(),
+        severity: Severity::Note,
+        confidence: Confidence::Likely,
+        title: "Latency, not computing, rules: resuming TLS 1.3 saves no round trip".to_owned(),
+        evidence,
+        cost_ns: None,
+        remedy: Some(Remedy {
+            software: None,
+            text: "Keep connections alive: the next request waits for one round trip alone.\n\
+                Early data saves one, for requests that may be replayed (nginx: ssl_early_data on;)."
+                .to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn far(connect: u64, resumed_round_trips: u64) -> Example {
+        Example::new()
+            .timed_run("1.3", Kind::Full, [connect, connect + 900, connect + 100])
+            .round_trips(1)
+            .timed_run("1.3", Kind::Ticket, [connect, connect + 200, connect + 100])
+            .round_trips(resumed_round_trips)
+    }
+
+    #[test]
+    fn over_a_long_way_the_round_trips_are_counted() {
+        let [finding] = findings(&far(50_000, 1).document()).try_into().unwrap();
+        assert_eq!(
+            finding.evidence,
+            [
+                "A round trip takes 50.00 ms (connect); a full connection waits for 3: 150 of 151 ms, 99 %",
+                "Round trips before data may be sent: full 1, ticket 1"
+            ]
+        );
+        assert!(finding.remedy.unwrap().text.contains("Early data"));
+    }
+
+    #[test]
+    fn on_loopback_computing_rules() {
+        assert_eq!(findings(&far(40, 1).document()), []);
+    }
+
+    #[test]
+    fn a_saved_round_trip_is_a_saving() {
+        assert_eq!(findings(&far(50_000, 0).document()), []);
+    }
+
+    #[test]
+    fn a_kept_connection_is_shown_where_it_was_measured() {
+        let document = far(50_000, 1).next_request(50_200).document();
+        assert_eq!(findings(&document)[0].evidence[2], "The next request on a kept connection takes 50.20 ms");
+    }
+}

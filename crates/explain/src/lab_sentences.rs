@@ -1,0 +1,119 @@
+//! What the lab's tables mean: what a key costs and what a version leaves to save.
+
+use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_trace::{Kind, Phase, PskMode, Version};
+
+use crate::figures::{ratio, span};
+use crate::observation::{best_resumption, median_ns, runs};
+
+/// What the lab's figures mean: what new sessions cost by key, and what resuming saves under each version.
+pub fn lab_sentences(document: &LabDocument) -> Vec<String> {
+    let versions = [Version::Tls12, Version::Tls13];
+    let new = versions.iter().rev().find_map(|version| about_new_sessions(document, *version));
+    new.into_iter().chain(versions.iter().filter_map(|version| about_resuming(document, *version))).collect()
+}
+
+/// The key in a label of the lab, `rsa-2048` in `rsa-2048/off`.
+fn key(result: &MeasureDocument) -> &str {
+    result.label.split_once('/').map_or(result.label.as_str(), |(key, _)| key)
+}
+
+/// One figure for each key, in the order of the document: `choose` says which of two to keep.
+fn by_key<T: Copy>(
+    document: &LabDocument,
+    figure: impl Fn(&MeasureDocument) -> Option<T>,
+    choose: impl Fn(T, T) -> T,
+) -> Vec<(&str, T)> {
+    let mut figures: Vec<(&str, T)> = Vec::new();
+    for result in &document.results {
+        let Some(one) = figure(result) else { continue };
+        match figures.iter_mut().find(|(known, _)| *known == key(result)) {
+            Some((_, known)) => *known = choose(*known, one),
+            None => figures.push((key(result), one)),
+        }
+    }
+    figures
+}
+
+fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String> {
+    // Every server of a key makes the same new sessions: the first is as good as any.
+    let full = |result: &MeasureDocument| median_ns(result.run(version, Kind::Full)?, Phase::Tls);
+    let costs = by_key(document, full, |first, _| first);
+    if costs.is_empty() {
+        return None;
+    }
+    let listed = costs.iter().map(|(key, ns)| format!("{} with {key}", span(*ns)));
+    Some(format!("A new {version} session costs {}.", list(listed.collect())))
+}
+
+fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
+    let best = |result: &MeasureDocument| best_resumption(result, version).map(|(_, saving)| saving.ratio);
+    let ratios = by_key(document, best, f64::max);
+    if ratios.is_empty() {
+        return None;
+    }
+    let listed = ratios.iter().map(|(key, figure)| format!("{} times as fast with {key}", ratio(*figure)));
+    let fresh_exchange = document
+        .results
+        .iter()
+        .flat_map(|result| runs(result, version))
+        .any(|run| run.n > 0 && run.observed.psk_mode == Some(PskMode::PskDheKe));
+    let remains =
+        if fresh_exchange { ": it keeps a fresh key exchange and saves only the certificate and its signature" } else { "" };
+    Some(format!("Resuming makes the {version} handshake {}{remains}.", list(listed.collect())))
+}
+
+/// "a", "a and b", "a, b and c".
+fn list(mut items: Vec<String>) -> String {
+    let Some(last) = items.pop() else { return String::new() };
+    if items.is_empty() { last } else { format!("{} and {last}", items.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn result(label: &str, [full12, id12, full13, ticket13]: [u64; 4]) -> MeasureDocument {
+        Example::new()
+            .label(label)
+            .run("1.2", Kind::Full, full12)
+            .run("1.2", Kind::Id, id12)
+            .run("1.3", Kind::Full, full13)
+            .run("1.3", Kind::Ticket, ticket13)
+            .observed(|it| it.psk_mode = Some(PskMode::PskDheKe))
+            .document()
+    }
+
+    fn lab(results: Vec<MeasureDocument>) -> LabDocument {
+        let provenance = Example::new().document().provenance;
+        LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, provenance }
+    }
+
+    #[test]
+    fn keys_and_versions_are_set_side_by_side() {
+        let off = Example::new().label("rsa-2048/off").run("1.3", Kind::Full, 900).document();
+        let document =
+            lab(vec![off, result("rsa-2048/id", [1_000, 100, 900, 300]), result("p-256/id", [400, 100, 380, 290])]);
+        assert_eq!(
+            lab_sentences(&document),
+            [
+                "A new TLS 1.3 session costs 900.0 µs with rsa-2048 and 380.0 µs with p-256.",
+                "Resuming makes the TLS 1.2 handshake 10.0 times as fast with rsa-2048 and 4.0 times as fast with p-256.",
+                "Resuming makes the TLS 1.3 handshake 3.0 times as fast with rsa-2048 and 1.31 times as fast with p-256: it \
+                 keeps a fresh key exchange and saves only the certificate and its signature.",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_best_of_several_servers_speaks_for_its_key() {
+        let document = lab(vec![result("p-256/id", [400, 100, 400, 200]), result("p-256/ticket", [400, 80, 400, 100])]);
+        assert!(lab_sentences(&document)[1].contains("5.0 times"));
+    }
+
+    #[test]
+    fn an_empty_lab_says_nothing() {
+        assert_eq!(lab_sentences(&lab(Vec::new())), Vec::<String>::new());
+    }
+}

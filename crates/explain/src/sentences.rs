@@ -1,0 +1,127 @@
+//! What the figures of one target mean, in a sentence or two.
+
+use reprise_trace::document::{MeasureDocument, Run};
+use reprise_trace::{Kind, Phase, Version};
+
+use crate::figures::{connections, from_to, means, percent, ratio, ratio_interval, span};
+use crate::findings::id_never_accepted::{self, refused_ids};
+use crate::findings::not_offered::{
+    gives_nothing, nothing_to_resume_with, refusal, refused_tickets, tickets_never_accepted,
+};
+use crate::observation::{Saving, best_resumption, completed, median_ns, runs, saving, versions};
+
+/// What the figures mean: a sentence for each version, and one for connections that were kept alive.
+pub fn sentences(document: &MeasureDocument) -> Vec<String> {
+    if document.runs.iter().all(|run| completed(run) == 0) {
+        let failed = connections(document.runs.iter().map(|run| run.failed).sum());
+        return vec![format!("None of {failed} completed: there is nothing to compare.")];
+    }
+    let versions = versions(document).into_iter().filter_map(|version| about(document, version));
+    versions.chain(about_kept_connections(document)).collect()
+}
+
+fn about(document: &MeasureDocument, version: Version) -> Option<String> {
+    if let Some((run, saved)) = best_resumption(document, version) {
+        return Some(about_resuming(document, run, saved));
+    }
+    if let Some(run) = refused_ids(document).filter(|run| run.asked.tls == version) {
+        return Some(format!("{}: {}.", id_never_accepted::TITLE, refusal(run)));
+    }
+    if let Some(run) = refused_tickets(document, version) {
+        return Some(format!("{}: {}.", tickets_never_accepted(version), refusal(run)));
+    }
+    let full_ns = median_ns(document.run(version, Kind::Full)?, Phase::Tls)?;
+    if gives_nothing(document, version) {
+        let nothing = nothing_to_resume_with(version);
+        return Some(format!("{nothing}, so every connection pays the full handshake, {}.", span(full_ns)));
+    }
+    Some(format!("A full {version} handshake takes {}; no resumption was measured.", span(full_ns)))
+}
+
+fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> String {
+    let Saving { full_ns, resumed_ns, .. } = saved;
+    let (full, resumed) = from_to(full_ns, resumed_ns);
+    let resuming = format!("Resuming a {} session by {}", run.asked.tls, means(run.asked.kind));
+    if saved.undecided() {
+        return format!("{resuming} makes no difference that {} could show: {full} to {resumed}.", connections(run.n));
+    }
+    let ratio = match saved.ci95 {
+        Some(ci95) => format!("{} times as fast (95 % interval {})", ratio(saved.ratio), ratio_interval(ci95)),
+        None => format!("{} times as fast", ratio(saved.ratio)),
+    };
+    if saved.ratio < 1.0 {
+        return format!("{resuming} lengthens the handshake from {full} to {resumed}, {ratio}.");
+    }
+    let whole = match saving(document, run, Phase::Total) {
+        Some(total) if !total.undecided() && total.share() > 0.0 => {
+            format!("; the whole connection takes {} less time", percent(total.share()))
+        }
+        _ => String::new(),
+    };
+    format!("{resuming} shortens the handshake from {full} to {resumed}, {ratio}{whole}.")
+}
+
+fn about_kept_connections(document: &MeasureDocument) -> Option<String> {
+    // The newest version's: it is the one that a client would get.
+    let version = versions(document).into_iter().next_back()?;
+    let next = runs(document, version).find_map(|run| run.next_request)?;
+    let takes = span(next.wait.median_ns.saturating_add(next.receive.median_ns));
+    Some(format!("On a connection that is kept alive the next request takes {takes}, and no handshake at all."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn a_saving_is_told_with_its_interval_and_its_effect_on_the_whole() {
+        let document = Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600).document();
+        assert_eq!(
+            sentences(&document),
+            ["Resuming a TLS 1.2 session by ticket shortens the handshake from 3.00 to 0.60 ms, 5.0 times as fast (95 % \
+              interval 4.8–5.2); the whole connection takes 76 % less time."]
+        );
+    }
+
+    #[test]
+    fn each_version_has_its_sentence_and_a_refusal_is_one() {
+        let document = Example::new()
+            .run("1.2", Kind::Full, 900)
+            .run("1.3", Kind::Full, 900)
+            .refused("1.3", Kind::Ticket, 100)
+            .document();
+        assert_eq!(
+            sentences(&document),
+            [
+                "TLS 1.2 offers no resumption: neither a session ID nor a ticket arrives, so every connection pays the full \
+                 handshake, 900.0 µs.",
+                "TLS 1.3 tickets arrive and are never accepted: 100 of 100 connections that offered one ended in a full \
+                 handshake."
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_samples_do_not_show_is_not_claimed() {
+        let open = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 390).interval([0.9, 1.1]);
+        assert!(sentences(&open.document())[0].contains("no difference that 100 connections could show"));
+        let slower = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 800).interval([0.4, 0.6]);
+        assert!(sentences(&slower.document())[0].contains("lengthens the handshake from 400 to 800 µs"));
+    }
+
+    #[test]
+    fn only_full_handshakes_asked_for_is_no_accusation() {
+        let document = Example::new().run("1.3", Kind::Full, 400).observed(|it| it.tickets_given = 100).document();
+        assert_eq!(sentences(&document), ["A full TLS 1.3 handshake takes 400.0 µs; no resumption was measured."]);
+    }
+
+    #[test]
+    fn a_kept_connection_and_a_dead_target_are_told() {
+        let kept = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 100).next_request(90).document();
+        assert!(sentences(&kept)[1].ends_with("the next request takes 91.0 µs, and no handshake at all."));
+        let mut dead = Example::new().refused("1.3", Kind::Full, 0).document();
+        dead.runs[0].failed = 10;
+        assert_eq!(sentences(&dead), ["None of 10 connections completed: there is nothing to compare."]);
+    }
+}

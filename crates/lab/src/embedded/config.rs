@@ -1,0 +1,194 @@
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
+use rustls::version::{TLS12, TLS13};
+use rustls::{CipherSuite, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls_pki_types::CertificateDer;
+
+use super::connection::Timeouts;
+use crate::{Identity, LabError, Result};
+
+/// What an [`EmbeddedServer`](crate::EmbeddedServer) is and does; [`EmbeddedConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct EmbeddedConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// Whether and how sessions are resumed.
+    pub resumption: Resumption,
+    /// The versions spoken.
+    pub versions: Versions,
+    /// Whether clients are asked for a certificate.
+    pub client_auth: ClientAuth,
+    /// How many bytes of TLS 1.3 early data are accepted; 0 for none. rustls accepts them with [`Resumption::Id`]
+    /// alone, since only stored sessions can be used once (RFC 8446, section 8.1).
+    pub max_early_data: u32,
+    /// How many TLS 1.3 tickets are sent after each handshake, if sessions are resumed at all.
+    pub tickets: usize,
+    /// The application protocols that are agreed to, the preferred first. A client that offers none is served; one
+    /// that offers only others is refused (RFC 7301, section 3.2).
+    pub alpn: Vec<Vec<u8>>,
+    /// The cipher suites, the preferred first; empty for rustls' own choice.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// The key exchange groups, the preferred first; empty for rustls' own choice.
+    pub groups: Vec<NamedGroup>,
+    /// Where to listen; port 0 for a free one.
+    pub listen: SocketAddr,
+    /// How many connections are served at a time; further ones wait.
+    pub max_connections: usize,
+    /// How long a handshake may take.
+    pub handshake_timeout: Duration,
+    /// How long a kept connection may be silent.
+    pub idle_timeout: Duration,
+}
+
+/// How an embedded server resumes sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resumption {
+    /// Not at all: no session ID, no ticket.
+    Off,
+    /// From sessions stored at the server: by session ID in TLS 1.2, by tickets that only name a session in TLS 1.3.
+    Id,
+    /// From tickets that hold the session, sealed (RFC 5077; RFC 8446, section 4.6.1).
+    Ticket,
+    /// Tickets are sent and never accepted, as servers do whose ticket keys are not shared.
+    RefusedTicket,
+}
+
+/// The versions of TLS that an embedded server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Versions {
+    /// TLS 1.2 alone.
+    Tls12,
+    /// TLS 1.3 alone.
+    Tls13,
+    /// Both.
+    Both,
+}
+
+/// Whether an embedded server asks clients for a certificate, and the authority that must have issued it.
+#[derive(Debug, Clone)]
+pub enum ClientAuth {
+    /// It does not ask.
+    None,
+    /// It asks, and serves clients without one too.
+    Optional(CertificateDer<'static>),
+    /// It refuses clients without one.
+    Required(CertificateDer<'static>),
+}
+
+impl EmbeddedConfig {
+    /// A server on a free port of 127.0.0.1 that speaks both versions, resumes nothing and asks for no certificate.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            resumption: Resumption::Off,
+            versions: Versions::Both,
+            client_auth: ClientAuth::None,
+            max_early_data: 0,
+            tickets: 2,
+            alpn: vec![b"http/1.1".to_vec()],
+            cipher_suites: Vec::new(),
+            groups: Vec::new(),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            max_connections: 64,
+            handshake_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(60),
+        }
+    }
+
+    pub(super) fn timeouts(&self) -> Timeouts {
+        Timeouts { handshake: self.handshake_timeout, idle: self.idle_timeout }
+    }
+
+    pub(super) fn to_rustls(&self) -> Result<Arc<ServerConfig>> {
+        let provider = Arc::new(self.provider());
+        let verifier = self.client_auth.verifier(&provider)?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(self.versions.supported())?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(self.identity.chain().to_vec(), self.identity.key_der())?;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = self.tickets;
+        match self.resumption {
+            Resumption::Off => config.send_tls13_tickets = 0,
+            Resumption::Id => config.session_storage = ServerSessionMemoryCache::new(STORED_SESSIONS),
+            Resumption::Ticket => config.ticketer = aws_lc_rs::Ticketer::new()?,
+            Resumption::RefusedTicket => config.ticketer = Arc::new(Forgetful(aws_lc_rs::Ticketer::new()?)),
+        }
+        config.max_early_data_size = self.max_early_data;
+        config.alpn_protocols.clone_from(&self.alpn);
+        Ok(Arc::new(config))
+    }
+
+    /// Named outright: the process-wide default provider belongs to whoever embeds the lab.
+    fn provider(&self) -> CryptoProvider {
+        let mut provider = aws_lc_rs::default_provider();
+        if !self.cipher_suites.is_empty() {
+            let all = std::mem::take(&mut provider.cipher_suites);
+            let named = |name: &CipherSuite| all.iter().find(|suite| suite.suite() == *name).copied();
+            provider.cipher_suites = self.cipher_suites.iter().filter_map(named).collect();
+        }
+        if !self.groups.is_empty() {
+            let all = std::mem::take(&mut provider.kx_groups);
+            let named = |name: &NamedGroup| all.iter().find(|group| group.name() == *name).copied();
+            provider.kx_groups = self.groups.iter().filter_map(named).collect();
+        }
+        provider
+    }
+}
+
+/// More sessions than any measurement makes before it resumes one.
+const STORED_SESSIONS: usize = 16_384;
+
+impl Versions {
+    fn supported(self) -> &'static [&'static SupportedProtocolVersion] {
+        static ALL: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+        let [tls12, tls13] = &ALL;
+        match self {
+            Self::Tls12 => std::slice::from_ref(tls12),
+            Self::Tls13 => std::slice::from_ref(tls13),
+            Self::Both => &ALL,
+        }
+    }
+}
+
+impl ClientAuth {
+    fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>> {
+        let (authority, optional) = match self {
+            Self::None => return Ok(WebPkiClientVerifier::no_client_auth()),
+            Self::Optional(authority) => (authority, true),
+            Self::Required(authority) => (authority, false),
+        };
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.clone()).map_err(LabError::Configure)?;
+        let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+        Ok(if optional { builder.allow_unauthenticated().build()? } else { builder.build()? })
+    }
+}
+
+/// Seals tickets and never opens one.
+#[derive(Debug)]
+struct Forgetful(Arc<dyn ProducesTickets>);
+
+impl ProducesTickets for Forgetful {
+    fn enabled(&self) -> bool {
+        self.0.enabled()
+    }
+
+    fn lifetime(&self) -> u32 {
+        self.0.lifetime()
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.0.encrypt(plain)
+    }
+
+    fn decrypt(&self, _cipher: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}

@@ -1,0 +1,249 @@
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
+
+use super::account::{ConnectionAccount, Entry, HandshakeFailure, Ledger};
+use super::http::{self, Answer, Parsed};
+use crate::listener::Guest;
+
+/// How long a client may keep the server waiting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    pub(super) handshake: Duration,
+    pub(super) idle: Duration,
+}
+
+/// How long the server reads on after its own end, so that its last words are not lost to a reset.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Serves one connection to its end.
+pub(super) fn serve(guest: &Guest<'_>, config: &Arc<ServerConfig>, ledger: &Ledger, timeouts: Timeouts) {
+    let Ok(tls) = ServerConnection::new(Arc::clone(config)) else { return };
+    let mut connection = Connection { tls, socket: &guest.stream, inbox: Vec::new(), early_data: None };
+    let peer_port = guest.peer.port();
+    match connection.handshake(timeouts.handshake) {
+        Ok(handshake) => {
+            let entry = ledger.enter(connection.account(peer_port, handshake));
+            let _ = connection.socket.set_read_timeout(Some(timeouts.idle));
+            let _ = connection.answer_requests(entry, ledger);
+        }
+        Err(End::BeforeFirstByte) => return,
+        Err(end) => ledger.enter_failure(HandshakeFailure { peer_port, reason: end.to_string() }),
+    }
+    connection.close();
+}
+
+struct Connection<'a> {
+    tls: ServerConnection,
+    socket: &'a TcpStream,
+    inbox: Vec<u8>,
+    early_data: Option<usize>,
+}
+
+/// Why a connection went no further.
+#[derive(Debug, thiserror::Error)]
+enum End {
+    #[error("the client sent nothing")]
+    BeforeFirstByte,
+    #[error("the client closed the connection")]
+    Closed,
+    #[error("the handshake took too long")]
+    TooSlow,
+    #[error(transparent)]
+    Socket(#[from] io::Error),
+    #[error(transparent)]
+    Tls(#[from] rustls::Error),
+}
+
+impl Connection<'_> {
+    /// Returns how long the handshake took since the first bytes arrived.
+    fn handshake(&mut self, timeout: Duration) -> Result<Duration, End> {
+        self.socket.set_read_timeout(Some(timeout))?;
+        self.socket.set_write_timeout(Some(timeout))?;
+        match self.tls.read_tls(&mut &*self.socket) {
+            Ok(0) | Err(_) => return Err(End::BeforeFirstByte),
+            Ok(_) => {}
+        }
+        let started = Instant::now();
+        loop {
+            self.process()?;
+            self.take_early_data()?;
+            self.flush()?;
+            if !self.tls.is_handshaking() {
+                return Ok(started.elapsed());
+            }
+            if started.elapsed() > timeout {
+                return Err(End::TooSlow);
+            }
+            if self.read_tls()? == 0 {
+                return Err(End::Closed);
+            }
+        }
+    }
+
+    fn account(&self, peer_port: u16, handshake: Duration) -> ConnectionAccount {
+        let tls = &self.tls;
+        let kind = tls.handshake_kind();
+        ConnectionAccount {
+            peer_port,
+            version: match tls.protocol_version() {
+                Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3".to_owned(),
+                _ => "TLSv1.2".to_owned(),
+            },
+            cipher: tls.negotiated_cipher_suite().map_or_else(String::new, |suite| iana_suite(suite.suite())),
+            group: tls.negotiated_key_exchange_group().map(|group| iana_group(group.name())),
+            resumed: kind == Some(HandshakeKind::Resumed),
+            retried: kind == Some(HandshakeKind::FullWithHelloRetryRequest),
+            client_cert: tls.peer_certificates().is_some(),
+            early_data: self.early_data,
+            sni: tls.server_name().map(str::to_owned),
+            alpn: tls.alpn_protocol().map(<[u8]>::to_vec),
+            handshake,
+            requests: 0,
+        }
+    }
+
+    fn answer_requests(&mut self, entry: Entry, ledger: &Ledger) -> Result<(), End> {
+        loop {
+            match http::parse(&self.inbox) {
+                Parsed::Partial => {
+                    if self.receive()? == 0 {
+                        return Ok(());
+                    }
+                }
+                Parsed::Refused(answer) => return self.send(&answer),
+                Parsed::Request(request) => {
+                    ledger.count_request(entry);
+                    self.inbox.drain(..request.head_bytes);
+                    if request.expects_continue {
+                        self.send(&Answer::continue_())?;
+                    }
+                    if !self.skip_body(request.body_bytes)? {
+                        return Ok(());
+                    }
+                    let answer = http::answer(&request);
+                    self.send(&answer)?;
+                    if answer.closes {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// False if the client left before the end of the body.
+    fn skip_body(&mut self, mut bytes: usize) -> Result<bool, End> {
+        loop {
+            let here = bytes.min(self.inbox.len());
+            self.inbox.drain(..here);
+            bytes -= here;
+            if bytes == 0 {
+                return Ok(true);
+            }
+            if self.receive()? == 0 {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn send(&mut self, answer: &Answer) -> Result<(), End> {
+        self.write_all(&answer.head)?;
+        let mut left = answer.filler_bytes;
+        while left > 0 {
+            let piece = http::FILLER.get(..left.min(http::FILLER.len())).unwrap_or(http::FILLER);
+            self.write_all(piece)?;
+            left -= piece.len();
+        }
+        Ok(())
+    }
+
+    fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), End> {
+        while !bytes.is_empty() {
+            let taken = self.tls.writer().write(bytes)?;
+            bytes = bytes.get(taken..).unwrap_or_default();
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds at least one byte of plaintext to the inbox; 0 when the client has ended.
+    fn receive(&mut self) -> Result<usize, End> {
+        let mut plaintext = [0; 4096];
+        loop {
+            match self.tls.reader().read(&mut plaintext) {
+                Ok(count) => {
+                    self.inbox.extend_from_slice(plaintext.get(..count).unwrap_or_default());
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.read_tls()?;
+                    self.process()?;
+                    self.flush()?;
+                }
+                Err(error) => return Err(End::Socket(error)),
+            }
+        }
+    }
+
+    fn take_early_data(&mut self) -> Result<(), End> {
+        if let Some(mut early) = self.tls.early_data() {
+            let count = early.read_to_end(&mut self.inbox)?;
+            *self.early_data.get_or_insert(0) += count;
+        }
+        Ok(())
+    }
+
+    fn process(&mut self) -> Result<(), End> {
+        self.tls.process_new_packets()?;
+        Ok(())
+    }
+
+    fn read_tls(&mut self) -> io::Result<usize> {
+        loop {
+            match self.tls.read_tls(&mut &*self.socket) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(&mut &*self.socket) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => {
+                    result?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends close_notify (RFC 8446, section 6.1), or the alert that rustls has ready, and lets the client go first.
+    fn close(&mut self) {
+        self.tls.send_close_notify();
+        if self.flush().is_err() || self.socket.shutdown(Shutdown::Write).is_err() {
+            return;
+        }
+        let _ = self.socket.set_read_timeout(Some(LINGER));
+        let deadline = Instant::now() + LINGER;
+        let mut unread = [0; 4096];
+        while (&mut &*self.socket).read(&mut unread).is_ok_and(|count| count > 0) && Instant::now() < deadline {}
+    }
+}
+
+/// rustls' own names of TLS 1.3 suites differ from the registry's.
+fn iana_suite(suite: CipherSuite) -> String {
+    format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
+}
+
+fn iana_group(group: NamedGroup) -> String {
+    match group {
+        NamedGroup::X25519 => "x25519".to_owned(),
+        NamedGroup::X448 => "x448".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

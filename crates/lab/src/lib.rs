@@ -1,0 +1,50 @@
+//! Certificates, embedded servers, and drivers that start real servers for tests.
+//!
+//! Three kinds of server, from the kindest to the worst:
+//!
+//! - [`EmbeddedServer`]: HTTPS over rustls inside this process, with resumption switched as asked. `reprise measure`
+//!   without a target measures these.
+//! - [`servers`]: drivers that start real servers (nginx, `openssl s_server`) on free loopback ports. Tests only.
+//! - [`ScriptedServer`] and [`Relay`]: servers that misbehave at a chosen point. Tests only.
+//!
+//! The servers keep an account of each connection, joined to the client's by the client's port: the witness against
+//! which tests hold what the client claims.
+//!
+//! ```
+//! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+//!
+//! # fn main() -> Result<(), reprise_lab::LabError> {
+//! let authority = Authority::new()?;
+//! let identity = authority.server(&ServerSpec::new(KeyKind::P256))?;
+//! let server = EmbeddedServer::start(EmbeddedConfig {
+//!     resumption: Resumption::Ticket,
+//!     ..EmbeddedConfig::new(identity)
+//! })?;
+//! assert!(server.address().ip().is_loopback());
+//! assert!(server.accounts().is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+mod authority;
+mod embedded;
+mod error;
+mod identity;
+mod key_kind;
+mod listener;
+mod relay;
+mod scripted;
+#[cfg(unix)]
+pub mod servers;
+
+pub use authority::{Authority, ServerSpec, Validity};
+pub use embedded::{ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Versions};
+pub use error::LabError;
+pub use identity::{Identity, PemFiles};
+pub use key_kind::KeyKind;
+pub use relay::{Fault, Relay, RelayRule};
+pub use rustls::{CipherSuite, NamedGroup};
+pub use scripted::{ScriptedServer, Step};
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, LabError>;

@@ -1,0 +1,107 @@
+//! Drivers for real servers in tests: one server, one file.
+//!
+//! A driver writes a configuration into a directory of its own, starts the program on a free loopback port, reads
+//! its account of each connection, and leaves nothing behind when dropped. A test of a program that is not installed
+//! says so and passes:
+//!
+//! ```
+//! use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+//!
+//! # fn main() { test() }
+//! fn test() {
+//!     reprise_lab::require!("nginx");
+//!     let authority = reprise_lab::Authority::new().unwrap();
+//!     let identity = authority.server(&reprise_lab::ServerSpec::new(reprise_lab::KeyKind::P256)).unwrap();
+//!     let mut server = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+//!     assert!(server.accounts().unwrap().is_empty());
+//! }
+//! ```
+
+mod nginx;
+mod presence;
+mod process;
+mod s_server;
+
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use nginx::{Nginx, NginxConfig, SessionCache};
+pub use presence::{NotRun, find, missing};
+pub use process::Process;
+pub use s_server::{SServer, SServerConfig};
+
+use crate::{LabError, Result};
+
+/// A server that runs as a process of its own until it is dropped.
+pub trait RealServer {
+    /// The program's name.
+    fn program(&self) -> &'static str;
+
+    /// Where clients connect.
+    fn address(&self) -> SocketAddr;
+
+    /// The process that was started; it may have children.
+    fn pid(&self) -> u32;
+
+    /// The server's own account of each connection so far, in the order in which it wrote them down.
+    ///
+    /// # Errors
+    /// [`LabError::File`] or [`LabError::Account`] if the server's log cannot be read or understood.
+    fn accounts(&mut self) -> Result<Vec<Account>>;
+
+    /// The accounts once there are at least `expected` of them: servers write their log after they have answered.
+    ///
+    /// # Errors
+    /// As [`RealServer::accounts`]; [`LabError::Unaccounted`] if there are still fewer after `deadline`.
+    fn accounts_when(&mut self, expected: usize, deadline: Duration) -> Result<Vec<Account>> {
+        let end = Instant::now() + deadline;
+        loop {
+            let accounts = self.accounts()?;
+            if accounts.len() >= expected {
+                return Ok(accounts);
+            }
+            if Instant::now() >= end {
+                let (program, found) = (self.program().to_owned(), accounts.len());
+                return Err(LabError::Unaccounted { program, found, expected, deadline });
+            }
+            thread::sleep(POLL);
+        }
+    }
+}
+
+/// What a real server says of one connection. What a server does not tell is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The client's port, which joins this account to the client's.
+    pub client_port: u16,
+    /// Whether the session was resumed.
+    pub resumed: bool,
+    /// `TLSv1.2` or `TLSv1.3`.
+    pub version: String,
+    /// The cipher suite, by the server's own name for it (OpenSSL's, for most).
+    pub cipher: Option<String>,
+    /// The group of the key exchange, by the server's own name for it.
+    pub group: Option<String>,
+    /// What became of the client's certificate, in the server's words (nginx: `NONE`, `SUCCESS`, `FAILED:reason`).
+    pub client_verify: Option<String>,
+    /// Whether the first request came as early data.
+    pub early_data: Option<bool>,
+}
+
+/// Whether a real server asks clients for a certificate, and the PEM of the authority that must have issued it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientVerify {
+    /// It does not ask.
+    Off,
+    /// It asks, and serves clients without one too.
+    Optional(String),
+    /// It refuses clients without one.
+    Required(String),
+}
+
+/// How often a log or a port is looked at anew.
+const POLL: Duration = Duration::from_millis(2);
+
+/// How long a server may take to start on a busy machine.
+const READY_DEADLINE: Duration = Duration::from_secs(20);

@@ -1,0 +1,259 @@
+//! nginx, one master and its workers, in a directory of its own.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::{Account, ClientVerify, Process, RealServer, find};
+use crate::{Identity, LabError, Result, Versions};
+
+/// A running nginx.
+///
+/// It serves a small page at `/`, files of 1 and 64 KiB at `/1k` and `/64k`, 200 to any method at `/ok`, and a status
+/// by name at `/status/204`, `301`, `404`, `500` and `503`.
+#[derive(Debug)]
+pub struct Nginx {
+    // Fields drop in this order: the process ends before its directory goes.
+    process: Process,
+    address: SocketAddr,
+    directory: TempDir,
+}
+
+/// What nginx is told; [`NginxConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct NginxConfig {
+    /// One identity, or one of RSA and one of ECDSA.
+    pub identities: Vec<Identity>,
+    /// `ssl_protocols`.
+    pub versions: Versions,
+    /// `ssl_session_tickets`.
+    pub session_tickets: bool,
+    /// `ssl_session_cache`.
+    pub session_cache: SessionCache,
+    /// `ssl_verify_client` and `ssl_client_certificate`.
+    pub client_verify: ClientVerify,
+    /// `ssl_early_data`.
+    pub early_data: bool,
+    /// `worker_processes`.
+    pub workers: usize,
+    /// `worker_connections`.
+    pub worker_connections: usize,
+    /// `keepalive_requests`.
+    pub keepalive_requests: u32,
+    /// Further directives of the `http` block.
+    pub http_directives: String,
+    /// Further directives of the `server` block.
+    pub server_directives: String,
+    /// The port of 127.0.0.1; none for a free one.
+    pub port: Option<u16>,
+}
+
+/// `ssl_session_cache` of nginx.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionCache {
+    /// `off`: session reuse is refused, and clients are told so.
+    Off,
+    /// `none`: clients are let believe that sessions may be reused, but none is kept. nginx' own default.
+    None,
+    /// `shared:lab:SIZE`, such as `10m`.
+    Shared(String),
+}
+
+impl NginxConfig {
+    /// One worker on a free port that speaks both versions, with nginx' defaults: tickets on, cache `none`.
+    #[must_use]
+    pub fn new(identities: Vec<Identity>) -> Self {
+        Self {
+            identities,
+            versions: Versions::Both,
+            session_tickets: true,
+            session_cache: SessionCache::None,
+            client_verify: ClientVerify::Off,
+            early_data: false,
+            workers: 1,
+            worker_connections: 512,
+            keepalive_requests: 1000,
+            http_directives: String::new(),
+            server_directives: String::new(),
+            port: None,
+        }
+    }
+}
+
+impl Nginx {
+    /// Starts nginx; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
+    /// configuration, [`LabError::File`] if its directory cannot be written.
+    pub fn start(config: NginxConfig) -> Result<Self> {
+        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let root = directory.path().to_owned();
+        write_pages(&root)?;
+        let tls = tls_directives(&config, &root)?;
+        let command = |address: SocketAddr| {
+            write(&root.join("nginx.conf"), &configuration(&config, &root, &tls, address))?;
+            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
+            command.arg("-p").arg(&root).arg("-c").arg(root.join("nginx.conf")).args(["-e", "stderr"]);
+            Ok(command)
+        };
+        let log = root.join("error.log");
+        let (process, address) = match config.port {
+            Some(port) => {
+                let address = SocketAddr::from(([127, 0, 0, 1], port));
+                (Process::start(PROGRAM, &mut command(address)?, address, &log)?, address)
+            }
+            None => Process::on_free_port(PROGRAM, &log, command)?,
+        };
+        Ok(Self { process, address, directory })
+    }
+}
+
+impl RealServer for Nginx {
+    fn program(&self) -> &'static str {
+        PROGRAM
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        let path = self.directory.path().join("access.log");
+        let log = fs::read_to_string(&path).map_err(|source| LabError::File { path, source })?;
+        // The last line may be half-written.
+        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let mut accounts = Vec::new();
+        for line in whole.lines() {
+            accounts.extend(parse(line)?);
+        }
+        Ok(accounts)
+    }
+}
+
+const PROGRAM: &str = "nginx";
+
+const LOG_FORMAT: &str = "$remote_port\t$ssl_session_reused\t$ssl_protocol\t$ssl_cipher\t$ssl_curve\t\
+                          $connection_requests\t$status\t$ssl_client_verify\t$ssl_early_data";
+
+/// None for a later request of a connection, or one that did not come over TLS.
+fn parse(line: &str) -> Result<Option<Account>> {
+    let malformed = || LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [port, reused, version, cipher, group, requests, _status, verify, early] = *fields else {
+        return Err(malformed());
+    };
+    if requests != "1" || version == ABSENT {
+        return Ok(None);
+    }
+    let told = |field: &str| Some(field.to_owned()).filter(|field| field != ABSENT);
+    Ok(Some(Account {
+        client_port: port.parse().map_err(|_| malformed())?,
+        resumed: match reused {
+            "r" => true,
+            "." => false,
+            _ => return Err(malformed()),
+        },
+        version: version.to_owned(),
+        cipher: told(cipher),
+        group: told(group),
+        client_verify: told(verify),
+        early_data: Some(early == "1"),
+    }))
+}
+
+/// How nginx writes an empty variable.
+const ABSENT: &str = "-";
+
+fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAddr) -> String {
+    let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
+    let root = root.display();
+    // A master that runs as root gives its workers another user, who cannot enter a private directory.
+    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
+    let statuses: String =
+        [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
+    format!(
+        r#"daemon off;
+master_process on;
+worker_processes {workers};
+{user}
+pid {root}/nginx.pid;
+error_log stderr notice;
+events {{ worker_connections {worker_connections}; }}
+http {{
+    log_format lab "{LOG_FORMAT}";
+    access_log {root}/access.log lab;
+    client_body_temp_path {root}/body;
+    proxy_temp_path {root}/proxy;
+    fastcgi_temp_path {root}/fastcgi;
+    uwsgi_temp_path {root}/uwsgi;
+    scgi_temp_path {root}/scgi;
+    default_type text/plain;
+    types {{ text/html html; }}
+    keepalive_requests {keepalive_requests};
+    server_tokens off;
+    {http_directives}
+    server {{
+        listen {address} ssl;
+        server_name localhost;
+        root {root}/www;
+        {tls}
+        {server_directives}
+        location = /ok {{ return 200 "ok\n"; }}
+        {statuses}
+    }}
+}}
+"#
+    )
+}
+
+fn tls_directives(config: &NginxConfig, root: &Path) -> Result<String> {
+    let on_off = |on| if on { "on" } else { "off" };
+    let protocols = match config.versions {
+        Versions::Tls12 => "TLSv1.2",
+        Versions::Tls13 => "TLSv1.3",
+        Versions::Both => "TLSv1.2 TLSv1.3",
+    };
+    let cache = match &config.session_cache {
+        SessionCache::Off => "off".to_owned(),
+        SessionCache::None => "none".to_owned(),
+        SessionCache::Shared(size) => format!("shared:lab:{size}"),
+    };
+    let mut lines = format!("ssl_protocols {protocols};\nssl_session_cache {cache};\n");
+    for (directive, on) in [("ssl_session_tickets", config.session_tickets), ("ssl_early_data", config.early_data)] {
+        let _ = writeln!(lines, "{directive} {};", on_off(on));
+    }
+    for (number, identity) in config.identities.iter().enumerate() {
+        let files = identity.write_pem(root, &format!("server-{number}"))?;
+        let (certificate, key) = (files.certificate.display(), files.key.display());
+        let _ = writeln!(lines, "ssl_certificate {certificate};\nssl_certificate_key {key};");
+    }
+    if let ClientVerify::Optional(pem) | ClientVerify::Required(pem) = &config.client_verify {
+        let authority = root.join("client-ca.pem");
+        write(&authority, pem)?;
+        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "on" } else { "optional" };
+        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.display());
+    }
+    Ok(lines)
+}
+
+fn write_pages(root: &Path) -> Result<()> {
+    let www = root.join("www");
+    fs::create_dir(&www).map_err(|source| LabError::File { path: www.clone(), source })?;
+    write(&www.join("index.html"), "<!doctype html><title>Reprise lab</title>\n")?;
+    write(&www.join("1k"), &"x".repeat(1024))?;
+    write(&www.join("64k"), &"x".repeat(65_536))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
+}

@@ -1,0 +1,60 @@
+use std::env;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// A test cannot run here, because a program is not installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotRun {
+    program: String,
+}
+
+/// Where daemons stand that an ordinary user's PATH leaves out.
+const DAEMON_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Finds a program in PATH or where daemons stand.
+#[must_use]
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories = env::split_paths(&path).chain(DAEMON_DIRECTORIES.map(PathBuf::from));
+    directories.map(|directory| directory.join(program)).find(|candidate| candidate.is_file())
+}
+
+/// None if the program is installed.
+#[must_use]
+pub fn missing(program: &str) -> Option<NotRun> {
+    if find(program).is_some() { None } else { Some(NotRun { program: program.to_owned() }) }
+}
+
+impl NotRun {
+    /// Says `NOT RUN: needs PROGRAM` on standard error.
+    ///
+    /// # Panics
+    /// If the environment has `REPRISE_REQUIRE_SERVERS=1`: where every server should be installed, a test that did
+    /// not run is a failure.
+    pub fn announce(&self) {
+        let required = env::var_os("REPRISE_REQUIRE_SERVERS").is_some_and(|value| value == "1");
+        assert!(!required, "{self}, and REPRISE_REQUIRE_SERVERS is set");
+        let _ = writeln!(io::stderr(), "{self}");
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NOT RUN: needs {}", self.program)
+    }
+}
+
+/// Returns from a test that needs programs which are not installed, and says so; fails instead where the environment
+/// has `REPRISE_REQUIRE_SERVERS=1`.
+#[macro_export]
+macro_rules! require {
+    ($($program:expr),+ $(,)?) => {
+        $(
+            if let Some(not_run) = $crate::servers::missing($program) {
+                not_run.announce();
+                return;
+            }
+        )+
+    };
+}

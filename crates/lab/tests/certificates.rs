@@ -1,0 +1,140 @@
+//! What the lab's certificates say, as clients judge them.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+mod client;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use client::Client;
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, ServerSpec, Validity, Versions};
+
+fn serve(identity: Identity) -> EmbeddedServer {
+    EmbeddedServer::start(EmbeddedConfig::new(identity)).unwrap()
+}
+
+/// What a client of `authority` thinks of a server with this identity: nothing, or its objection.
+fn judgement(authority: &Authority, identity: Identity) -> Option<String> {
+    let server = serve(identity);
+    Client::new(authority, Versions::Tls13).fetch(server.address(), "/").err().map(|error| error.to_string())
+}
+
+fn openssl(directory: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("openssl").args(arguments).current_dir(directory).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn bad_certificates_are_refused_for_what_they_are() {
+    let authority = Authority::new().unwrap();
+    let spec = ServerSpec::new(KeyKind::P256);
+    let good = authority.server(&spec).unwrap();
+    assert_eq!(judgement(&authority, good.clone()), None);
+
+    let untrusted = judgement(&Authority::new().unwrap(), good).unwrap();
+    assert!(untrusted.contains("UnknownIssuer") || untrusted.contains("BadSignature"), "{untrusted}");
+
+    let expired = ServerSpec { validity: Validity::Expired, ..spec.clone() };
+    let expired = judgement(&authority, authority.server(&expired).unwrap()).unwrap();
+    assert!(expired.contains("certificate expired"), "{expired}");
+
+    let early = ServerSpec { validity: Validity::NotYet, ..spec.clone() };
+    let early = judgement(&authority, authority.server(&early).unwrap()).unwrap();
+    assert!(early.contains("not valid yet"), "{early}");
+
+    let wrong = ServerSpec { names: vec!["wrong.example".to_owned()], ..spec };
+    let wrong = judgement(&authority, authority.server(&wrong).unwrap()).unwrap();
+    assert!(wrong.contains("not valid for name"), "{wrong}");
+
+    // A client certificate is no server certificate.
+    let client = judgement(&authority, authority.client("localhost").unwrap()).unwrap();
+    assert!(client.contains("purpose") || client.contains("usage"), "{client}");
+}
+
+#[test]
+fn chains_have_the_length_that_was_asked_for() {
+    let authority = Authority::new().unwrap();
+    for intermediates in [0, 1, 4] {
+        let spec = ServerSpec { intermediates, ..ServerSpec::new(KeyKind::P256) };
+        let identity = authority.server(&spec).unwrap();
+        assert_eq!(identity.chain().len(), intermediates + 1);
+        assert_eq!(identity.chain_pem().matches("-----BEGIN CERTIFICATE-----").count(), intermediates + 1);
+        assert_eq!(judgement(&authority, identity), None, "{intermediates} intermediates");
+    }
+}
+
+#[test]
+fn names_can_be_added() {
+    let authority = Authority::new().unwrap();
+    let mut spec = ServerSpec::new(KeyKind::P256);
+    spec.names.push("extra.example".to_owned());
+    assert_eq!(judgement(&authority, authority.server(&spec).unwrap()), None);
+    spec.names.push("no name at all \u{e9}".to_owned());
+    assert!(authority.server(&spec).is_err());
+}
+
+#[test]
+fn openssl_reads_what_the_lab_writes() {
+    reprise_lab::require!("openssl");
+    let directory = tempfile::tempdir().unwrap();
+    for key in KeyKind::ALL {
+        let authority = Authority::with_key(key).unwrap();
+        fs::write(directory.path().join("ca.pem"), authority.pem()).unwrap();
+        let spec = ServerSpec { intermediates: 1, ..ServerSpec::new(key) };
+        let identity = authority.server(&spec).unwrap();
+        let files = identity.write_pem(directory.path(), key.label()).unwrap();
+        let (certificate, key_file) = (files.certificate.to_str().unwrap(), files.key.to_str().unwrap());
+        let verify = ["verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", "ca.pem", "-untrusted", certificate];
+        let verified = openssl(directory.path(), &[&verify[..], &[certificate]].concat());
+        assert!(verified.contains(": OK"), "{key}: {verified}");
+        let of_certificate = openssl(directory.path(), &["x509", "-in", certificate, "-noout", "-pubkey"]);
+        let of_key = openssl(directory.path(), &["pkey", "-in", key_file, "-pubout"]);
+        assert!(of_key.contains("BEGIN PUBLIC KEY"), "{key}: {of_key}");
+        assert_eq!(of_certificate, of_key, "{key}");
+    }
+}
+
+#[test]
+fn an_rsa_authority_signs_with_rsa() {
+    reprise_lab::require!("openssl");
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::with_key(KeyKind::Rsa2048).unwrap();
+    let identity = authority.server(&ServerSpec::new(KeyKind::Rsa2048)).unwrap();
+    let files = identity.write_pem(directory.path(), "server").unwrap();
+    let certificate = files.certificate.to_str().unwrap();
+    let text = openssl(directory.path(), &["x509", "-in", certificate, "-noout", "-text"]);
+    assert!(text.contains("Signature Algorithm: sha256WithRSAEncryption"), "{text}");
+    assert!(text.contains("Public-Key: (2048 bit)") && text.contains("Key Encipherment"), "{text}");
+    assert!(text.contains("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1"), "{text}");
+}
+
+#[test]
+fn an_encrypted_key_opens_with_its_passphrase_alone() {
+    reprise_lab::require!("openssl");
+    let directory = tempfile::tempdir().unwrap();
+    for key in [KeyKind::P256, KeyKind::Rsa2048, KeyKind::Ed25519] {
+        let identity = Authority::new().unwrap().server(&ServerSpec::new(key)).unwrap();
+        let encrypted = identity.encrypted_key_pem("open sesame").unwrap();
+        assert!(encrypted.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"));
+        fs::write(directory.path().join("key.pem"), encrypted.as_bytes()).unwrap();
+        let open = |passphrase| openssl(directory.path(), &["pkey", "-in", "key.pem", "-passin", passphrase]);
+        assert_eq!(open("pass:open sesame").trim(), identity.key_pem().trim(), "{key}");
+        assert!(!open("pass:open barley").contains("PRIVATE KEY"), "{key}");
+    }
+}
+
+#[test]
+fn keys_on_disk_are_their_owners_alone_and_never_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new().unwrap();
+    let identity = authority.client("someone.example").unwrap();
+    let files = identity.write_pem(directory.path(), "client").unwrap();
+    assert_eq!(fs::metadata(&files.key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_to_string(&files.key).unwrap(), identity.key_pem());
+    assert_eq!(format!("{identity:?}"), "Identity { label: \"p-256\", chain: 1, .. }");
+    assert_eq!(format!("{authority:?}"), "Authority { .. }");
+    let unwritable = identity.write_pem(&directory.path().join("none"), "client").unwrap_err().to_string();
+    assert!(unwritable.contains("client-cert.pem"), "{unwritable}");
+}

@@ -1,0 +1,1 @@
+//! Measures one target: owns the clock and the sockets, drives the engine.

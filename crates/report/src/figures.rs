@@ -1,0 +1,212 @@
+//! Figures in tables: one unit for a table, one number of decimals for a column, decimal points under one another.
+
+use reprise_trace::document::Statistics;
+
+/// A figure that was formatted and not yet aligned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figure {
+    /// `3.42`; a minus sign is U+2212.
+    value: String,
+    /// `×`, or nothing.
+    suffix: &'static str,
+    /// `±0.02`, or nothing.
+    spread: String,
+}
+
+impl Figure {
+    /// A count, `100`.
+    pub(crate) fn count(count: u64) -> Self {
+        Self { value: count.to_string(), ..Self::default() }
+    }
+
+    /// A difference of counts, `3874` or `−12`.
+    pub(crate) fn difference(difference: i64) -> Self {
+        Self { value: signed(difference as f64, 0), ..Self::default() }
+    }
+
+    /// A ratio with its interval, `5.61× ±0.06`.
+    pub(crate) fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
+        let decimals = match median {
+            ratio if ratio < 9.995 => 2,
+            ratio if ratio < 99.95 => 1,
+            _ => 0,
+        };
+        let spread = ci95.map(|[low, high]| format!("±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
+        Self { value: signed(median, decimals), suffix: "×", spread }
+    }
+
+    /// A share in per cent, `82 %`.
+    pub(crate) fn percent(share: f64) -> Self {
+        Self { value: signed(share * 100.0, 0), suffix: " %", spread: String::new() }
+    }
+}
+
+/// The unit of all times in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Microseconds.
+    Micros,
+    /// Milliseconds.
+    Millis,
+}
+
+impl Unit {
+    /// Microseconds where every time is below a millisecond.
+    pub(crate) fn of_all(medians_ns: impl IntoIterator<Item = u64>) -> Self {
+        if medians_ns.into_iter().all(|ns| ns < 1_000_000) { Self::Micros } else { Self::Millis }
+    }
+
+    /// The unit's symbol.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+        }
+    }
+
+    fn nanos(self) -> f64 {
+        match self {
+            Self::Micros => 1e3,
+            Self::Millis => 1e6,
+        }
+    }
+}
+
+/// How the times of one column are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    unit: Unit,
+    decimals: usize,
+}
+
+impl Scale {
+    /// Three significant figures of the column's largest median; more, up to three decimals, where its smallest interval
+    /// would otherwise look like nothing.
+    pub(crate) fn of_column<'a>(unit: Unit, column: impl IntoIterator<Item = &'a Statistics>) -> Self {
+        let (mut largest, mut smallest_half) = (0.0_f64, f64::INFINITY);
+        for statistics in column {
+            largest = largest.max(statistics.median_ns as f64 / unit.nanos());
+            smallest_half = half_interval(statistics).map_or(smallest_half, |half| smallest_half.min(half / unit.nanos()));
+        }
+        let for_medians = match largest {
+            n if n < 1.0 => 3,
+            n if n < 10.0 => 2,
+            n if n < 100.0 => 1,
+            _ => 0,
+        };
+        let visible = |decimals: &usize| smallest_half >= 0.5 * 0.1_f64.powi(*decimals as i32);
+        let decimals = (for_medians..for_medians + 2).find(visible).unwrap_or(for_medians);
+        Self { unit, decimals: decimals.min(3) }
+    }
+
+    /// A median and half its interval, `3.42 ±0.02`.
+    pub(crate) fn median(self, statistics: &Statistics) -> Figure {
+        let decimals = self.decimals;
+        let spread = half_interval(statistics).map(|half| format!("±{:.decimals$}", half / self.unit.nanos()));
+        Figure {
+            value: signed(statistics.median_ns as f64 / self.unit.nanos(), decimals),
+            suffix: "",
+            spread: spread.unwrap_or_default(),
+        }
+    }
+
+    /// A difference of medians, `2.81` or `−0.02`.
+    pub(crate) fn difference(self, ns: i64) -> Figure {
+        Figure { value: signed(ns as f64 / self.unit.nanos(), self.decimals), ..Figure::default() }
+    }
+}
+
+/// The figures of one column as texts of one width, decimal points, suffixes and spreads under one another.
+pub(crate) fn align(column: &[Option<Figure>]) -> Vec<String> {
+    let parts: Vec<Option<[&str; 4]>> = column.iter().map(|figure| figure.as_ref().map(parts)).collect();
+    let width = |part: usize| parts.iter().flatten().map(|parts| parts[part].chars().count()).max().unwrap_or_default();
+    let [whole, fraction, suffix, spread] = [width(0), width(1), width(2), width(3)];
+    let gap = usize::from(spread > 0);
+    let line = |parts: &Option<[&str; 4]>| {
+        parts.map_or_else(String::new, |[w, f, x, s]| format!("{w:>whole$}{f:<fraction$}{x:<suffix$}{:gap$}{s:<spread$}", ""))
+    };
+    parts.iter().map(line).collect()
+}
+
+/// Whole part, fraction with its point, suffix, spread.
+fn parts(figure: &Figure) -> [&str; 4] {
+    let (whole, fraction) = figure.value.split_at(figure.value.find('.').unwrap_or(figure.value.len()));
+    [whole, fraction, figure.suffix, &figure.spread]
+}
+
+fn half_interval(statistics: &Statistics) -> Option<f64> {
+    statistics.ci95_ns.map(|[low, high]| high.saturating_sub(low) as f64 / 2.0)
+}
+
+/// With a true minus sign, and none before a zero.
+fn signed(value: f64, decimals: usize) -> String {
+    let magnitude = format!("{:.decimals$}", value.abs());
+    let is_zero = !magnitude.contains(|digit: char| digit.is_ascii_digit() && digit != '0');
+    if value < 0.0 && !is_zero { format!("−{magnitude}") } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statistics(median_ns: u64, half: u64) -> Statistics {
+        Statistics {
+            median_ns,
+            ci95_ns: Some([median_ns - half, median_ns + half]),
+            mean_ns: median_ns,
+            min_ns: median_ns,
+            max_ns: median_ns,
+            p90_ns: median_ns,
+            p99_ns: median_ns,
+        }
+    }
+
+    fn shown(unit: Unit, median_ns: u64, half: u64) -> String {
+        let statistics = statistics(median_ns, half);
+        align(&[Some(Scale::of_column(unit, [&statistics]).median(&statistics))]).remove(0)
+    }
+
+    #[test]
+    fn a_table_in_which_all_is_below_a_millisecond_is_in_microseconds() {
+        assert_eq!(Unit::of_all([42_000, 999_999]), Unit::Micros);
+        assert_eq!(Unit::of_all([42_000, 1_000_000]), Unit::Millis);
+    }
+
+    #[test]
+    fn a_median_keeps_three_figures_and_its_interval_stays_visible() {
+        assert_eq!(shown(Unit::Millis, 3_420_000, 20_000), "3.42 ±0.02");
+        assert_eq!(shown(Unit::Millis, 48_612_000, 310_000), "48.6 ±0.3");
+        assert_eq!(shown(Unit::Millis, 1_846_000_000, 2_100_000), "1846 ±2");
+        assert_eq!(shown(Unit::Millis, 1_846_000_000, 210_000), "1846.0 ±0.2");
+        assert_eq!(shown(Unit::Micros, 611_400, 3_200), "611 ±3");
+        assert_eq!(shown(Unit::Micros, 42_100, 40), "42.10 ±0.04");
+    }
+
+    #[test]
+    fn a_single_sample_has_no_spread() {
+        let single = Statistics { ci95_ns: None, ..statistics(3_420_000, 0) };
+        assert_eq!(align(&[Some(Scale::of_column(Unit::Millis, [&single]).median(&single))]), ["3.42"]);
+    }
+
+    #[test]
+    fn decimal_points_suffixes_and_spreads_stand_under_one_another() {
+        let scale = Scale { unit: Unit::Millis, decimals: 2 };
+        let column = [
+            Some(scale.median(&statistics(13_420_000, 20_000))),
+            None,
+            Some(scale.difference(-12_000)),
+            Some(Figure::ratio(5.612, Some([5.55, 5.67]))),
+            Some(Figure::ratio(26.435, None)),
+        ];
+        let expected = ["13.42  ±0.02", "", "−0.01       ", " 5.61× ±0.06", "26.4 ×      "];
+        assert_eq!(align(&column), expected);
+    }
+
+    #[test]
+    fn a_difference_that_rounds_to_nothing_has_no_sign() {
+        let scale = Scale { unit: Unit::Millis, decimals: 2 };
+        assert_eq!(scale.difference(-4_000), scale.difference(0));
+        assert_eq!(Figure::difference(-12).value, "−12");
+        assert_eq!(Figure::percent(-0.031).value, "−3");
+    }
+}

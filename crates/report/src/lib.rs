@@ -1,0 +1,13 @@
+//! Results to terminal, JSON, CSV and Markdown: pure functions to text and bytes.
+//!
+//! A result becomes a page (`page/RESULT.rs`: what is shown), and a page becomes text (`terminal.rs`, `markdown.rs`: how it
+//! is shown). JSON and CSV come straight from the document: they leave nothing out.
+
+pub mod csv;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+
+mod figures;
+mod page;
+mod table;

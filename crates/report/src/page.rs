@@ -1,0 +1,113 @@
+//! What is shown of a result, before any format. Each result has its file in `page/`.
+
+mod lab;
+mod measure;
+
+pub(crate) use lab::lab;
+pub(crate) use measure::measure;
+
+use reprise_trace::Failure;
+use reprise_trace::document::{Finding, Provenance, Severity};
+
+use crate::table::{Table, Tone};
+
+/// A title and what stands below it.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// One part of a page.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    Heading(String),
+    Facts(Vec<Fact>),
+    Table(Table),
+    Paragraph(String),
+    /// Told in passing, a legend or a footer.
+    Aside(String),
+    Item(Item),
+}
+
+/// A name and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// Something to be looked at: a finding, a failure, a warning.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// `fault`, `warning`.
+    pub(crate) label: &'static str,
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+    /// The fixed name by which it is known.
+    pub(crate) slug: Option<String>,
+    /// What says so.
+    pub(crate) evidence: Vec<String>,
+    /// What to do, one step or one software a line.
+    pub(crate) remedy: Vec<String>,
+}
+
+impl Fact {
+    fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
+
+impl From<&Finding> for Item {
+    fn from(finding: &Finding) -> Self {
+        let (label, tone) = match finding.severity {
+            Severity::Fault => ("fault", Tone::Fault),
+            Severity::Risk => ("risk", Tone::Warning),
+            Severity::Note => ("note", Tone::Quiet),
+        };
+        let cost = finding.cost_ns.map(|cost| format!("Costs {cost} a connection"));
+        let remedy = finding.remedy.as_ref().map(|remedy| match &remedy.software {
+            Some(software) => format!("{software}: {}", remedy.text),
+            None => remedy.text.clone(),
+        });
+        Self {
+            label,
+            tone,
+            text: finding.title.clone(),
+            slug: Some(finding.id.clone()),
+            evidence: finding.evidence.iter().cloned().chain(cost).collect(),
+            remedy: remedy.unwrap_or_default().lines().map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl From<&Failure> for Item {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            label: "failed",
+            tone: Tone::Fault,
+            text: failure.message.clone(),
+            slug: Some(failure.name.clone()),
+            evidence: Vec::new(),
+            remedy: failure.hint.clone().into_iter().collect(),
+        }
+    }
+}
+
+impl Item {
+    fn warning(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { label: "warning", tone: Tone::Warning, text, slug: None, evidence: Vec::new(), remedy: Vec::new() }
+    }
+}
+
+/// Where a result comes from, on one line.
+fn source(provenance: &Provenance) -> Block {
+    let program = match &provenance.commit {
+        Some(commit) => format!("reprise {} ({})", provenance.version, commit.get(..12).unwrap_or(commit)),
+        None => format!("reprise {}", provenance.version),
+    };
+    let machine = [&provenance.cpu, &provenance.kernel].into_iter().flatten().cloned();
+    let parts: Vec<String> = [program, provenance.time.clone()].into_iter().chain(machine).collect();
+    Block::Aside(parts.join(" · "))
+}

@@ -1,0 +1,267 @@
+//! One target: what was negotiated, the table, what it means.
+
+use std::collections::BTreeMap;
+
+use reprise_explain::sentences;
+use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics};
+use reprise_trace::{Kind, Phase, Version};
+
+use super::{Block, Fact, Item, Page, source};
+use crate::figures::{Figure, Scale, Unit};
+use crate::table::{Column, Draft, Table, Tone};
+
+/// All that is shown of one target.
+pub(crate) fn measure(document: &MeasureDocument) -> Page {
+    let mut blocks = vec![Block::Facts(facts(document)), Block::Table(table(document)), Block::Aside(legend(document))];
+    blocks.extend(sentences(document).into_iter().map(Block::Paragraph));
+    if document.interrupted {
+        blocks.push(Block::Item(Item::warning("Interrupted: these are the connections that were measured so far")));
+    }
+    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
+    blocks.extend(document.findings.iter().map(|finding| Block::Item(finding.into())));
+    blocks.push(source(&document.provenance));
+    Page { title: title(document), blocks }
+}
+
+fn title(document: &MeasureDocument) -> String {
+    let target = &document.target;
+    let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
+    let name = match (&target.path, target.port) {
+        (Some(path), 443) => format!("https://{host}{path}"),
+        (Some(path), port) => format!("https://{host}:{port}{path}"),
+        (None, port) => format!("{host}:{port}"),
+    };
+    match &target.address {
+        Some(address) if *address != target.host => format!("{name} at {address}"),
+        _ => name,
+    }
+}
+
+fn facts(document: &MeasureDocument) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for version in [Version::Tls12, Version::Tls13] {
+        facts.extend(negotiated(document, version).map(|value| Fact::new(version.to_string(), value)));
+    }
+    facts.push(Fact::new("samples", connections(document)));
+    facts.extend(statuses(document).map(|value| Fact::new("HTTP", value)));
+    facts
+}
+
+/// What a version's connections agreed on; each name from the first run that observed it, since a resumed handshake shows
+/// no key and a full one no PSK.
+fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
+    let runs: Vec<&Observed> =
+        document.runs.iter().filter(|run| run.asked.tls == version).map(|run| &run.observed).collect();
+    let first = |name: fn(&Observed) -> Option<&str>| runs.iter().find_map(|observed| name(observed));
+    let names = [
+        first(|observed| observed.cipher.as_deref()),
+        first(|observed| observed.group.as_deref()),
+        first(|observed| observed.peer_key.as_deref()),
+        first(|observed| observed.signature.as_deref()),
+        first(|observed| observed.psk_mode.map(|mode| mode.name())),
+        first(|observed| observed.alpn.as_deref()),
+    ];
+    let names: Vec<&str> = names.into_iter().flatten().collect();
+    (!names.is_empty()).then(|| names.join(" · "))
+}
+
+fn connections(document: &MeasureDocument) -> String {
+    let each: Vec<u64> = document.runs.iter().map(|run| run.observed.kinds.total().saturating_add(run.failed)).collect();
+    let most = each.iter().copied().max().unwrap_or_default();
+    let up_to = if each.iter().all(|count| *count == most) { "" } else { "up to " };
+    let all = document.all_connections;
+    let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].into_iter().fold(0, u64::saturating_add);
+    format!("{up_to}{most} connections for each row, interleaved; {total} in all with discovery and priming")
+}
+
+/// "200 × 388, 503 × 12".
+fn statuses(document: &MeasureDocument) -> Option<String> {
+    let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
+    for (status, count) in document.runs.iter().flat_map(|run| &run.http_status) {
+        let sum = counts.entry(*status).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    let shown: Vec<String> = counts.iter().map(|(status, count)| format!("{status} × {count}")).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+fn legend(document: &MeasureDocument) -> String {
+    let mut legend = "Medians, ± half their 95 % interval.".to_owned();
+    if !document.ratios.is_empty() {
+        legend.push_str(" saves, ratio: against a full handshake of the same version.");
+    }
+    if document.runs.iter().any(|run| run.next_request.is_some()) {
+        legend.push_str(" next request: one more on the same connection.");
+    }
+    legend
+}
+
+fn table(document: &MeasureDocument) -> Table {
+    let layout = Layout::of(document);
+    let mut runs: Vec<&Run> = document.runs.iter().collect();
+    runs.sort_by_key(|run| run.asked);
+    let mut drafts: Vec<Option<Draft>> = Vec::new();
+    let mut previous = None;
+    for run in runs {
+        let is_first = previous != Some(run.asked.tls);
+        if is_first && previous.is_some() {
+            drafts.push(None);
+        }
+        previous = Some(run.asked.tls);
+        drafts.extend(layout.rows(document, run, is_first).into_iter().map(Some));
+    }
+    Table::of_drafts(layout.columns(), drafts)
+}
+
+/// Which columns there are and how their times are shown.
+struct Layout {
+    unit: Unit,
+    scales: BTreeMap<Phase, Scale>,
+}
+
+impl Layout {
+    fn of(document: &MeasureDocument) -> Self {
+        let of_phase = |phase: Phase| document.runs.iter().flat_map(move |run| statistics(run, phase));
+        let unit = Unit::of_all(Phase::ALL.into_iter().flat_map(of_phase).map(|statistics| statistics.median_ns));
+        let scales = Phase::ALL.into_iter().map(|phase| (phase, Scale::of_column(unit, of_phase(phase)))).collect();
+        Self { unit, scales }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let time = |phase: Phase| {
+            let column = Column::figures(phase.name(), self.unit.symbol());
+            match phase {
+                Phase::Receive => column.dispensable(0),
+                Phase::Resolve => column.dispensable(1),
+                Phase::Wait => column.dispensable(3),
+                Phase::Connect => column.dispensable(5),
+                Phase::Tls | Phase::Total => column,
+            }
+        };
+        let mut columns = vec![Column::words("TLS"), Column::words("kind"), Column::figures("n", "")];
+        columns.extend(Phase::ALL.map(time));
+        columns.extend([
+            Column::figures("round", "trips").dispensable(4),
+            Column::figures("sent", "bytes").dispensable(2),
+            Column::figures("received", "bytes").dispensable(2),
+        ]);
+        columns
+    }
+
+    /// A run's own row, and below it what it saves, what came out otherwise, what failed, and the next request.
+    fn rows(&self, document: &MeasureDocument, run: &Run, is_first: bool) -> Vec<Draft> {
+        let version = if is_first { run.asked.tls.number() } else { "" };
+        let mut rows = vec![self.own(run, version)];
+        if run.n > 0 && run.n < run.observed.kinds.total() {
+            rows.push(remark("  not so", otherwise(run)));
+        }
+        if run.failed > 0 {
+            let all = run.observed.kinds.total().saturating_add(run.failed);
+            let note = format!("{} of {all}", run.failed);
+            rows.push(Draft { tone: Tone::Fault, ..remark("  failed", note) });
+        }
+        rows.extend(self.savings(document, run));
+        rows.extend(self.next_request(run));
+        rows
+    }
+
+    fn own(&self, run: &Run, version: &str) -> Draft {
+        let mut figures = vec![Some(Figure::count(run.n))];
+        figures.extend(Phase::ALL.map(|phase| Some(self.scales.get(&phase)?.median(run.phases.get(&phase)?))));
+        figures.extend([
+            run.round_trips.map(Figure::count),
+            run.bytes.map(|bytes| Figure::count(bytes.sent.0)),
+            run.bytes.map(|bytes| Figure::count(bytes.received.0)),
+        ]);
+        let none_as_asked = run.n == 0;
+        Draft {
+            words: vec![version.to_owned(), run.asked.kind.name().to_owned()],
+            figures,
+            note: none_as_asked.then(|| otherwise(run)),
+            tone: if none_as_asked { Tone::Warning } else { Tone::Plain },
+        }
+    }
+
+    fn savings(&self, document: &MeasureDocument, run: &Run) -> Vec<Draft> {
+        let Some(full) = document.run(run.asked.tls, Kind::Full).filter(|_| run.asked.kind != Kind::Full) else {
+            return Vec::new();
+        };
+        let ratio = |phase: Phase| {
+            document.ratios.iter().find(|ratio| {
+                (ratio.phase, ratio.tls, ratio.from, ratio.to) == (phase, run.asked.tls, Kind::Full, run.asked.kind)
+            })
+        };
+        let ratios = Phase::ALL.map(ratio);
+        if ratios.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let bytes = full.bytes.zip(run.bytes);
+        let mut saves = vec![None];
+        saves.extend(ratios.iter().map(|ratio| ratio.and_then(|it| Some(self.scales.get(&it.phase)?.difference(it.saved_ns)))));
+        saves.extend([
+            difference(full.round_trips, run.round_trips),
+            bytes.and_then(|(full, run)| difference(Some(full.sent.0), Some(run.sent.0))),
+            bytes.and_then(|(full, run)| difference(Some(full.received.0), Some(run.received.0))),
+        ]);
+        let mut times = vec![None];
+        times.extend(ratios.iter().map(|ratio| ratio.map(|it| Figure::ratio(it.median, it.ci95))));
+        let tone = tone_of_saving(ratios.iter().flatten().find(|ratio| ratio.phase == Phase::Tls));
+        let draft = |name: &str, figures| Draft { words: vec![String::new(), name.to_owned()], figures, note: None, tone };
+        vec![draft("  saves", saves), draft("  ratio", times)]
+    }
+
+    fn next_request(&self, run: &Run) -> Option<Draft> {
+        let next = run.next_request.as_ref()?;
+        let times = Phase::ALL.map(|phase| {
+            let statistics = match phase {
+                Phase::Wait => &next.wait,
+                Phase::Receive => &next.receive,
+                _ => return None,
+            };
+            Some(self.scales.get(&phase)?.median(statistics))
+        });
+        let figures = std::iter::once(Some(Figure::count(next.n))).chain(times).collect();
+        let words = vec![String::new(), "  next request".to_owned()];
+        Some(Draft { words, figures, note: None, tone: Tone::Quiet })
+    }
+}
+
+/// The times of one phase that a run's rows show.
+fn statistics(run: &Run, phase: Phase) -> impl Iterator<Item = &Statistics> {
+    let next = run.next_request.as_ref().and_then(|next| match phase {
+        Phase::Wait => Some(&next.wait),
+        Phase::Receive => Some(&next.receive),
+        _ => None,
+    });
+    run.phases.get(&phase).into_iter().chain(next)
+}
+
+fn remark(name: &str, note: String) -> Draft {
+    Draft { words: vec![String::new(), name.to_owned()], figures: Vec::new(), note: Some(note), tone: Tone::Warning }
+}
+
+/// What the connections were that did not come out as asked: "refused: 100 of 100 were full".
+fn otherwise(run: &Run) -> String {
+    let all = run.observed.kinds.total();
+    if all == 0 {
+        return "none completed".to_owned();
+    }
+    let others = run.observed.kinds.0.iter().filter(|(kind, count)| **kind != run.asked.kind && **count > 0);
+    let counts: Vec<String> = others.map(|(kind, count)| format!("{count} of {all} were {kind}")).collect();
+    let refused = run.asked.kind != Kind::Full && run.observed.kinds.of(Kind::Full) > 0;
+    format!("{}{}", if refused { "refused: " } else { "" }, counts.join(", "))
+}
+
+/// Green is earned: by a handshake that is faster beyond its interval.
+fn tone_of_saving(ratio: Option<&&Ratio>) -> Tone {
+    match ratio {
+        Some(ratio) if ratio.ci95.map_or(ratio.median, |[low, _]| low) > 1.0 => Tone::Gain,
+        _ => Tone::Quiet,
+    }
+}
+
+fn difference(full: Option<u64>, resumed: Option<u64>) -> Option<Figure> {
+    let clamped = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    Some(Figure::difference(clamped(full?).saturating_sub(clamped(resumed?))))
+}

@@ -1,0 +1,32 @@
+//! Statistics of measured samples: quantiles, bootstrap intervals and ratios of medians.
+//!
+//! Samples are `u64`, in nanoseconds wherever this workspace uses them, though nothing here depends on the unit. Every
+//! function is pure: no clock, no input or output, and whatever is random follows from the seed that the caller
+//! gives, so that a saved result can be computed again to the last digit.
+//!
+//! No sample is trimmed, clamped or corrected, and what cannot be known is `None`, never 0.
+//!
+//! ```
+//! let full = [520, 540, 515, 533, 610, 527, 525, 519];
+//! let resumed = [260, 281, 255, 262, 270, 259, 266, 263];
+//!
+//! let summary = reprise_stats::summarize(&full, 1).unwrap();
+//! assert_eq!((summary.n, summary.median), (8, 526));
+//!
+//! let saved = reprise_stats::ratio(&full, &resumed, 1).unwrap();
+//! assert!(saved.median > 1.9 && saved.median < 2.1);
+//! ```
+//!
+//! Which interval stands behind `ci95`, and how often it covers the truth, is said in `docs/decisions/0003-intervals.md`.
+
+mod bootstrap;
+#[cfg(test)]
+mod coverage;
+mod quantile;
+mod random;
+mod ratio;
+mod summary;
+
+pub use quantile::{median, quantile};
+pub use ratio::{Ratio, paired_ratio, ratio};
+pub use summary::{Summary, summarize};

@@ -1,0 +1,22 @@
+//! `reprise.lab/1`: the embedded lab, one measurement per server.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{MeasureDocument, Provenance};
+
+/// What `measure` without a target prints as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LabDocument {
+    /// `reprise.lab/1`.
+    pub schema: String,
+    /// One document per server, labelled `rsa-2048/off`, `rsa-2048/id`, `rsa-2048/ticket`, `p-256/off`, …
+    pub results: Vec<MeasureDocument>,
+    /// Where this comes from.
+    pub provenance: Provenance,
+}
+
+impl LabDocument {
+    /// The name and version of this document's shape.
+    pub const SCHEMA: &'static str = "reprise.lab/1";
+}

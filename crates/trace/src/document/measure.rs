@@ -1,0 +1,214 @@
+//! `reprise.measure/1`: what connections to one target cost.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, Provenance};
+use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
+
+/// What `measure TARGET` prints as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MeasureDocument {
+    /// `reprise.measure/1`.
+    pub schema: String,
+    /// A name for this result, `rsa-2048/ticket` in the lab; otherwise the target.
+    pub label: String,
+    /// What was measured.
+    pub target: Target,
+    /// One run for each version and kind, their samples interleaved.
+    pub runs: Vec<Run>,
+    /// What each kind of resumption saves against a full handshake, phase by phase.
+    pub ratios: Vec<Ratio>,
+    /// Every connection that was made, discovery and priming included.
+    pub all_connections: AllConnections,
+    /// Every counted connection.
+    pub samples: Vec<SampleRecord>,
+    /// What the result means.
+    pub findings: Vec<Finding>,
+    /// Why connections failed, each distinct failure once.
+    pub failures: Vec<Failure>,
+    /// Things the reader should know before believing the figures.
+    pub warnings: Vec<String>,
+    /// Whether Ctrl-C or the target's death cut the measurement short.
+    pub interrupted: bool,
+    /// Where this comes from.
+    pub provenance: Provenance,
+}
+
+impl MeasureDocument {
+    /// The name and version of this document's shape.
+    pub const SCHEMA: &'static str = "reprise.measure/1";
+
+    /// The run for this version and kind.
+    pub fn run(&self, tls: Version, kind: Kind) -> Option<&Run> {
+        self.runs.iter().find(|run| run.asked == Asked { tls, kind })
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// The host as it was given, name or address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The address that was connected to; null where the name did not resolve.
+    pub address: Option<String>,
+    /// The path that was requested; null where no request was sent.
+    pub path: Option<String>,
+}
+
+/// The connections of one version and kind.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// What was asked for.
+    pub asked: Asked,
+    /// What was observed.
+    pub observed: Observed,
+    /// How many samples were of the asked kind: those that `phases` cover.
+    pub n: u64,
+    /// How many connections did not complete.
+    pub failed: u64,
+    /// Statistics by phase, over the samples of the asked kind.
+    pub phases: BTreeMap<Phase, Statistics>,
+    /// Bytes per connection, on the wire of TLS (headers of TCP and IP not included); null under n = 1.
+    pub bytes: Option<Traffic>,
+    /// Median of the round trips until application data could first be sent; null under n = 1.
+    pub round_trips: Option<u64>,
+    /// One more request on the same connection; null where connections were closed after the first.
+    pub next_request: Option<NextRequestStatistics>,
+    /// Responses by HTTP status.
+    pub http_status: BTreeMap<u16, u64>,
+}
+
+/// What was observed in a run. The single values are those of its first sample of the asked kind, or else of its first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Observed {
+    /// `TLS 1.2` or `TLS 1.3`.
+    pub version: Option<String>,
+    /// The cipher suite.
+    pub cipher: Option<String>,
+    /// The group of the key exchange.
+    pub group: Option<String>,
+    /// The scheme in which the server signed.
+    pub signature: Option<String>,
+    /// The public key of the server's certificate.
+    pub peer_key: Option<String>,
+    /// How a TLS 1.3 PSK was used.
+    pub psk_mode: Option<PskMode>,
+    /// The protocol that ALPN chose.
+    pub alpn: Option<String>,
+    /// How many samples of each kind.
+    pub kinds: KindCounts,
+    /// How many connections asked for a client certificate.
+    pub client_certificate_requested: u64,
+    /// On how many connections one was sent.
+    pub client_certificate_sent: u64,
+    /// On how many connections the server gave a ticket.
+    pub tickets_given: u64,
+    /// TLS 1.2: on how many full handshakes the server gave a session ID that a later connection may offer.
+    pub session_ids_given: u64,
+}
+
+/// The spread of one phase. All integers, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Statistics {
+    /// The median.
+    pub median_ns: u64,
+    /// The bootstrap interval of the median, 95 %; null under n = 2.
+    pub ci95_ns: Option<[u64; 2]>,
+    /// The arithmetic mean.
+    pub mean_ns: u64,
+    /// The smallest.
+    pub min_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+    /// Nine in ten are below.
+    pub p90_ns: u64,
+    /// Ninety-nine in a hundred are below.
+    pub p99_ns: u64,
+}
+
+/// Bytes per connection, medians.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic {
+    /// By the client.
+    pub sent: Bytes,
+    /// From the server.
+    pub received: Bytes,
+}
+
+/// The spread of one more request on a connection that was kept alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NextRequestStatistics {
+    /// How many.
+    pub n: u64,
+    /// Request sent to the first byte of the response.
+    pub wait: Statistics,
+    /// First byte of the response to the last.
+    pub receive: Statistics,
+}
+
+/// How two kinds compare in one phase: median(from) / median(to). Above 1 means that `to` is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    /// The phase.
+    pub phase: Phase,
+    /// The version.
+    pub tls: Version,
+    /// The kind in the numerator.
+    pub from: Kind,
+    /// The kind in the denominator.
+    pub to: Kind,
+    /// The ratio.
+    pub median: f64,
+    /// Its interval, from the same interleaved samples; null under n = 2.
+    pub ci95: Option<[f64; 2]>,
+    /// median(from) − median(to): what a connection of kind `to` saves, negative where it costs more.
+    pub saved_ns: i64,
+}
+
+/// Every connection that was made, by observed kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AllConnections {
+    /// See [`Kind::Full`].
+    pub full: u64,
+    /// See [`Kind::Id`].
+    pub id: u64,
+    /// See [`Kind::Ticket`].
+    pub ticket: u64,
+    /// See [`Kind::Psk`].
+    pub psk: u64,
+    /// See [`Kind::Early`].
+    pub early: u64,
+    /// Connections that did not complete.
+    pub failed: u64,
+}
+
+impl AllConnections {
+    /// Counts one more connection of this kind.
+    pub fn add(&mut self, kind: Kind) {
+        match kind {
+            Kind::Full => self.full += 1,
+            Kind::Id => self.id += 1,
+            Kind::Ticket => self.ticket += 1,
+            Kind::Psk => self.psk += 1,
+            Kind::Early => self.early += 1,
+        }
+    }
+}
+
+/// One counted connection in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SampleRecord {
+    /// The client's port, by which the server's own account can be joined.
+    pub local_port: u16,
+    /// What was asked for.
+    pub asked: Asked,
+    /// What was observed.
+    pub kind: Kind,
+    /// Nanoseconds by phase.
+    pub phases: Phases,
+}

@@ -1,0 +1,66 @@
+//! What went over the wire, message by message.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, Nanos};
+
+/// One message in or out, as the engine saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// When its last byte was handed to the engine, or when the engine made it.
+    pub at: Nanos,
+    /// Which way it went.
+    pub direction: Direction,
+    /// What it was.
+    pub what: What,
+    /// Its size: a handshake message with its four-byte header, otherwise the plaintext of the record.
+    pub size: Bytes,
+    /// Whether it travelled under record protection.
+    pub encrypted: bool,
+}
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// By the client.
+    Sent,
+    /// From the server.
+    Received,
+}
+
+/// What a message was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum What {
+    /// A handshake message, by its RFC name. A ServerHello with the special random of RFC 8446 §4.1.3 is a
+    /// `HelloRetryRequest`.
+    Handshake {
+        /// The RFC's name: `ClientHello`, `NewSessionTicket`, …
+        message: Cow<'static, str>,
+    },
+    /// A ChangeCipherSpec record. Under TLS 1.3 it means nothing (RFC 8446 §5).
+    ChangeCipherSpec,
+    /// An alert, by its RFC name.
+    Alert {
+        /// `close_notify`, `handshake_failure`, …
+        description: Cow<'static, str>,
+    },
+    /// A record of application data.
+    ApplicationData,
+}
+
+impl What {
+    /// The name by which it is shown.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Handshake { message } => message,
+            Self::ChangeCipherSpec => "ChangeCipherSpec",
+            Self::Alert { description } => description,
+            Self::ApplicationData => "application data",
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The kind of a handshake: what was observed, never what was asked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a connection's keys came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A handshake with certificates.
+    Full,
+    /// TLS 1.2, abbreviated by session ID (RFC 5246 §7.3). Never under TLS 1.3, where an echoed `legacy_session_id`
+    /// proves nothing.
+    Id,
+    /// TLS 1.2, abbreviated by an RFC 5077 ticket; TLS 1.3, a PSK from a NewSessionTicket, whatever its size.
+    Ticket,
+    /// TLS 1.3, an external PSK.
+    Psk,
+    /// TLS 1.3, a resumption whose early data was accepted.
+    Early,
+}
+
+impl Kind {
+    /// Every kind, in the order in which they are shown.
+    pub const ALL: [Self; 5] = [Self::Full, Self::Id, Self::Ticket, Self::Psk, Self::Early];
+
+    /// The kind's name in options and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Id => "id",
+            Self::Ticket => "ticket",
+            Self::Psk => "psk",
+            Self::Early => "early",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| format!("no kind '{name}': the kinds are full, id, ticket, psk, early"))
+    }
+}
+
+/// How a TLS 1.3 PSK was combined with a key exchange (RFC 8446 §4.2.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PskMode {
+    /// PSK with (EC)DHE key establishment.
+    PskDheKe,
+    /// PSK alone: no forward secrecy.
+    PskKe,
+}
+
+impl PskMode {
+    /// The mode's RFC name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PskDheKe => "psk_dhe_ke",
+            Self::PskKe => "psk_ke",
+        }
+    }
+}
+
+/// A protocol version that can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Version {
+    /// TLS 1.2, RFC 5246.
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// TLS 1.3, RFC 8446.
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+impl Version {
+    /// The number alone: `1.2` or `1.3`, as in options and in `asked`.
+    pub fn number(self) -> &'static str {
+        match self {
+            Self::Tls12 => "1.2",
+            Self::Tls13 => "1.3",
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TLS {}", self.number())
+    }
+}
+
+impl FromStr for Version {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name.trim_start_matches("TLS").trim_start_matches(['v', ' ']) {
+            "1.2" => Ok(Self::Tls12),
+            "1.3" => Ok(Self::Tls13),
+            _ => Err(format!("no version '{name}' here: 1.2 and 1.3 are measured")),
+        }
+    }
+}
+
+/// What a connection was made for. What came of it is the [`Kind`] of its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Asked {
+    /// The only version that was offered.
+    pub tls: Version,
+    /// The kind that was hoped for.
+    pub kind: Kind,
+}
+
+/// How many connections of each observed kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct KindCounts(pub BTreeMap<Kind, u64>);
+
+impl KindCounts {
+    /// Counts one more connection of this kind.
+    pub fn add(&mut self, kind: Kind) {
+        *self.0.entry(kind).or_default() += 1;
+    }
+
+    /// How many there were of this kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        self.0.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// How many there were of all kinds.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_written_and_read_by_one_name() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        assert!("resumed".parse::<Kind>().unwrap_err().contains("resumed"));
+    }
+
+    #[test]
+    fn a_version_is_read_as_openssl_and_as_the_rfc_write_it() {
+        for name in ["1.3", "TLS1.3", "TLSv1.3", "TLS 1.3"] {
+            assert_eq!(name.parse(), Ok(Version::Tls13));
+        }
+        assert!("1.1".parse::<Version>().is_err());
+    }
+}

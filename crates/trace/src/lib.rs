@@ -1,0 +1,23 @@
+//! The shared vocabulary of Reprise: what was observed on one connection ([`Event`], [`Outcome`], [`Sample`]) and the
+//! versioned documents that are made of it ([`document`]).
+//!
+//! Floor 0: plain data. Nothing here reads a clock, opens a socket or draws randomness; every other crate may speak it.
+
+mod event;
+mod kind;
+mod outcome;
+mod phase;
+mod round_trips;
+mod sample;
+mod units;
+
+pub mod document;
+pub mod schema;
+
+pub use event::{Direction, Event, What};
+pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
+pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
+pub use phase::{Phase, Phases};
+pub use round_trips::round_trips;
+pub use sample::{Attempt, Failure, FailureClass, NextRequest, Sample};
+pub use units::{Bytes, Nanos};

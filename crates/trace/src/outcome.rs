@@ -1,0 +1,79 @@
+//! What a handshake came to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Kind, PskMode, Version};
+
+/// What was negotiated on one connection and how its keys came about. Names are IANA's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The version that the server chose.
+    pub version: Version,
+    /// The observed kind.
+    pub kind: Kind,
+    /// The cipher suite, `TLS_AES_128_GCM_SHA256`.
+    pub cipher: String,
+    /// The group of the key exchange, `x25519`; `None` where there was none (TLS 1.2 resumption, RSA key exchange, psk_ke).
+    pub group: Option<String>,
+    /// The scheme in which the server signed, `ecdsa_secp256r1_sha256`; `None` where it signed nothing.
+    pub signature: Option<String>,
+    /// The public key of the server's certificate, `rsa-2048`, `p-256`; `None` where none was sent.
+    pub peer_key: Option<String>,
+    /// How a TLS 1.3 PSK was used.
+    pub psk_mode: Option<PskMode>,
+    /// The protocol that ALPN chose.
+    pub alpn: Option<String>,
+    /// Whether the server's certificate was verified on this connection.
+    pub verification: Verification,
+    /// What happened to client authentication on this connection.
+    pub client_authentication: ClientAuthentication,
+    /// TLS 1.2: whether the extended master secret was used (RFC 7627). TLS 1.3 has always the equivalent.
+    pub extended_master_secret: bool,
+    /// Whether a HelloRetryRequest cost another round trip.
+    pub hello_retry_request: bool,
+    /// What became of early data; `None` where none was offered.
+    pub early_data: Option<EarlyData>,
+    /// Whether a session was offered for resumption, whatever became of it.
+    pub session_offered: bool,
+    /// Tickets received so far.
+    pub tickets: u32,
+    /// Whether the server gave a session ID under TLS 1.2 that a later connection may offer.
+    pub session_id_given: bool,
+}
+
+/// Whether the server's certificate was verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verification {
+    /// Chain, name and signature.
+    Verified,
+    /// Skipped on request (`--insecure`); the signature over the handshake was still checked.
+    ChainSkipped,
+    /// Skipped on request, and the signature could not be checked either: the key is one that the crypto library refuses.
+    SignatureUnverified,
+    /// No certificate was sent: the session's own holds.
+    Inherited,
+}
+
+/// What happened to client authentication on one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientAuthentication {
+    /// The server asked for no certificate.
+    NotRequested,
+    /// The server asked and the client had none: an empty Certificate was sent.
+    RequestedNoneSent,
+    /// The server asked and the client sent its certificate and signed.
+    Sent,
+}
+
+/// What became of early data (RFC 8446 §4.2.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EarlyData {
+    /// The server took it.
+    Accepted,
+    /// The server skipped it.
+    Rejected,
+}

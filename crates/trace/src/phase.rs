@@ -1,0 +1,80 @@
+//! The phases of one connection.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+
+/// A stretch of a connection's life. Together they leave no gap between the first and the last byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Name to address.
+    Resolve,
+    /// SYN to established.
+    Connect,
+    /// First handshake byte until application data may first be sent. It carries the time of the server's first flight.
+    Tls,
+    /// Request sent to the first byte of the response.
+    Wait,
+    /// First byte of the response to the last.
+    Receive,
+    /// All of it.
+    Total,
+}
+
+impl Phase {
+    /// Every phase, in the order of a connection's life.
+    pub const ALL: [Self; 6] = [Self::Resolve, Self::Connect, Self::Tls, Self::Wait, Self::Receive, Self::Total];
+
+    /// The phase's name in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolve => "resolve",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::Wait => "wait",
+            Self::Receive => "receive",
+            Self::Total => "total",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How long each phase of one connection took; `None` where there was no such phase. Unknown is never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Phases {
+    /// See [`Phase::Resolve`]; `None` where the target is an address.
+    pub resolve: Option<Nanos>,
+    /// See [`Phase::Connect`].
+    pub connect: Option<Nanos>,
+    /// See [`Phase::Tls`].
+    pub tls: Option<Nanos>,
+    /// See [`Phase::Wait`]; `None` where no request was sent.
+    pub wait: Option<Nanos>,
+    /// See [`Phase::Receive`]; `None` where no request was sent.
+    pub receive: Option<Nanos>,
+    /// See [`Phase::Total`].
+    pub total: Option<Nanos>,
+}
+
+impl Phases {
+    /// How long this phase took.
+    pub fn of(&self, phase: Phase) -> Option<Nanos> {
+        match phase {
+            Phase::Resolve => self.resolve,
+            Phase::Connect => self.connect,
+            Phase::Tls => self.tls,
+            Phase::Wait => self.wait,
+            Phase::Receive => self.receive,
+            Phase::Total => self.total,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+use super::Extensions;
+use crate::ExtensionType;
+use crate::codec::{self, vec16};
+
+/// Collects extensions into an encoded list; cleared and used again, it allocates no more.
+///
+/// It does not look for duplicates: who pushes one type twice gets a list that [`Extensions::parse`] refuses.
+#[derive(Clone, Debug, Default)]
+pub struct ExtensionsBuilder {
+    bytes: Vec<u8>,
+}
+
+impl ExtensionsBuilder {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends an extension: its type, the length, and what `data` writes.
+    pub fn push(&mut self, extension: ExtensionType, data: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        codec::u16(&mut self.bytes, extension.0);
+        vec16(&mut self.bytes, data);
+        self
+    }
+
+    /// What was pushed, as a message takes it.
+    pub fn view(&self) -> Extensions<'_> {
+        Extensions { bytes: &self.bytes }
+    }
+
+    /// The encoded list, without the 16-bit length before it.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The encoded list, without the 16-bit length before it.
+    pub fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Forgets what was pushed, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+}

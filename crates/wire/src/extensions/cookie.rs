@@ -1,0 +1,24 @@
+use crate::codec::{Reader, vec16};
+use crate::{Error, codec};
+
+/// What a HelloRetryRequest gives the client to bring back (RFC 8446, section 4.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cookie<'a> {
+    /// The server's own bytes; not empty.
+    pub cookie: &'a [u8],
+}
+
+impl<'a> Cookie<'a> {
+    /// Reads the data.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(data);
+        let cookie = codec::non_empty(reader.vec16()?)?;
+        reader.finish()?;
+        Ok(Cookie { cookie })
+    }
+
+    /// Appends the data.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        vec16(out, |out| out.extend_from_slice(self.cookie));
+    }
+}

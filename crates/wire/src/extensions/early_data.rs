@@ -1,0 +1,24 @@
+use crate::{Error, Reader, codec};
+
+/// `early_data` in a NewSessionTicket; in a hello and in EncryptedExtensions it is [`Empty`](super::Empty) (RFC 8446,
+/// section 4.2.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlyDataLimit {
+    /// The most early data, in bytes, that the server takes under the ticket.
+    pub max_early_data_size: u32,
+}
+
+impl EarlyDataLimit {
+    /// Reads the data.
+    pub fn parse(data: &[u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(data);
+        let max_early_data_size = reader.u32()?;
+        reader.finish()?;
+        Ok(EarlyDataLimit { max_early_data_size })
+    }
+
+    /// Appends the data.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        codec::u32(out, self.max_early_data_size);
+    }
+}

@@ -1,0 +1,29 @@
+use crate::codec::{Reader, vec8};
+use crate::{Error, PskKeyExchangeMode, codec};
+
+/// With which key exchanges the client will resume (RFC 8446, section 4.2.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PskKeyExchangeModes<'a> {
+    /// The modes, one byte each; not empty.
+    pub modes: &'a [u8],
+}
+
+impl<'a> PskKeyExchangeModes<'a> {
+    /// Reads the data.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(data);
+        let modes = codec::non_empty(reader.vec8()?)?;
+        reader.finish()?;
+        Ok(PskKeyExchangeModes { modes })
+    }
+
+    /// Appends the data.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        vec8(out, |out| out.extend_from_slice(self.modes));
+    }
+
+    /// The modes in their order.
+    pub fn iter(&self) -> impl Iterator<Item = PskKeyExchangeMode> + Clone + use<'a> {
+        self.modes.iter().map(|&mode| PskKeyExchangeMode(mode))
+    }
+}

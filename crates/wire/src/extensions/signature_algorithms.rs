@@ -1,0 +1,25 @@
+use crate::codec::{Reader, vec16};
+use crate::{Error, List16, SignatureScheme, codec};
+
+/// The signatures that the sender can verify: `signature_algorithms`, and of the same form for those in certificates
+/// `signature_algorithms_cert` (RFC 8446, section 4.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignatureAlgorithms<'a> {
+    /// The schemes, the preferred one first; not empty.
+    pub schemes: List16<'a, SignatureScheme>,
+}
+
+impl<'a> SignatureAlgorithms<'a> {
+    /// Reads the data.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(data);
+        let schemes = List16::from_bytes(codec::non_empty(reader.vec16()?)?)?;
+        reader.finish()?;
+        Ok(SignatureAlgorithms { schemes })
+    }
+
+    /// Appends the data.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        vec16(out, |out| out.extend_from_slice(self.schemes.as_bytes()));
+    }
+}

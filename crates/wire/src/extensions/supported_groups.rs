@@ -1,0 +1,24 @@
+use crate::codec::{Reader, vec16};
+use crate::{Error, List16, NamedGroup, codec};
+
+/// The groups that the sender can use (RFC 8446, section 4.2.7; RFC 8422, section 5.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SupportedGroups<'a> {
+    /// The groups, the preferred one first; not empty.
+    pub groups: List16<'a, NamedGroup>,
+}
+
+impl<'a> SupportedGroups<'a> {
+    /// Reads the data.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(data);
+        let groups = List16::from_bytes(codec::non_empty(reader.vec16()?)?)?;
+        reader.finish()?;
+        Ok(SupportedGroups { groups })
+    }
+
+    /// Appends the data.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        vec16(out, |out| out.extend_from_slice(self.groups.as_bytes()));
+    }
+}

@@ -1,0 +1,23 @@
+use crate::{Error, Extensions, Reader};
+
+/// The server's answers that no key depends on (RFC 8446, section 4.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncryptedExtensions<'a> {
+    /// The extensions, possibly none.
+    pub extensions: Extensions<'a>,
+}
+
+impl<'a> EncryptedExtensions<'a> {
+    /// Reads a whole body.
+    pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(body);
+        let extensions = Extensions::read(&mut reader)?;
+        reader.finish()?;
+        Ok(EncryptedExtensions { extensions })
+    }
+
+    /// Appends the body.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        self.extensions.emit(out);
+    }
+}
