@@ -1,1 +1,61 @@
-fn main() {}
+//! The workshop: checks that a compiler cannot do. Run as `cargo xtask COMMAND`.
+
+// A program for the terminal of whoever works here: what it finds goes to standard output.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod docs;
+mod floors;
+mod schema;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Checks of the floors, of the documents and of the schema.")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Fail when a crate imports one of its own or of a higher floor.
+    Floors,
+    /// Run every shell command in README.md and docs/guide, and look for every relative link.
+    Docs {
+        /// Only print the README's test command.
+        #[arg(long)]
+        test_command: bool,
+    },
+    /// Write the JSON Schema of every document into docs/schema.
+    Schema {
+        /// Write nothing; fail when the committed files differ.
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let task = Arguments::parse().task;
+    match Workspace::find().and_then(|workspace| run(&workspace, task)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
+    match task {
+        Task::Floors => floors::check(workspace),
+        Task::Docs { test_command: false } => docs::check(workspace),
+        Task::Docs { test_command: true } => docs::print_test_command(workspace),
+        Task::Schema { check: false } => schema::write(workspace),
+        Task::Schema { check: true } => schema::check(workspace),
+    }
+}

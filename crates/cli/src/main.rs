@@ -1,1 +1,41 @@
-fn main() {}
+//! `reprise`: measure, explain and remove the cost of TLS connections.
+
+mod args;
+mod cmd;
+mod ending;
+mod outputs;
+mod progress;
+mod redact;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use reprise_probe::Interrupt;
+
+use crate::args::{Cli, Command};
+use crate::ending::Ending;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
+        Ok(cli) => cli,
+        Err(usage) => return ending::of_usage(&usage),
+    };
+    let interrupt = Interrupt::default();
+    if let Err(error) = stop_on_ctrl_c(interrupt.clone()) {
+        anstream::eprintln!("reprise: Ctrl-C will lose what was measured: {error}");
+    }
+    let result = match cli.command {
+        Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
+    };
+    Ending::from(result).into_exit_code()
+}
+
+/// The first Ctrl-C asks to stop and to print what was measured; the second does not ask.
+fn stop_on_ctrl_c(interrupt: Interrupt) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || {
+        if interrupt.is_raised() {
+            std::process::exit(ending::INTERRUPTED.into());
+        }
+        interrupt.raise();
+    })
+}

@@ -3,8 +3,8 @@
 use reprise_trace::{Nanos, Version};
 use reprise_wire::codec::{self, vec8, vec16};
 use reprise_wire::{
-    CipherSuite, ClientHello, ExtensionType, Extensions, ExtensionsBuilder, HandshakeType, List16, NamedGroup,
-    ProtocolVersion, PskKeyExchangeMode, frame,
+    CipherSuite, ClientHello, ExtensionType, ExtensionsBuilder, HandshakeType, List16, NamedGroup, ProtocolVersion,
+    PskKeyExchangeMode, frame,
 };
 
 use crate::config::Config;
@@ -13,6 +13,9 @@ use crate::key_share::{EcdhKeyShare, KeyShare};
 use crate::session::{Offer, Tls13Ticket};
 use crate::suite;
 use crate::verify::SCHEMES;
+
+/// What the 16-bit length before them can express.
+const MAX_EXTENSIONS: usize = 0xffff;
 
 /// Choices that differ from ClientHello to ClientHello.
 pub(crate) struct Hello<'a> {
@@ -35,14 +38,21 @@ impl Hello<'_> {
         let mut suite_bytes = Vec::with_capacity(2 * suites.len());
         List16::encode(&suites, &mut suite_bytes);
 
+        if config.alpn.iter().any(|protocol| protocol.is_empty() || protocol.len() > 255) {
+            return Err(Error::NothingToOffer("a protocol of ALPN has 1 to 255 bytes"));
+        }
         let extensions = self.extensions(config);
+        if extensions.as_bytes().len() > MAX_EXTENSIONS {
+            // The server's own words fill it, its ticket or its cookie: no other is near as long.
+            return Err(Error::TooLarge { what: "ticket or cookie", limit: MAX_EXTENSIONS });
+        }
         let hello = ClientHello {
             legacy_version: ProtocolVersion::TLS_1_2,
             random: self.random,
             session_id: self.session_id,
             cipher_suites: List16::from_bytes(&suite_bytes).map_err(Error::malformed("ClientHello"))?,
             compression_methods: &[0],
-            extensions: Some(Extensions::parse(extensions.as_bytes()).map_err(Error::malformed("ClientHello"))?),
+            extensions: Some(extensions.view()),
         };
         let mut message = Vec::with_capacity(512);
         frame(&mut message, HandshakeType::CLIENT_HELLO, |out| hello.emit(out));
@@ -130,23 +140,21 @@ pub(crate) fn binder_start(hello: &[u8], ticket: &Tls13Ticket) -> usize {
 }
 
 /// The suites that go into a ClientHello.
-pub(crate) fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
-    // A server may resume a TLS 1.2 session with its own suite only, so that must be among the offered.
-    let session_suite = match offer {
-        Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
-        _ => None,
-    };
+fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
     let spoken = config
         .cipher_suites
         .iter()
         .copied()
         .filter(|&id| suite::find(id).is_some_and(|suite| config.versions.contains(&suite.version)));
     let mut suites: Vec<CipherSuite> = spoken.collect();
-    if let Some(id) = session_suite
-        && !suites.contains(&id)
-    {
-        suites.push(id);
-    }
+    // A session is of no use without its suite: a server resumes a TLS 1.2 session with that alone (RFC 5246 §7.4.1.3),
+    // and a ticket with one of the same hash (RFC 8446 §4.2.11).
+    let session_suite = match offer {
+        Offer::Full { .. } => None,
+        Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
+        Offer::Ticket(ticket) => Some(ticket.suite.id),
+    };
+    suites.extend(session_suite.filter(|id| !suites.contains(id)));
     if config.survey {
         let unspoken = CipherSuite::NAMED.iter().copied().filter(|&id| suite::find(id).is_none() && !is_signalling(id));
         suites.extend(unspoken);
@@ -155,7 +163,7 @@ pub(crate) fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite>
 }
 
 /// The groups that go into supported_groups.
-pub(crate) fn offered_groups(config: &Config) -> Vec<NamedGroup> {
+fn offered_groups(config: &Config) -> Vec<NamedGroup> {
     let mut groups = config.groups.clone();
     if config.survey {
         let known = EcdhKeyShare::GROUPS.iter().copied();
@@ -180,7 +188,7 @@ fn offered_versions(config: &Config) -> Vec<ProtocolVersion> {
 }
 
 /// The number of a version on the wire.
-pub(crate) fn wire_version(version: Version) -> ProtocolVersion {
+fn wire_version(version: Version) -> ProtocolVersion {
     match version {
         Version::Tls12 => ProtocolVersion::TLS_1_2,
         Version::Tls13 => ProtocolVersion::TLS_1_3,

@@ -30,7 +30,7 @@ pub struct Config {
     /// What to do with the server's certificate.
     pub certificates: CertificatePolicy,
     /// The client's own certificate.
-    pub identity: Option<ClientIdentity>,
+    pub identity: Option<Arc<ClientIdentity>>,
     /// Where key shares come from.
     pub key_shares: Arc<dyn KeyShares>,
     /// Where all other randomness comes from.

@@ -1,23 +1,19 @@
 //! One connection: the engine's front door.
 
+mod incoming;
+
 use std::sync::Arc;
 
 use reprise_trace::{Direction, Event, Nanos, Outcome, What};
-use reprise_wire::{
-    Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, HEADER_LEN, HandshakeType, MAX_PLAINTEXT,
-};
+use reprise_wire::{AlertDescription, AlertLevel, ContentType, MAX_PLAINTEXT};
 
 use crate::config::{Config, Start};
 use crate::core::Core;
 use crate::deframer::Deframer;
-use crate::error::{Error, Misbehaviour};
+use crate::error::Error;
 use crate::handshake::State;
 use crate::joiner::Joiner;
 use crate::session::Session;
-
-/// Records without content, ignorable alerts, ignorable ChangeCipherSpecs and HelloRequests that a server may send
-/// before it is judged to be wasting our time.
-const MAX_IDLE_RECORDS: u32 = 32;
 
 /// The client's side of one TLS connection.
 ///
@@ -30,61 +26,61 @@ pub struct Connection {
     joiner: Joiner,
     /// `None` once the connection has failed.
     state: Option<State>,
-    idle_records: u32,
     peer_closed: bool,
-    closed: bool,
 }
 
 /// When application data could first be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// The moment.
+    /// The `now` that came with the bytes that made it so: the client's own answer to them had not left yet.
     pub at: Nanos,
-    /// How many events had been observed by then.
+    /// How many of [`Connection::events`] there were by then.
     pub events: usize,
 }
 
 impl Connection {
     /// Begins: the ClientHello waits in [`Connection::take_outgoing`].
     ///
-    /// Fails if the configuration offers nothing, or if a key share or randomness cannot be had.
+    /// Fails if the configuration offers nothing, if it does not offer the version of the session, or if a key share or
+    /// randomness cannot be had.
     pub fn start(config: Arc<Config>, start: Start, now: Nanos) -> Result<Self, Error> {
         let mut core = Core::new(config, start.date, now);
         let state = State::start(&mut core, start.offer)?;
-        Ok(Self {
-            core,
-            deframer: Deframer::default(),
-            joiner: Joiner::default(),
-            state: Some(state),
-            idle_records: 0,
-            peer_closed: false,
-            closed: false,
-        })
+        Ok(Self::begun(core, state))
+    }
+
+    pub(crate) fn begun(core: Core, state: State) -> Self {
+        Self { core, deframer: Deframer::default(), joiner: Joiner::default(), state: Some(state), peer_closed: false }
     }
 
     /// Takes bytes that came from the server at `now`, and answers them.
+    ///
+    /// Fails once; from then on it fails with [`Error::Closed`].
     pub fn receive(&mut self, now: Nanos, bytes: &[u8]) -> Result<(), Error> {
         self.core.now = now;
+        if self.state.is_none() {
+            return Err(Error::Closed);
+        }
         self.deframer.push(bytes);
-        let result = self.handle_records();
+        let result = self.take_records();
         self.settle(result)
     }
 
     /// The server has closed its side of the transport. Before the handshake is done that is an error.
     pub fn receive_end(&mut self, now: Nanos) -> Result<(), Error> {
         self.core.now = now;
-        if self.peer_closed || self.closed {
+        if self.peer_closed {
             return Ok(());
         }
         let result = match &self.state {
-            Some(state) if !state.is_traffic() => Err(Error::ClosedEarly(if self.deframer.holds_partial_record() {
-                "in the middle of a record"
-            } else if self.deframer.spoke_tls() {
+            // After our close_notify the server owes us nothing.
+            _ if self.core.closed => Ok(()),
+            Some(_) if self.deframer.holds_partial_record() => Err(Error::ClosedEarly("in the middle of a record")),
+            Some(state) if !state.is_traffic() => Err(Error::ClosedEarly(if self.deframer.spoke_tls() {
                 "in the middle of the handshake"
             } else {
                 "without an answer to the ClientHello"
             })),
-            Some(_) if self.deframer.holds_partial_record() => Err(Error::ClosedEarly("in the middle of a record")),
             // Without a close_notify: common, and no harm where the request's own framing is complete.
             _ => Ok(()),
         };
@@ -95,7 +91,7 @@ impl Connection {
     /// Sends application data. Fails before [`Connection::ready`] and after [`Connection::close`].
     pub fn send(&mut self, now: Nanos, data: &[u8]) -> Result<(), Error> {
         self.core.now = now;
-        if self.closed || !self.state.as_ref().is_some_and(State::is_traffic) {
+        if self.core.closed || !self.state.as_ref().is_some_and(State::is_traffic) {
             return Err(Error::Closed);
         }
         for fragment in data.chunks(MAX_PLAINTEXT) {
@@ -108,17 +104,17 @@ impl Connection {
     /// Sends close_notify. What the server still sends is still read.
     pub fn close(&mut self, now: Nanos) -> Result<(), Error> {
         self.core.now = now;
-        if self.closed || self.state.is_none() {
+        if self.core.closed || self.state.is_none() {
             return Ok(());
         }
-        self.closed = true;
+        self.core.closed = true;
         self.core.send_alert(AlertLevel::WARNING, AlertDescription::CLOSE_NOTIFY)
     }
 
     /// The bytes that are to be written to the socket at `now`, which is the time that the events of their messages bear:
     /// between receiving and answering lies the client's own work.
     pub fn take_outgoing(&mut self, now: Nanos) -> Vec<u8> {
-        self.core.depart(now);
+        self.core.log.depart(now);
         std::mem::take(&mut self.core.outgoing)
     }
 
@@ -127,7 +123,8 @@ impl Connection {
         std::mem::take(&mut self.core.application_data)
     }
 
-    /// The sessions that the server has given so far and that were not taken yet, newest last. Each is given out once.
+    /// The sessions that the server has given so far and that were not taken yet, newest last; of more than 16, the
+    /// newest. Each is given out once.
     pub fn take_sessions(&mut self) -> Vec<Session> {
         std::mem::take(&mut self.core.sessions).into()
     }
@@ -137,8 +134,8 @@ impl Connection {
         self.core.ready
     }
 
-    /// Whether the server has proven that it has finished too: under TLS 1.3 a record under its application keys has
-    /// been decrypted, so that it cannot have refused our Finished or our certificate.
+    /// Whether the server has shown that it has finished too: under TLS 1.3 a record under its application keys has been
+    /// decrypted; under TLS 1.2 its Finished says so.
     pub fn is_confirmed(&self) -> bool {
         self.core.confirmed
     }
@@ -158,94 +155,16 @@ impl Connection {
         self.core.outcome.as_ref()
     }
 
-    /// Every message in and out so far.
+    /// Every message in and out so far, but for [`Connection::omitted_events`], in the order of time: what is sent is
+    /// there once [`Connection::take_outgoing`] has handed it out.
     pub fn events(&self) -> &[Event] {
-        &self.core.events
+        self.core.log.events()
     }
 
-    fn handle_records(&mut self) -> Result<(), Error> {
-        while let Some(record) = self.deframer.next_record()? {
-            if self.peer_closed {
-                return Ok(());
-            }
-            let (content_type, plaintext) = match &mut self.core.opener {
-                Some(opener) if !passes_unprotected(&self.core.is_tls13, record) => opener.open(record)?,
-                _ => (ContentType(record[0]), HEADER_LEN..record.len()),
-            };
-            let fragment = &record[plaintext];
-            if fragment.len() > MAX_PLAINTEXT {
-                return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
-            }
-            if content_type != ContentType::HANDSHAKE && !self.joiner.is_aligned() {
-                return Err(Misbehaviour::InterleavedMessage.into());
-            }
-            match content_type {
-                ContentType::HANDSHAKE if fragment.is_empty() => return Err(Misbehaviour::EmptyFragment.into()),
-                ContentType::HANDSHAKE => {
-                    self.joiner.push(fragment);
-                    handle_messages(&mut self.joiner, &mut self.state, &mut self.core, &mut self.idle_records)?;
-                }
-                ContentType::CHANGE_CIPHER_SPEC => {
-                    ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
-                    self.core.observe(Direction::Received, What::ChangeCipherSpec, fragment.len());
-                    if self.core.is_tls13 != Some(false) {
-                        // Sent for middleboxes; it means nothing (RFC 8446 §5).
-                        count_idle(&mut self.idle_records, "ChangeCipherSpec")?;
-                    } else {
-                        let state = self.state.take().ok_or(Error::Closed)?;
-                        self.state = Some(state.handle_change_cipher_spec(&mut self.core)?);
-                    }
-                }
-                ContentType::ALERT => {
-                    let alert = Alert::parse(fragment).map_err(Error::malformed("alert"))?;
-                    self.handle_alert(alert)?;
-                }
-                ContentType::APPLICATION_DATA if self.state.as_ref().is_some_and(State::is_traffic) => {
-                    if self.core.opener.is_none() {
-                        return Err(unexpected(content_type, "a protected record"));
-                    }
-                    if fragment.is_empty() {
-                        count_idle(&mut self.idle_records, "empty records")?;
-                    } else {
-                        self.idle_records = 0;
-                    }
-                    self.core.confirmed = true;
-                    self.core.observe(Direction::Received, What::ApplicationData, fragment.len());
-                    self.core.application_data.extend_from_slice(fragment);
-                }
-                _ => {
-                    let expected = self.state.as_ref().map_or("nothing", State::expected);
-                    return Err(unexpected(content_type, expected));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn handle_alert(&mut self, alert: Alert) -> Result<(), Error> {
-        let name = alert.description.name().map_or_else(|| alert.description.to_string().into(), Into::into);
-        self.core.observe(Direction::Received, What::Alert { description: name }, 2);
-        let traffic = self.state.as_ref().is_some_and(State::is_traffic);
-        match alert.description {
-            AlertDescription::CLOSE_NOTIFY => {
-                self.peer_closed = true;
-                if traffic {
-                    // An alert under the application keys proves as much as data does.
-                    self.core.confirmed = true;
-                    return Ok(());
-                }
-                Err(Error::AlertReceived(alert.description))
-            }
-            AlertDescription::USER_CANCELED => count_idle(&mut self.idle_records, "warning alerts"),
-            // TLS 1.2 knows warnings that change nothing; in TLS 1.3 every alert ends the connection (RFC 8446 §6).
-            _ if alert.level == AlertLevel::WARNING && self.core.is_tls13 != Some(true) => {
-                count_idle(&mut self.idle_records, "warning alerts")
-            }
-            description => {
-                self.peer_closed = true;
-                Err(Error::AlertReceived(description))
-            }
-        }
+    /// How many messages are missing from the end of [`Connection::events`], because a peer could otherwise make us hold
+    /// as many as it likes: of records of application data the first 3,072 are kept, of all events the first 4,096.
+    pub fn omitted_events(&self) -> u64 {
+        self.core.log.omitted()
     }
 
     /// After an error nothing more is taken in, and the server is told why.
@@ -253,59 +172,12 @@ impl Connection {
         if let Err(error) = &result {
             self.state = None;
             if let Some(description) = error.alert()
-                && !self.closed
+                && !self.core.closed
             {
-                self.closed = true;
+                self.core.closed = true;
                 self.core.send_alert(AlertLevel::FATAL, description)?;
             }
         }
         result
     }
-}
-
-fn handle_messages(
-    joiner: &mut Joiner,
-    state: &mut Option<State>,
-    core: &mut Core,
-    idle_records: &mut u32,
-) -> Result<(), Error> {
-    while let Some(message) = joiner.next_message()? {
-        if message.msg_type == HandshakeType::HELLO_REQUEST && core.is_tls13 == Some(false) {
-            core.observe_message(Direction::Received, message.msg_type, message.raw.len());
-            count_idle(idle_records, "HelloRequest")?;
-            if state.as_ref().is_some_and(State::is_traffic) {
-                // RFC 5246 §7.4.1.1: during a handshake it is ignored, afterwards it may be declined.
-                core.send_alert(AlertLevel::WARNING, AlertDescription::NO_RENEGOTIATION)?;
-            }
-            continue;
-        }
-        let current = state.take().ok_or(Error::Closed)?;
-        core.keys_changed = false;
-        *state = Some(current.handle(core, &message)?);
-        // RFC 8446 §5.1: what follows a change of keys begins a new record.
-        if core.keys_changed && !joiner.is_aligned() {
-            return Err(Misbehaviour::KeyChangeInsideMessage.into());
-        }
-    }
-    Ok(())
-}
-
-/// Under TLS 1.3, ChangeCipherSpec is never protected, and a server that could not yet derive keys sends its alert in
-/// the clear.
-fn passes_unprotected(is_tls13: &Option<bool>, record: &[u8]) -> bool {
-    *is_tls13 == Some(true)
-        && match ContentType(record[0]) {
-            ContentType::CHANGE_CIPHER_SPEC => true,
-            ContentType::ALERT => record.len() == HEADER_LEN + 2,
-            _ => false,
-        }
-}
-
-fn count_idle(count: &mut u32, what: &'static str) -> Result<(), Error> {
-    *count += 1;
-    if *count > MAX_IDLE_RECORDS { Err(Error::TooMany { what, limit: MAX_IDLE_RECORDS as usize }) } else { Ok(()) }
-}
-
-fn unexpected(received: ContentType, expected: &'static str) -> Error {
-    Misbehaviour::UnexpectedRecord { received, expected }.into()
 }

@@ -6,43 +6,51 @@ use std::sync::Arc;
 
 use reprise_trace::{Bytes, ClientAuthentication, Direction, Event, Kind, Nanos, Outcome, Verification, Version, What};
 use reprise_wire::{
-    Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, HandshakeType, MAX_PLAINTEXT, ProtocolVersion,
-    Record, SignatureScheme,
+    Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, HandshakeType, MAX_PLAINTEXT,
+    ProtocolVersion, Record,
 };
-use rustls_pki_types::{CertificateDer, UnixTime};
+use rustls_pki_types::UnixTime;
 
 use crate::config::Config;
 use crate::connection::Ready;
 use crate::error::Error;
+use crate::event_log::EventLog;
+use crate::offered::Offered;
 use crate::protection::{Opener, Sealer};
-use crate::session::{Session, Tls13Ticket};
+use crate::session::Session;
 use crate::suite::Suite;
-use crate::verify::{CertificateError, CertificatePolicy, LeafKey, verify_signature};
 
+/// Records without content, ignorable alerts, ignorable ChangeCipherSpecs, HelloRequests and KeyUpdates that a server may
+/// send, without a byte of data between them, before it is judged to be wasting our time.
+const MAX_IDLE: u32 = 32;
 /// Sessions held for the caller; of more, the oldest are dropped.
 const MAX_SESSIONS: usize = 16;
-/// Events held; a peer could otherwise make us hold as many as it likes.
-const MAX_EVENTS: usize = 4096;
 
 pub(crate) struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) date: UnixTime,
     pub(crate) now: Nanos,
+    pub(crate) offered: Offered,
     pub(crate) outgoing: Vec<u8>,
     pub(crate) application_data: Vec<u8>,
     pub(crate) opener: Option<Opener>,
     sealer: Option<Sealer>,
+    /// Whether an alert has ended what we send (RFC 8446 §6.1).
+    pub(crate) closed: bool,
     /// Whether the keys in which we receive were changed by the message that is being handled.
     pub(crate) keys_changed: bool,
-    /// Whether the server chose TLS 1.3; `None` before it chose.
-    pub(crate) is_tls13: Option<bool>,
-    pub(crate) events: Vec<Event>,
-    /// How many of the events have left, or came in.
-    departed: usize,
+    /// Whether the record that is being handled came under protection.
+    pub(crate) record_protected: bool,
+    /// What the server chose; `None` before it chose.
+    pub(crate) version: Option<Version>,
+    pub(crate) log: EventLog,
     pub(crate) ready: Option<Ready>,
     pub(crate) confirmed: bool,
     pub(crate) outcome: Option<Outcome>,
+    /// The protocol that ALPN chose.
+    pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) sessions: VecDeque<Session>,
+    idle: u32,
 }
 
 impl Core {
@@ -51,44 +59,49 @@ impl Core {
             config,
             date,
             now,
+            offered: Offered::default(),
             outgoing: Vec::new(),
             application_data: Vec::new(),
             opener: None,
             sealer: None,
+            closed: false,
             keys_changed: false,
-            is_tls13: None,
-            events: Vec::with_capacity(24),
-            departed: 0,
+            record_protected: false,
+            version: None,
+            log: EventLog::default(),
             ready: None,
             confirmed: false,
             outcome: None,
+            protocol: None,
             sessions: VecDeque::new(),
+            idle: 0,
         }
     }
 
     // Out.
 
-    /// Sends a whole handshake message.
-    pub(crate) fn send_handshake(&mut self, message: &[u8]) -> Result<(), Error> {
-        let msg_type = HandshakeType(message.first().copied().unwrap_or_default());
-        self.observe_message(Direction::Sent, msg_type, message.len());
-        message.chunks(MAX_PLAINTEXT).try_for_each(|fragment| self.send_record(ContentType::HANDSHAKE, fragment))
+    /// Sends a whole handshake message, or a flight of several in as few records as hold them.
+    pub(crate) fn send_handshake(&mut self, mut flight: &[u8]) -> Result<(), Error> {
+        let fragments = flight.chunks(MAX_PLAINTEXT);
+        while let Ok(Some((message, length))) = Handshake::parse(flight) {
+            self.observe_message(Direction::Sent, message.msg_type, length);
+            flight = flight.get(length..).unwrap_or_default();
+        }
+        fragments.into_iter().try_for_each(|fragment| self.send_record(ContentType::HANDSHAKE, fragment))
     }
 
-    pub(crate) fn send_change_cipher_spec(&mut self) -> Result<(), Error> {
+    pub(crate) fn send_change_cipher_spec(&mut self) {
         let mut body = Vec::with_capacity(1);
         ChangeCipherSpec.emit(&mut body);
         self.observe(Direction::Sent, What::ChangeCipherSpec, body.len());
         // Never protected under TLS 1.3, and not yet under a first TLS 1.2 handshake.
         self.send_unprotected(ContentType::CHANGE_CIPHER_SPEC, &body);
-        Ok(())
     }
 
     pub(crate) fn send_alert(&mut self, level: AlertLevel, description: AlertDescription) -> Result<(), Error> {
         let mut body = Vec::with_capacity(2);
         Alert { level, description }.emit(&mut body);
-        let name = description.name().map_or_else(|| Cow::Owned(description.to_string()), Cow::Borrowed);
-        self.observe(Direction::Sent, What::Alert { description: name }, body.len());
+        self.observe_alert(Direction::Sent, description, body.len());
         self.send_record(ContentType::ALERT, &body)
     }
 
@@ -103,18 +116,10 @@ impl Core {
     }
 
     fn send_unprotected(&mut self, content_type: ContentType, fragment: &[u8]) {
-        // RFC 8446 §5.1: a first ClientHello says TLS 1.0 for the sake of old servers.
-        let first = self.events.len() <= 1;
-        let version = if first { ProtocolVersion::TLS_1_0 } else { ProtocolVersion::TLS_1_2 };
+        // RFC 8446 §5.1: the first ClientHello says TLS 1.0 for the sake of old servers, and nothing else does.
+        let is_first_hello = self.offered.message().is_empty();
+        let version = if is_first_hello { ProtocolVersion::TLS_1_0 } else { ProtocolVersion::TLS_1_2 };
         Record { content_type, version, fragment }.emit(&mut self.outgoing);
-    }
-
-    /// What was made since the last call leaves at `now`.
-    pub(crate) fn depart(&mut self, now: Nanos) {
-        for event in self.events[self.departed..].iter_mut().filter(|event| event.direction == Direction::Sent) {
-            event.at = now;
-        }
-        self.departed = self.events.len();
     }
 
     // Keys.
@@ -137,18 +142,21 @@ impl Core {
     // What has been observed.
 
     pub(crate) fn observe(&mut self, direction: Direction, what: What, size: usize) {
-        if self.events.len() < MAX_EVENTS {
-            let encrypted = match direction {
-                Direction::Sent => self.sealer.is_some() && what != What::ChangeCipherSpec,
-                Direction::Received => self.opener.is_some() && what != What::ChangeCipherSpec,
-            };
-            self.events.push(Event { at: self.now, direction, what, size: Bytes::from(size), encrypted });
-        }
+        let encrypted = match direction {
+            Direction::Sent => self.sealer.is_some() && what != What::ChangeCipherSpec,
+            Direction::Received => self.record_protected,
+        };
+        self.log.push(Event { at: self.now, direction, what, size: Bytes::from(size), encrypted });
     }
 
     pub(crate) fn observe_message(&mut self, direction: Direction, msg_type: HandshakeType, size: usize) {
         let message = msg_type.name().map_or_else(|| Cow::Owned(msg_type.to_string()), Cow::Borrowed);
         self.observe(direction, What::Handshake { message }, size);
+    }
+
+    pub(crate) fn observe_alert(&mut self, direction: Direction, description: AlertDescription, size: usize) {
+        let name = description.name().map_or_else(|| Cow::Owned(description.to_string()), Cow::Borrowed);
+        self.observe(direction, What::Alert { description: name }, size);
     }
 
     pub(crate) fn observe_choice(&mut self, version: Version, suite: &Suite, session_offered: bool) {
@@ -181,7 +189,7 @@ impl Core {
 
     /// From here on application data may be sent.
     pub(crate) fn become_ready(&mut self) {
-        self.ready = Some(Ready { at: self.now, events: self.events.len() });
+        self.ready = Some(Ready { at: self.now, events: self.log.events().len() });
     }
 
     pub(crate) fn keep_session(&mut self, session: Session) {
@@ -191,51 +199,15 @@ impl Core {
         self.sessions.push_back(session);
     }
 
-    pub(crate) fn keep_ticket(&mut self, ticket: Tls13Ticket) {
-        self.keep_session(Session::Tls13(ticket));
+    // What costs us time and brings nothing.
+
+    pub(crate) fn count_idle(&mut self, what: &'static str) -> Result<(), Error> {
+        self.idle += 1;
+        if self.idle > MAX_IDLE { Err(Error::TooMany { what, limit: MAX_IDLE as usize }) } else { Ok(()) }
     }
 
-    // The server's certificate.
-
-    /// Judges the chain by the policy, and notes its key. `None` is a key that cannot be read, under the policy to
-    /// accept any chain.
-    pub(crate) fn judge_chain(&mut self, chain: &[CertificateDer<'_>]) -> Result<Option<LeafKey>, Error> {
-        let leaf = chain.first().ok_or(CertificateError::Empty)?;
-        let verification = match &self.config.certificates {
-            CertificatePolicy::Verify(verifier) => {
-                verifier.verify(chain, &self.config.server_name, self.date)?;
-                Verification::Verified
-            }
-            CertificatePolicy::AcceptAnyChain => Verification::ChainSkipped,
-        };
-        let key = LeafKey::of(leaf);
-        self.note(|outcome| {
-            outcome.verification = verification;
-            outcome.peer_key = key.as_ref().map(LeafKey::name);
-        });
-        Ok(key)
-    }
-
-    /// Judges the server's signature over the handshake.
-    pub(crate) fn judge_signature(
-        &mut self,
-        version: Version,
-        key: Option<&LeafKey>,
-        scheme: SignatureScheme,
-        message: &[u8],
-        signature: &[u8],
-    ) -> Result<(), Error> {
-        self.note(|outcome| outcome.signature = Some(scheme.to_string()));
-        let verdict = match key {
-            Some(key) => verify_signature(version, key, scheme, message, signature),
-            None => Err(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()).into()),
-        };
-        match (verdict, &self.config.certificates) {
-            (Err(Error::Certificate(CertificateError::UnsupportedKey(_))), CertificatePolicy::AcceptAnyChain) => {
-                self.note(|outcome| outcome.verification = Verification::SignatureUnverified);
-                Ok(())
-            }
-            (verdict, _) => verdict,
-        }
+    /// Data has come, so the server is of use after all.
+    pub(crate) fn forgive_idle(&mut self) {
+        self.idle = 0;
     }
 }

@@ -1,8 +1,11 @@
 //! From bytes as they arrive to whole records.
 
-use reprise_wire::{HEADER_LEN, Record};
+use reprise_wire::Record;
 
 use crate::error::Error;
+
+/// How much of what is not TLS is kept to be shown.
+const SHOWN: usize = 64;
 
 /// Holds the bytes of records that have not arrived whole. It never holds more than was handed in at once plus one
 /// record, since every whole record is taken before the next bytes come.
@@ -28,13 +31,8 @@ impl Deframer {
         let waiting = &self.buffer[self.taken..];
         let length = match Record::parse(waiting) {
             Ok(Some((_, length))) => length,
-            Ok(None) => {
-                if self.spoke_tls || waiting.len() >= HEADER_LEN || waiting.is_empty() || looks_like_tls(waiting) {
-                    return Ok(None);
-                }
-                return Err(Error::NotTls(waiting.to_vec()));
-            }
-            Err(_) if !self.spoke_tls => return Err(Error::NotTls(waiting.iter().take(16).copied().collect())),
+            Ok(None) => return Ok(None),
+            Err(_) if !self.spoke_tls => return Err(Error::NotTls(waiting.iter().take(SHOWN).copied().collect())),
             Err(error) => return Err(Error::Malformed { message: "record", error }),
         };
         self.spoke_tls = true;
@@ -52,10 +50,4 @@ impl Deframer {
     pub(crate) fn spoke_tls(&self) -> bool {
         self.spoke_tls
     }
-}
-
-/// Whether these first bytes, too few for a header, could begin a record: content types 20 to 24, version 3.x.
-fn looks_like_tls(bytes: &[u8]) -> bool {
-    bytes.first().is_none_or(|&content_type| (20..=24).contains(&content_type))
-        && bytes.get(1).is_none_or(|&major| major == 3)
 }

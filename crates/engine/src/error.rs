@@ -10,7 +10,7 @@ use crate::verify::CertificateError;
 /// Why a connection ended before its time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// The first bytes are no TLS record.
+    /// The first bytes are no TLS record: up to 64 of them.
     #[error("the peer does not speak TLS: its first bytes are {}", show(.0))]
     NotTls(Vec<u8>),
     /// Bytes that no TLS message consists of.
@@ -74,13 +74,21 @@ impl Error {
     pub fn alert(&self) -> Option<AlertDescription> {
         match self {
             Self::NotTls(_) | Self::AlertReceived(_) | Self::ClosedEarly(_) | Self::Closed => None,
-            Self::Malformed { .. } => Some(AlertDescription::DECODE_ERROR),
+            Self::Malformed { error, .. } => Some(match error {
+                reprise_wire::Error::Illegal(_) | reprise_wire::Error::DuplicateExtension(_) => {
+                    AlertDescription::ILLEGAL_PARAMETER
+                }
+                reprise_wire::Error::Oversized => AlertDescription::RECORD_OVERFLOW,
+                reprise_wire::Error::UnknownContentType(_) => AlertDescription::UNEXPECTED_MESSAGE,
+                _ => AlertDescription::DECODE_ERROR,
+            }),
             Self::PeerMisbehaved(rule) => Some(rule.alert()),
             Self::Unspoken(Unspoken::Version(_)) => Some(AlertDescription::PROTOCOL_VERSION),
             Self::Unspoken(_) | Self::NoCommonSignatureScheme => Some(AlertDescription::HANDSHAKE_FAILURE),
             Self::Certificate(error) => Some(error.alert()),
             Self::BadRecordMac => Some(AlertDescription::BAD_RECORD_MAC),
-            Self::TooLarge { .. } => Some(AlertDescription::RECORD_OVERFLOW),
+            Self::TooLarge { what: "record", .. } => Some(AlertDescription::RECORD_OVERFLOW),
+            Self::TooLarge { .. } => Some(AlertDescription::ILLEGAL_PARAMETER),
             Self::TooMany { .. } => Some(AlertDescription::UNEXPECTED_MESSAGE),
             Self::NothingToOffer(_) | Self::Crypto(_) => Some(AlertDescription::INTERNAL_ERROR),
         }
@@ -148,7 +156,18 @@ pub enum Misbehaviour {
     /// The session ID is not the one that was offered (RFC 8446 §4.1.3).
     #[error("it did not echo legacy_session_id")]
     SessionIdNotEchoed,
-    /// A second HelloRetryRequest, or one that asks for nothing new (RFC 8446 §4.1.4).
+    /// An extension in a message where it has no place (RFC 8446 §4.2).
+    #[error("its {message} carries the extension {extension}, which has no place there")]
+    MisplacedExtension {
+        /// The message.
+        message: &'static str,
+        /// What stands there.
+        extension: reprise_wire::ExtensionType,
+    },
+    /// A second HelloRetryRequest (RFC 8446 §4.1.4).
+    #[error("it sent a second HelloRetryRequest")]
+    SecondRetry,
+    /// A HelloRetryRequest that asks for nothing new (RFC 8446 §4.1.4).
     #[error("its HelloRetryRequest is illegal: {0}")]
     IllegalRetry(&'static str),
     /// The choice made after a HelloRetryRequest differs from the one made in it.
@@ -172,6 +191,9 @@ pub enum Misbehaviour {
     /// A resumed session with another version, suite or master-secret derivation (RFC 5246 §7.4.1.3, RFC 7627 §5.3).
     #[error("it resumed the session with another {0}")]
     ResumedDifferently(&'static str),
+    /// TLS 1.2: a certificate whose key is not of the kind that the suite signs or encrypts with (RFC 5246 §7.4.2).
+    #[error("its certificate's key does not fit the cipher suite")]
+    UnfitCertificate,
     /// A compression method, which nobody offered.
     #[error("it chose a compression method")]
     Compression,
@@ -196,10 +218,13 @@ impl Misbehaviour {
             | Self::UnexpectedRecord { .. }
             | Self::KeyChangeInsideMessage
             | Self::InterleavedMessage
+            | Self::SecondRetry
             | Self::EmptyFragment => AlertDescription::UNEXPECTED_MESSAGE,
             Self::UnofferedExtension(_) => AlertDescription::UNSUPPORTED_EXTENSION,
             Self::MissingExtension { .. } => AlertDescription::MISSING_EXTENSION,
             Self::UnofferedVersion(_) => AlertDescription::PROTOCOL_VERSION,
+            // RFC 5746 §3.4.
+            Self::RenegotiationInfo => AlertDescription::HANDSHAKE_FAILURE,
             Self::BadSignature | Self::BadFinished => AlertDescription::DECRYPT_ERROR,
             _ => AlertDescription::ILLEGAL_PARAMETER,
         }
@@ -220,12 +245,11 @@ pub enum Unspoken {
     Group(NamedGroup),
 }
 
-/// The first bytes of something that is not TLS, as text where they are text.
+/// The first line of something that is not TLS, or its first bytes where they are no text.
 fn show(bytes: &[u8]) -> String {
-    let text: String = bytes.iter().take(16).map(|&byte| char::from(byte)).collect();
-    if !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() || c == ' ' || c == '\r' || c == '\n') {
-        format!("{text:?}")
-    } else {
-        bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+    let line = bytes.split(|&byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    match str::from_utf8(line) {
+        Ok(text) if !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() || c == ' ') => format!("{text:?}"),
+        _ => bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     }
 }

@@ -69,8 +69,9 @@ impl KeyShare for EcdhKeyShare {
     }
 
     fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
-        // RFC 8446 §4.2.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others.
-        if self.group != NamedGroup::X25519 && peer.first() != Some(&4) {
+        // RFC 8446 §4.2.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others, DER too.
+        let is_uncompressed = self.group == NamedGroup::X25519 || peer.first() == Some(&4);
+        if peer.len() != self.public.len() || !is_uncompressed {
             return Err(Misbehaviour::IllegalKeyShare.into());
         }
         let peer = UnparsedPublicKey::new(algorithm(self.group)?, peer);
@@ -90,5 +91,29 @@ fn algorithm(group: NamedGroup) -> Result<&'static aws_lc_rs::agreement::Algorit
         NamedGroup::SECP256R1 => Ok(&ECDH_P256),
         NamedGroup::SECP384R1 => Ok(&ECDH_P384),
         _ => Err(Error::NothingToOffer("no key share of this group")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_new_shares_of_every_group_agree() {
+        for &group in EcdhKeyShare::GROUPS {
+            let [ours, theirs] = [(); 2].map(|()| Box::new(EcdhKeyShare::generate(group).unwrap()));
+            assert_ne!(ours.public(), theirs.public());
+            assert_eq!(format!("{ours:?}"), format!("EcdhKeyShare({group})"));
+            let (our_public, their_public) = (ours.public().to_vec(), theirs.public().to_vec());
+            assert_eq!(ours.agree(&their_public), theirs.agree(&our_public));
+        }
+    }
+
+    #[test]
+    fn a_group_that_is_not_spoken_has_no_share() {
+        let refused = EcdhKeyShare::generate(NamedGroup::SECP521R1).err();
+        assert_eq!(refused, Some(Error::NothingToOffer("no key share of this group")));
+        assert!(EcdhKeyShare::from_private_key(NamedGroup::X25519, &[1; 31]).is_err());
+        assert!(EcdhKeyShare::from_private_key(NamedGroup::SECP256R1, &[0; 32]).is_err());
     }
 }

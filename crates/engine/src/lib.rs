@@ -7,14 +7,16 @@
 //! Its states stand in `handshake/`, one struct for each message that may come next, consumed by handling it:
 //!
 //! ```text
-//!                     ExpectServerHello ── HelloRetryRequest ──┐
-//!                       │            │  ^──────────────────────┘
-//!               TLS 1.3 │            │ TLS 1.2
-//!  ExpectEncryptedExtensions        ExpectCertificate …          resumed: ExpectTicketOrCcs
-//!   ExpectCertificateOrRequest       ExpectServerKeyExchange              ExpectFinished
-//!    ExpectCertificateVerify          ExpectRequestOrDone
-//!     ExpectFinished (psk: at once)    ExpectTicketOrCcs, ExpectFinished
-//!      Traffic                          Traffic
+//!                    ExpectServerHello ── HelloRetryRequest ──┐
+//!                      │            │  ^──────────────────────┘
+//!              TLS 1.3 │            │ TLS 1.2
+//!  ExpectEncryptedExtensions       ExpectCertificate (resumed: from ExpectTicket on)
+//!  ExpectCertificateOrRequest      ExpectServerKeyExchange
+//!  ExpectCertificateVerify         ExpectRequestOrDone
+//!  ExpectFinished (psk: at once)   ExpectTicket, if one was announced
+//!  Traffic                         ExpectChangeCipherSpec
+//!                                  ExpectFinished
+//!                                  Traffic
 //! ```
 
 mod client_auth;
@@ -24,14 +26,20 @@ mod connection;
 mod core;
 mod deframer;
 mod error;
+mod event_log;
 mod handshake;
 mod joiner;
 mod key_log;
 mod key_share;
+mod offered;
 mod secret;
 mod session;
 mod transcript;
 mod verify;
+
+#[cfg(test)]
+#[path = "../tests/engine/vector_file.rs"]
+mod vector_file;
 
 pub mod key_schedule;
 pub mod protection;
@@ -45,4 +53,4 @@ pub use key_log::{KeyLog, line as key_log_line};
 pub use key_share::{EcdhKeyShare, KeyShare, KeyShares, SharedSecret};
 pub use secret::Secret;
 pub use session::{Offer, Session, Tls12Session, Tls12Ticket, Tls13Ticket};
-pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, WebPkiVerifier};
+pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, WebPkiVerifier, public_key_of};

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use aws_lc_rs::aead;
 use reprise_trace::Version;
-use reprise_wire::{ContentType, ProtocolVersion};
-use reprise_wire::{HEADER_LEN, MAX_PLAINTEXT};
+use reprise_wire::{ContentType, HEADER_LEN, MAX_CIPHERTEXT_TLS13, MAX_PLAINTEXT, ProtocolVersion};
 
 use crate::error::{Error, Misbehaviour};
 use crate::key_schedule::tls12::DirectionKeys;
@@ -98,7 +97,15 @@ impl Opener {
         }
     }
 
+    /// Whether nothing was opened yet.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.0.sequence == 0
+    }
+
     fn open_tls13(&mut self, record: &mut [u8]) -> Result<(ContentType, Range<usize>), Error> {
+        if record.len() > HEADER_LEN + MAX_CIPHERTEXT_TLS13 {
+            return Err(Error::TooLarge { what: "record", limit: MAX_CIPHERTEXT_TLS13 });
+        }
         let (header, fragment) = record.split_first_chunk_mut::<HEADER_LEN>().ok_or(Error::BadRecordMac)?;
         let nonce = self.0.xored_nonce()?;
         let plaintext = self.0.open_in_place(nonce, header, fragment)?;

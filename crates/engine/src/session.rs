@@ -1,10 +1,14 @@
 //! What one connection leaves behind for the next.
 
-use reprise_trace::Nanos;
+use reprise_trace::{Nanos, Version};
 
+use crate::error::Error;
 use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;
 use crate::suite::Suite;
+
+/// RFC 8446 §4.6.1: no ticket is kept longer than seven days.
+const MAX_LIFETIME: u32 = 604_800;
 
 /// A session that a later connection may offer.
 #[derive(Clone, Debug)]
@@ -28,7 +32,7 @@ pub struct Tls12Session {
     pub session_id: Vec<u8>,
     /// The ticket that the server gave (RFC 5077).
     pub ticket: Option<Tls12Ticket>,
-    /// When it was made or renewed.
+    /// When it was made, or its ticket renewed.
     pub received_at: Nanos,
 }
 
@@ -50,7 +54,7 @@ pub struct Tls13Ticket {
     pub psk: Secret,
     /// The ticket, opaque.
     pub ticket: Vec<u8>,
-    /// Seconds until it is to be discarded.
+    /// Seconds until it is to be discarded, as the server said it; more than seven days is more than it may say.
     pub lifetime: u32,
     /// What is added to its age, in milliseconds, to hide it.
     pub age_add: u32,
@@ -69,9 +73,9 @@ impl Tls13Ticket {
         (age_ms as u32).wrapping_add(self.age_add)
     }
 
-    /// Whether the server has said that it will not take it any more.
+    /// Whether it is to be discarded: its lifetime, seven days at most (RFC 8446 §4.6.1), is over.
     pub fn is_expired(&self, now: Nanos) -> bool {
-        now.since(self.received_at).0 / 1_000_000_000 >= u64::from(self.lifetime)
+        now.since(self.received_at).0 / 1_000_000_000 >= u64::from(self.lifetime.min(MAX_LIFETIME))
     }
 }
 
@@ -90,4 +94,24 @@ pub enum Offer {
     SessionTicket(Tls12Session),
     /// A TLS 1.3 ticket with psk_dhe_ke.
     Ticket(Tls13Ticket),
+}
+
+impl Offer {
+    /// Whether it can be offered in these versions at all: an offer that cannot be seen in the ClientHello would make a
+    /// full handshake look like a refusal.
+    pub(crate) fn check(&self, versions: &[Version]) -> Result<(), Error> {
+        let (version, is_there, missing) = match self {
+            Self::Full { .. } => return Ok(()),
+            Self::SessionId(session) => (Version::Tls12, !session.session_id.is_empty(), "the session has no ID"),
+            Self::SessionTicket(session) => {
+                let has_ticket = session.ticket.as_ref().is_some_and(|ticket| !ticket.ticket.is_empty());
+                (Version::Tls12, has_ticket, "the session has no ticket")
+            }
+            Self::Ticket(ticket) => (Version::Tls13, !ticket.ticket.is_empty(), "the ticket is empty"),
+        };
+        if !versions.contains(&version) {
+            return Err(Error::NothingToOffer("the session is of a version that is not offered"));
+        }
+        if is_there { Ok(()) } else { Err(Error::NothingToOffer(missing)) }
+    }
 }

@@ -13,6 +13,8 @@ pub struct Suite {
     pub version: Version,
     /// How keys are agreed on.
     pub key_exchange: KeyExchange,
+    /// What kind of key the server's certificate holds.
+    pub authentication: Authentication,
     /// The hash of transcript and key derivation.
     pub hash: Hash,
     /// How records are protected.
@@ -27,6 +29,17 @@ pub enum KeyExchange {
     /// TLS 1.2: ephemeral ECDH, signed by the certificate's key.
     Ecdhe,
     /// TLS 1.2: a premaster secret under the certificate's RSA key. No forward secrecy.
+    Rsa,
+}
+
+/// What kind of key the server's certificate holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authentication {
+    /// TLS 1.3: not the suite's business.
+    Negotiated,
+    /// TLS 1.2: ECDSA or EdDSA (RFC 8422 §2.1).
+    Ecdsa,
+    /// TLS 1.2: RSA.
     Rsa,
 }
 
@@ -109,30 +122,40 @@ impl Aead {
 /// Every suite that the engine speaks, the order of preference in which they are offered.
 pub const SUITES: &[Suite] = {
     use Aead::{Aes128Gcm, Aes256Gcm, ChaCha20Poly1305};
+    use Authentication::{Ecdsa, Rsa};
     use CipherSuite as Id;
     use Hash::{Sha256, Sha384};
-    use KeyExchange::{Ecdhe, Negotiated, Rsa};
-    use Version::{Tls12, Tls13};
 
-    const fn suite(id: Id, version: Version, key_exchange: KeyExchange, hash: Hash, aead: Aead) -> Suite {
-        Suite { id, version, key_exchange, hash, aead }
-    }
     &[
-        suite(Id::TLS_AES_128_GCM_SHA256, Tls13, Negotiated, Sha256, Aes128Gcm),
-        suite(Id::TLS_AES_256_GCM_SHA384, Tls13, Negotiated, Sha384, Aes256Gcm),
-        suite(Id::TLS_CHACHA20_POLY1305_SHA256, Tls13, Negotiated, Sha256, ChaCha20Poly1305),
-        suite(Id::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, Tls12, Ecdhe, Sha256, Aes128Gcm),
-        suite(Id::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, Tls12, Ecdhe, Sha256, Aes128Gcm),
-        suite(Id::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, Tls12, Ecdhe, Sha384, Aes256Gcm),
-        suite(Id::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, Tls12, Ecdhe, Sha384, Aes256Gcm),
-        suite(Id::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, Tls12, Ecdhe, Sha256, ChaCha20Poly1305),
-        suite(Id::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, Tls12, Ecdhe, Sha256, ChaCha20Poly1305),
-        suite(Id::TLS_RSA_WITH_AES_128_GCM_SHA256, Tls12, Rsa, Sha256, Aes128Gcm),
-        suite(Id::TLS_RSA_WITH_AES_256_GCM_SHA384, Tls12, Rsa, Sha384, Aes256Gcm),
+        tls13(Id::TLS_AES_128_GCM_SHA256, Sha256, Aes128Gcm),
+        tls13(Id::TLS_AES_256_GCM_SHA384, Sha384, Aes256Gcm),
+        tls13(Id::TLS_CHACHA20_POLY1305_SHA256, Sha256, ChaCha20Poly1305),
+        ecdhe(Id::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, Ecdsa, Sha256, Aes128Gcm),
+        ecdhe(Id::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, Rsa, Sha256, Aes128Gcm),
+        ecdhe(Id::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, Ecdsa, Sha384, Aes256Gcm),
+        ecdhe(Id::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, Rsa, Sha384, Aes256Gcm),
+        ecdhe(Id::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, Ecdsa, Sha256, ChaCha20Poly1305),
+        ecdhe(Id::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, Rsa, Sha256, ChaCha20Poly1305),
+        rsa(Id::TLS_RSA_WITH_AES_128_GCM_SHA256, Sha256, Aes128Gcm),
+        rsa(Id::TLS_RSA_WITH_AES_256_GCM_SHA384, Sha384, Aes256Gcm),
     ]
 };
 
 /// The suite of this number, if the engine speaks it.
 pub fn find(id: CipherSuite) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.id == id)
+}
+
+const fn tls13(id: CipherSuite, hash: Hash, aead: Aead) -> Suite {
+    let (key_exchange, authentication) = (KeyExchange::Negotiated, Authentication::Negotiated);
+    Suite { id, version: Version::Tls13, key_exchange, authentication, hash, aead }
+}
+
+const fn ecdhe(id: CipherSuite, authentication: Authentication, hash: Hash, aead: Aead) -> Suite {
+    Suite { id, version: Version::Tls12, key_exchange: KeyExchange::Ecdhe, authentication, hash, aead }
+}
+
+const fn rsa(id: CipherSuite, hash: Hash, aead: Aead) -> Suite {
+    let (key_exchange, authentication) = (KeyExchange::Rsa, Authentication::Rsa);
+    Suite { id, version: Version::Tls12, key_exchange, authentication, hash, aead }
 }

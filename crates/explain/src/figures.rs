@@ -11,9 +11,14 @@ pub(crate) fn ratio(ratio: f64) -> String {
     }
 }
 
-/// An interval of a ratio, `5.5–5.7`.
-pub(crate) fn ratio_interval([low, high]: [f64; 2]) -> String {
-    format!("{}–{}", ratio(low), ratio(high))
+/// A ratio and its interval, in decimals that show how wide it is: `("3.28", "3.24–3.32")`.
+pub(crate) fn ratio_and_interval(ratio: f64, [low, high]: [f64; 2]) -> (String, String) {
+    let decimals = match (high - low) / 2.0 {
+        half if half >= 0.5 => 0,
+        half if half >= 0.05 => 1,
+        _ => 2,
+    };
+    (format!("{ratio:.decimals$}"), format!("{low:.decimals$}–{high:.decimals$}"))
 }
 
 /// A share of one, in per cent: `82 %`.
@@ -21,20 +26,27 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Two spans in the unit of the larger one, which alone carries it if the second is the larger: `("3.42", "0.61 ms")`.
-pub(crate) fn from_to(from_ns: u64, to_ns: u64) -> (String, String) {
-    let (per_unit, unit) = match from_ns.max(to_ns) {
+/// Spans in the unit and with the decimals of the largest, without the unit; and the unit.
+pub(crate) fn in_one_unit(spans_ns: &[u64]) -> (Vec<String>, &'static str) {
+    let largest = spans_ns.iter().copied().max().unwrap_or_default();
+    let (per_unit, unit) = match largest {
         ns if ns < 1_000_000 => (1e3, "µs"),
         ns if ns < 10_000_000_000 => (1e6, "ms"),
         _ => (1e9, "s"),
     };
-    let decimals = match from_ns.max(to_ns) as f64 / per_unit {
+    let decimals = match largest as f64 / per_unit {
         largest if largest < 10.0 => 2,
         largest if largest < 100.0 => 1,
         _ => 0,
     };
-    let shown = |ns: u64| format!("{:.decimals$}", ns as f64 / per_unit);
-    (shown(from_ns), format!("{} {unit}", shown(to_ns)))
+    (spans_ns.iter().map(|ns| format!("{:.decimals$}", *ns as f64 / per_unit)).collect(), unit)
+}
+
+/// Two spans in one unit, which the second carries: `("3.42", "0.61 ms")`.
+pub(crate) fn from_to(from_ns: u64, to_ns: u64) -> (String, String) {
+    let (mut shown, unit) = in_one_unit(&[from_ns, to_ns]);
+    let to = shown.pop().unwrap_or_default();
+    (shown.pop().unwrap_or_default(), format!("{to} {unit}"))
 }
 
 /// One span, `3.42 ms`.
@@ -65,7 +77,13 @@ mod tests {
     #[test]
     fn a_ratio_near_one_is_shown_more_closely_than_a_large_one() {
         assert_eq!([0.997, 1.994, 5.61, 19.94, 26.435].map(ratio), ["1.00", "1.99", "5.6", "19.9", "26"]);
-        assert_eq!(ratio_interval([0.98, 1.02]), "0.98–1.02");
+    }
+
+    #[test]
+    fn an_interval_is_as_precise_as_it_is_narrow() {
+        assert_eq!(ratio_and_interval(3.28, [3.24, 3.32]), ("3.28".into(), "3.24–3.32".into()));
+        assert_eq!(ratio_and_interval(5.61, [5.50, 5.72]), ("5.6".into(), "5.5–5.7".into()));
+        assert_eq!(ratio_and_interval(26.4, [25.1, 27.6]), ("26".into(), "25–28".into()));
     }
 
     #[test]

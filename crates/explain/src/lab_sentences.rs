@@ -3,7 +3,7 @@
 use reprise_trace::document::{LabDocument, MeasureDocument};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
-use crate::figures::{ratio, span};
+use crate::figures::{in_one_unit, ratio};
 use crate::observation::{best_resumption, median_ns, runs};
 
 /// What the lab's figures mean: what new sessions cost by key, and what resuming saves under each version.
@@ -42,7 +42,8 @@ fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String
     if costs.is_empty() {
         return None;
     }
-    let listed = costs.iter().map(|(key, ns)| format!("{} with {key}", span(*ns)));
+    let (spans, unit) = in_one_unit(&costs.iter().map(|(_, ns)| *ns).collect::<Vec<u64>>());
+    let listed = costs.iter().zip(spans).map(|((key, _), span)| format!("{span} {unit} with {key}"));
     Some(format!("A new {version} session costs {}.", list(listed.collect())))
 }
 
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!(
             lab_sentences(&document),
             [
-                "A new TLS 1.3 session costs 900.0 µs with rsa-2048 and 380.0 µs with p-256.",
+                "A new TLS 1.3 session costs 900 µs with rsa-2048 and 380 µs with p-256.",
                 "Resuming makes the TLS 1.2 handshake 10.0 times as fast with rsa-2048 and 4.0 times as fast with p-256.",
                 "Resuming makes the TLS 1.3 handshake 3.0 times as fast with rsa-2048 and 1.31 times as fast with p-256: it \
                  keeps a fresh key exchange and saves only the certificate and its signature.",

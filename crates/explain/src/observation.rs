@@ -28,9 +28,17 @@ pub(crate) fn as_asked(run: &Run) -> u64 {
     run.observed.kinds.of(run.asked.kind)
 }
 
-/// Whether every completed connection of this run offered a session and ended in a full handshake all the same.
-pub(crate) fn refused(run: &Run) -> bool {
-    run.asked.kind != Kind::Full && completed(run) > 0 && run.observed.kinds.of(Kind::Full) == completed(run)
+/// On how many connections of this run a session was offered and a full handshake followed all the same. One that had
+/// nothing to offer was not refused.
+pub(crate) fn refusals(run: &Run) -> u64 {
+    let full = run.observed.kinds.of(Kind::Full);
+    let resumed = completed(run).saturating_sub(full);
+    run.observed.sessions_offered.saturating_sub(resumed).min(full)
+}
+
+/// Whether sessions were offered and none was accepted.
+pub(crate) fn all_refused(run: &Run) -> bool {
+    refusals(run) > 0 && run.observed.kinds.of(Kind::Full) == completed(run)
 }
 
 /// The median of a phase over the samples that came out as asked.
@@ -111,8 +119,20 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_nothing_completed_is_not_refused() {
-        let document = Example::new().refused("1.3", Kind::Ticket, 0).refused("1.2", Kind::Ticket, 5).document();
-        assert_eq!(document.runs.iter().map(refused).collect::<Vec<_>>(), [false, true]);
+    fn only_what_was_offered_can_be_refused() {
+        let document = Example::new()
+            .refused("1.3", Kind::Ticket, 0)
+            .refused("1.2", Kind::Ticket, 5)
+            .refused("1.2", Kind::Id, 5)
+            .observed(|it| it.sessions_offered = 0)
+            .document();
+        assert_eq!(document.runs.iter().map(all_refused).collect::<Vec<_>>(), [false, true, false]);
+    }
+
+    #[test]
+    fn refusals_are_what_was_offered_and_not_resumed() {
+        let document = Example::new().run("1.3", Kind::Full, 9).run("1.3", Kind::Ticket, 3).of_which_full(30);
+        let document = document.observed(|it| it.sessions_offered = 90).document();
+        assert_eq!(document.runs.iter().map(refusals).collect::<Vec<_>>(), [0, 20]);
     }
 }

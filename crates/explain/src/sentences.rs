@@ -3,7 +3,7 @@
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::figures::{connections, from_to, means, percent, ratio, ratio_interval, span};
+use crate::figures::{connections, from_to, means, percent, ratio, ratio_and_interval, span};
 use crate::findings::id_never_accepted::{self, refused_ids};
 use crate::findings::not_offered::{
     gives_nothing, nothing_to_resume_with, refusal, refused_tickets, tickets_never_accepted,
@@ -46,7 +46,10 @@ fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
         return format!("{resuming} makes no difference that {} could show: {full} to {resumed}.", connections(run.n));
     }
     let ratio = match saved.ci95 {
-        Some(ci95) => format!("{} times as fast (95 % interval {})", ratio(saved.ratio), ratio_interval(ci95)),
+        Some(ci95) => {
+            let (ratio, interval) = ratio_and_interval(saved.ratio, ci95);
+            format!("{ratio} times as fast (95 % interval {interval})")
+        }
         None => format!("{} times as fast", ratio(saved.ratio)),
     };
     if saved.ratio < 1.0 {

@@ -6,7 +6,7 @@ use rcgen::{
 };
 use rustls_pki_types::CertificateDer;
 use time::{Duration, OffsetDateTime};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use crate::{Identity, KeyKind, Result};
 
@@ -16,7 +16,7 @@ use crate::{Identity, KeyKind, Result};
 pub struct Authority {
     certificate: Certificate,
     params: CertificateParams,
-    key: KeyPair,
+    key: Zeroizing<KeyPair>,
 }
 
 /// What a server certificate should say.
@@ -67,9 +67,9 @@ impl Authority {
     /// [`LabError::Key`](crate::LabError::Key) or [`LabError::Certificate`](crate::LabError::Certificate) if the
     /// crypto library refuses.
     pub fn with_key(kind: KeyKind) -> Result<Self> {
-        let key = kind.generate()?;
+        let key = Zeroizing::new(kind.generate()?);
         let params = authority_params("Reprise lab root");
-        let certificate = params.self_signed(&key)?;
+        let certificate = params.self_signed(&*key)?;
         Ok(Self { certificate, params, key })
     }
 
@@ -127,28 +127,26 @@ impl Authority {
             // Without it a server must not be used with RSA key exchange (RFC 5246, section 7.4.2).
             params.key_usages.push(KeyUsagePurpose::KeyEncipherment);
         }
-        let mut key = kind.generate()?;
+        let key = Zeroizing::new(kind.generate()?);
         let mut chain = self.intermediates(intermediates)?;
         let leaf = match chain.last() {
-            Some(issuer) => params.signed_by(&key, &issuer.issuer())?,
-            None => params.signed_by(&key, &self.issuer())?,
+            Some(issuer) => params.signed_by(&*key, &issuer.issuer())?,
+            None => params.signed_by(&*key, &self.issuer())?,
         };
         chain.reverse();
         let certificates: Vec<_> =
             std::iter::once(leaf).chain(chain.iter().map(|authority| authority.certificate.clone())).collect();
-        let identity = Identity::new(kind.label(), &certificates, &key);
-        key.zeroize();
-        Ok(identity)
+        Ok(Identity::new(kind.label(), &certificates, &key))
     }
 
     /// A line of authorities, the first signed by this one and each by the one before it.
     fn intermediates(&self, count: usize) -> Result<Vec<Self>> {
         let mut line: Vec<Self> = Vec::with_capacity(count);
         for number in 1..=count {
-            let key = KeyKind::P256.generate()?;
+            let key = Zeroizing::new(KeyKind::P256.generate()?);
             let mut params = authority_params(&format!("Reprise lab intermediate {number}"));
             params.use_authority_key_identifier_extension = true;
-            let certificate = params.signed_by(&key, &line.last().unwrap_or(self).issuer())?;
+            let certificate = params.signed_by(&*key, &line.last().unwrap_or(self).issuer())?;
             line.push(Self { certificate, params, key });
         }
         Ok(line)
@@ -156,12 +154,6 @@ impl Authority {
 
     fn issuer(&self) -> Issuer<'_, &KeyPair> {
         Issuer::from_params(&self.params, &self.key)
-    }
-}
-
-impl Drop for Authority {
-    fn drop(&mut self) {
-        self.key.zeroize();
     }
 }
 

@@ -12,6 +12,20 @@ pub enum LabError {
     /// The operating system or the crypto library refused to make a key.
     #[error("cannot make a key of kind {0}")]
     Key(&'static str),
+    /// A private key could not be encrypted.
+    #[error("cannot encrypt the private key")]
+    Encrypt,
+    /// A certificate or key in PEM could not be read.
+    #[error("cannot read PEM: {0}")]
+    Pem(#[from] rustls_pki_types::pem::Error),
+    /// A program that should have made something failed.
+    #[error("{program} failed: {output}")]
+    Program {
+        /// The program's name.
+        program: String,
+        /// What it said.
+        output: String,
+    },
     /// rustls refused the configuration of an embedded server.
     #[error("cannot configure the embedded server: {0}")]
     Configure(#[from] rustls::Error),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use pkcs8::pkcs5::pbes2;
+use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use zeroize::Zeroizing;
 
@@ -42,6 +43,22 @@ impl Identity {
         }
     }
 
+    /// An identity that was made elsewhere: a chain in PEM, leaf first, and a key in PEM (PKCS #8).
+    ///
+    /// # Errors
+    /// [`LabError::Pem`] if either cannot be read.
+    pub fn from_pem(label: &str, chain_pem: &str, key_pem: &str) -> Result<Self> {
+        let chain = CertificateDer::pem_slice_iter(chain_pem.as_bytes()).collect::<std::result::Result<_, _>>()?;
+        let key = PrivatePkcs8KeyDer::from_pem_slice(key_pem.as_bytes())?;
+        Ok(Self {
+            label: label.to_owned(),
+            chain,
+            chain_pem: chain_pem.to_owned(),
+            key_pkcs8: Zeroizing::new(key.secret_pkcs8_der().to_vec()),
+            key_pem: Zeroizing::new(key_pem.to_owned()),
+        })
+    }
+
     /// The label of the leaf's kind of key, as of [`KeyKind::label`](crate::KeyKind::label).
     #[must_use]
     pub fn label(&self) -> &str {
@@ -75,9 +92,9 @@ impl Identity {
     /// The private key in PEM as an `ENCRYPTED PRIVATE KEY` (PBES2, RFC 8018), for tests of passphrases.
     ///
     /// # Errors
-    /// [`LabError::Key`] if the key cannot be encrypted.
+    /// [`LabError::Encrypt`] if the crypto library refuses.
     pub fn encrypted_key_pem(&self, passphrase: &str) -> Result<Zeroizing<String>> {
-        encrypt(&self.key_pkcs8, passphrase).ok_or(LabError::Key("encrypted"))
+        encrypt(&self.key_pkcs8, passphrase).ok_or(LabError::Encrypt)
     }
 
     /// Writes `STEM-cert.pem` and `STEM-key.pem` into `directory`.

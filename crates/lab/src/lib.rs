@@ -33,8 +33,8 @@ mod identity;
 mod key_kind;
 mod listener;
 mod relay;
+mod rsa_1024;
 mod scripted;
-#[cfg(unix)]
 pub mod servers;
 
 pub use authority::{Authority, ServerSpec, Validity};
@@ -43,6 +43,7 @@ pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
 pub use relay::{Fault, Relay, RelayRule};
+pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};
 pub use scripted::{ScriptedServer, Step};
 

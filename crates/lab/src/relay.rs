@@ -96,7 +96,6 @@ impl Relay {
 const MAX_CONNECTIONS: usize = 64;
 
 /// Forwards one connection unharmed until both sides have ended.
-#[cfg(unix)]
 pub(crate) fn forward(guest: &Guest<'_>, upstream: SocketAddr) {
     relay(guest, upstream, None, &Counter { book: &Mutex::default(), number: 0 });
 }

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use presence::{NotRun, find, missing};
-pub use process::Process;
+pub use process::{Launch, Process};
 pub use s_server::{SServer, SServerConfig};
 
 use crate::{LabError, Result};
@@ -85,7 +85,7 @@ pub struct Account {
     pub group: Option<String>,
     /// What became of the client's certificate, in the server's words (nginx: `NONE`, `SUCCESS`, `FAILED:reason`).
     pub client_verify: Option<String>,
-    /// Whether the first request came as early data.
+    /// Whether the first request came as early data. nginx does not tell if the handshake has ended meanwhile.
     pub early_data: Option<bool>,
 }
 

@@ -4,7 +4,7 @@
 mod client;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use client::Client;
@@ -166,16 +166,24 @@ fn faults_that_only_try_a_clients_patience_do_not_break_it() {
 
 #[test]
 fn a_stall_keeps_the_connection_open_and_silent() {
-    let lab = Lab::new(Versions::Tls13);
-    let relay = lab.relay(0, Fault::Stall);
+    // The server says two records and ends: the client must hear the first and no end.
+    let record = |byte| Step::Send(vec![22, 3, 3, 0, 1, byte]);
+    let server = ScriptedServer::start(vec![record(1), record(2), Step::Close]).unwrap();
+    let rule = RelayRule { skip_connections: 0, record: 1, fault: Fault::Stall };
+    let relay = Relay::start(server.address(), rule).unwrap();
     let mut stream = call(relay.address());
-    // An alert, to which the server answers by ending the connection: the client must not notice.
-    stream.write_all(&[21, 3, 3, 0, 2, 2, 80]).unwrap();
+    let mut first = [0; 6];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(first, [22, 3, 3, 0, 1, 1]);
     stream.set_read_timeout(Some(SILENCE)).unwrap();
-    let silent = Client::new(&lab.authority, Versions::Tls13);
-    let outcome = silent.connect_within(relay.address(), SILENCE);
-    assert_eq!(outcome.unwrap_err().kind(), ErrorKind::WouldBlock);
-    stream.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(read_all(&stream), Err(ErrorKind::WouldBlock));
+
+    for versions in [Versions::Tls12, Versions::Tls13] {
+        let lab = Lab::new(versions);
+        let relay = lab.relay(0, Fault::Stall);
+        let outcome = Client::new(&lab.authority, versions).connect_within(relay.address(), SILENCE);
+        assert_eq!(outcome.err().map(|error| error.kind()), Some(ErrorKind::WouldBlock));
+    }
 }
 
 #[test]

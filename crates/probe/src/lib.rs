@@ -1,1 +1,34 @@
-//! Measures one target: owns the clock and the sockets, drives the engine.
+//! Measures one target: owns the clock and the sockets, drives the engine, and returns what it saw.
+//!
+//! The way in is [`measure`]: [`Target`] and [`Options`] to a [`MeasureDocument`](reprise_trace::document::MeasureDocument).
+//! It finds out what the target speaks and offers ([`discover`]), makes the connections of every version and kind in
+//! turns ([`visit`]), and computes the statistics ([`tally`]). Nothing is printed here.
+
+mod clock;
+mod discover;
+mod failure;
+mod http;
+mod identity;
+mod interrupt;
+mod key_log;
+mod measure;
+mod options;
+mod provenance;
+mod random;
+mod resolver;
+mod roots;
+mod sessions;
+mod socket;
+mod tally;
+mod target;
+mod visit;
+mod warnings;
+
+pub use identity::{IdentityError, Passphrase, load_identity};
+pub use interrupt::Interrupt;
+pub use key_log::KeyLogFile;
+pub use measure::{Measurement, Observer, Silent, measure};
+pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerName};
+pub use provenance::provenance;
+pub use roots::{RootsError, platform_roots, read_roots};
+pub use target::{Target, TargetError};

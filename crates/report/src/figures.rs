@@ -7,8 +7,6 @@ use reprise_trace::document::Statistics;
 pub(crate) struct Figure {
     /// `3.42`; a minus sign is U+2212.
     value: String,
-    /// `×`, or nothing.
-    suffix: &'static str,
     /// `±0.02`, or nothing.
     spread: String,
 }
@@ -24,20 +22,16 @@ impl Figure {
         Self { value: signed(difference as f64, 0), ..Self::default() }
     }
 
-    /// A ratio with its interval, `5.61× ±0.06`.
+    /// A ratio with its interval, `5.61 ±0.06`.
     pub(crate) fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
-        let decimals = match median {
-            ratio if ratio < 9.995 => 2,
-            ratio if ratio < 99.95 => 1,
-            _ => 0,
-        };
+        let decimals = if median < 99.995 { 2 } else { 1 };
         let spread = ci95.map(|[low, high]| format!("±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-        Self { value: signed(median, decimals), suffix: "×", spread }
+        Self { value: signed(median, decimals), spread }
     }
 
-    /// A share in per cent, `82 %`.
+    /// A share in per cent, `82`.
     pub(crate) fn percent(share: f64) -> Self {
-        Self { value: signed(share * 100.0, 0), suffix: " %", spread: String::new() }
+        Self { value: signed(share * 100.0, 0), spread: String::new() }
     }
 }
 
@@ -51,9 +45,9 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Microseconds where every time is below a millisecond.
+    /// Microseconds where no time needs more than four digits in them.
     pub(crate) fn of_all(medians_ns: impl IntoIterator<Item = u64>) -> Self {
-        if medians_ns.into_iter().all(|ns| ns < 1_000_000) { Self::Micros } else { Self::Millis }
+        if medians_ns.into_iter().all(|ns| ns < 10_000_000) { Self::Micros } else { Self::Millis }
     }
 
     /// The unit's symbol.
@@ -105,7 +99,6 @@ impl Scale {
         let spread = half_interval(statistics).map(|half| format!("±{:.decimals$}", half / self.unit.nanos()));
         Figure {
             value: signed(statistics.median_ns as f64 / self.unit.nanos(), decimals),
-            suffix: "",
             spread: spread.unwrap_or_default(),
         }
     }
@@ -116,22 +109,14 @@ impl Scale {
     }
 }
 
-/// The figures of one column as texts of one width, decimal points, suffixes and spreads under one another.
+/// The figures of one column as texts of one width: digits end under one another, and so do decimal points, as times of a
+/// column have the same decimals and so have its ratios; then spreads.
 pub(crate) fn align(column: &[Option<Figure>]) -> Vec<String> {
-    let parts: Vec<Option<[&str; 4]>> = column.iter().map(|figure| figure.as_ref().map(parts)).collect();
-    let width = |part: usize| parts.iter().flatten().map(|parts| parts[part].chars().count()).max().unwrap_or_default();
-    let [whole, fraction, suffix, spread] = [width(0), width(1), width(2), width(3)];
+    let widest = |part: fn(&Figure) -> &str| column.iter().flatten().map(|it| part(it).chars().count()).max().unwrap_or(0);
+    let (value, spread) = (widest(|it| &it.value), widest(|it| &it.spread));
     let gap = usize::from(spread > 0);
-    let line = |parts: &Option<[&str; 4]>| {
-        parts.map_or_else(String::new, |[w, f, x, s]| format!("{w:>whole$}{f:<fraction$}{x:<suffix$}{:gap$}{s:<spread$}", ""))
-    };
-    parts.iter().map(line).collect()
-}
-
-/// Whole part, fraction with its point, suffix, spread.
-fn parts(figure: &Figure) -> [&str; 4] {
-    let (whole, fraction) = figure.value.split_at(figure.value.find('.').unwrap_or(figure.value.len()));
-    [whole, fraction, figure.suffix, &figure.spread]
+    let line = |it: &Figure| format!("{:>value$}{:gap$}{:<spread$}", it.value, "", it.spread);
+    column.iter().map(|figure| figure.as_ref().map(line).unwrap_or_default()).collect()
 }
 
 fn half_interval(statistics: &Statistics) -> Option<f64> {
@@ -167,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn a_table_in_which_all_is_below_a_millisecond_is_in_microseconds() {
-        assert_eq!(Unit::of_all([42_000, 999_999]), Unit::Micros);
-        assert_eq!(Unit::of_all([42_000, 1_000_000]), Unit::Millis);
+    fn a_table_in_which_four_digits_suffice_is_in_microseconds() {
+        assert_eq!(Unit::of_all([42_000, 9_999_999]), Unit::Micros);
+        assert_eq!(Unit::of_all([42_000, 10_000_000]), Unit::Millis);
     }
 
     #[test]
@@ -189,16 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn decimal_points_suffixes_and_spreads_stand_under_one_another() {
+    fn digits_and_spreads_stand_under_one_another() {
         let scale = Scale { unit: Unit::Millis, decimals: 2 };
         let column = [
             Some(scale.median(&statistics(13_420_000, 20_000))),
             None,
             Some(scale.difference(-12_000)),
             Some(Figure::ratio(5.612, Some([5.55, 5.67]))),
-            Some(Figure::ratio(26.435, None)),
+            Some(Figure::ratio(26.437, None)),
         ];
-        let expected = ["13.42  ±0.02", "", "−0.01       ", " 5.61× ±0.06", "26.4 ×      "];
+        let expected = ["13.42 ±0.02", "", "−0.01      ", " 5.61 ±0.06", "26.44      "];
         assert_eq!(align(&column), expected);
     }
 

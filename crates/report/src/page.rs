@@ -7,7 +7,7 @@ pub(crate) use lab::lab;
 pub(crate) use measure::measure;
 
 use reprise_trace::Failure;
-use reprise_trace::document::{Finding, Provenance, Severity};
+use reprise_trace::document::{Confidence, Finding, Provenance, Severity};
 
 use crate::table::{Table, Tone};
 
@@ -46,6 +46,8 @@ pub(crate) struct Item {
     pub(crate) text: String,
     /// The fixed name by which it is known.
     pub(crate) slug: Option<String>,
+    /// How sure it is.
+    pub(crate) confidence: Option<&'static str>,
     /// What says so.
     pub(crate) evidence: Vec<String>,
     /// What to do, one step or one software a line.
@@ -75,9 +77,18 @@ impl From<&Finding> for Item {
             tone,
             text: finding.title.clone(),
             slug: Some(finding.id.clone()),
+            confidence: Some(confidence(finding.confidence)),
             evidence: finding.evidence.iter().cloned().chain(cost).collect(),
             remedy: remedy.unwrap_or_default().lines().map(str::to_owned).collect(),
         }
+    }
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Certain => "certain",
+        Confidence::Likely => "likely",
+        Confidence::Possible => "possible",
     }
 }
 
@@ -88,6 +99,7 @@ impl From<&Failure> for Item {
             tone: Tone::Fault,
             text: failure.message.clone(),
             slug: Some(failure.name.clone()),
+            confidence: None,
             evidence: Vec::new(),
             remedy: failure.hint.clone().into_iter().collect(),
         }
@@ -96,8 +108,15 @@ impl From<&Failure> for Item {
 
 impl Item {
     fn warning(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { label: "warning", tone: Tone::Warning, text, slug: None, evidence: Vec::new(), remedy: Vec::new() }
+        Self {
+            label: "warning",
+            tone: Tone::Warning,
+            text: text.into(),
+            slug: None,
+            confidence: None,
+            evidence: Vec::new(),
+            remedy: Vec::new(),
+        }
     }
 }
 

@@ -8,8 +8,9 @@
 //! them by straight lines and reads off where they cross 1/2: a *position* among the sorted samples, fractional, that
 //! owes nothing to their values.
 //!
-//! Between whole positions its quantiles are those of the exact sign test, and within a step those of Hettmansperger
-//! and Sheather (Statistics & Probability Letters 4 (1986) 75–79), which cover about 95 % in any shape.
+//! At whole positions its quantiles are those of the exact sign test, and between them those of Hettmansperger and
+//! Sheather (Statistics & Probability Letters 4 (1986) 75–79), which cover about 95 % in any shape. The simulations are in
+//! `docs/decisions/0003-intervals.md`.
 
 use crate::random::Xoshiro256PlusPlus;
 

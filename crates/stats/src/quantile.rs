@@ -48,7 +48,8 @@ pub(crate) fn exact_value_at(sorted: &[u64], position: f64) -> Option<f64> {
     Some(below as f64 + fraction * (above - below) as f64)
 }
 
-/// As [`exact_value_at`], its fraction of a unit brought to an integer by `rounding`. It never leaves the two order statistics around it, whatever the precision of `f64`.
+/// As [`exact_value_at`], its fraction of a unit brought to an integer by `rounding`. It never leaves the two order
+/// statistics around it, whatever the precision of `f64`.
 pub(crate) fn value_at(sorted: &[u64], position: f64, rounding: fn(f64) -> f64) -> Option<u64> {
     let (below, above, fraction) = neighbours(sorted, position)?;
     let step = rounding(fraction * (above - below) as f64) as u64;

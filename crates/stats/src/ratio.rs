@@ -125,6 +125,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(50))]
+
         #[test]
         fn the_interval_encloses_the_ratio(rounds in prop::collection::vec((any::<u64>(), 1..u64::MAX), 6..80), seed: u64) {
             let (from, to): (Vec<u64>, Vec<u64>) = rounds.iter().copied().unzip();

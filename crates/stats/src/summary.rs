@@ -8,7 +8,7 @@ use crate::quantile::{ascending, median_of_sorted, rounded_quantile, value_at};
 pub struct Summary {
     /// How many samples there were.
     pub n: usize,
-    /// As [`crate::median`].
+    /// As [`crate::median()`].
     pub median: u64,
     /// Bootstrap interval that covers the true median in about 95 of 100 cases, rounded outwards. `None` under six
     /// samples, which admit no such interval.
@@ -19,9 +19,9 @@ pub struct Summary {
     pub min: u64,
     /// Greatest sample.
     pub max: u64,
-    /// As [`crate::quantile`] at 0.9.
+    /// As [`crate::quantile()`] at 0.9.
     pub p90: u64,
-    /// As [`crate::quantile`] at 0.99. Under a hundred samples it lies between the greatest two.
+    /// As [`crate::quantile()`] at 0.99. Under a hundred samples it lies between the greatest two.
     pub p99: u64,
 }
 
@@ -78,6 +78,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(50))]
+
         #[test]
         fn figures_stand_in_order(samples in prop::collection::vec(any::<u64>(), 1..80), seed: u64) {
             let summary = summarize(&samples, seed).unwrap();

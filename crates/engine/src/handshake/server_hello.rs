@@ -1,49 +1,44 @@
-//! The ServerHello: where the versions part. A HelloRetryRequest is a ServerHello in disguise (RFC 8446 §4.1.4).
+//! The ServerHello: where the versions part.
 
-use reprise_trace::{Direction, Kind, PskMode, Version, What};
-use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, ProtocolVersion, Reader, ServerHello};
+use reprise_trace::{Direction, Version, What};
+use reprise_wire::extensions::SelectedVersion;
+use reprise_wire::{ExtensionType, Handshake, HandshakeType, ProtocolVersion, ServerHello};
 
-use super::{Handshaking, State, expect, only, tls12, tls13};
-use crate::client_hello::{Hello, binder_start, offered_groups, offered_suites, wire_version};
+use super::checks::{expect, read};
+use super::retry::Retry;
+use super::{State, tls12, tls13};
+use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
 use crate::key_schedule::tls13::{BinderLabel, EarlySecret};
-use crate::key_share::{EcdhKeyShare, KeyShare};
+use crate::key_share::KeyShare;
+use crate::offered::Offered;
 use crate::session::Offer;
 use crate::suite::{self, Suite};
-use crate::transcript::{Transcript, UnhashedTranscript, hash_of};
+use crate::transcript::{Transcript, hash_of};
 
 /// The ClientHello is sent; the server chooses.
 pub(crate) struct ExpectServerHello {
-    offer: Offer,
-    client_random: [u8; 32],
-    session_id: Vec<u8>,
-    key_share: Option<Box<dyn KeyShare>>,
+    pub(super) offer: Offer,
+    /// Whether the first ClientHello offered a session; the second may not any more.
+    pub(super) session_offered: bool,
+    pub(super) client_random: [u8; 32],
+    pub(super) session_id: Vec<u8>,
+    pub(super) key_share: Option<Box<dyn KeyShare>>,
     /// The early secret of the offered PSK.
-    early: Option<EarlySecret>,
-    transcript: Hellos,
+    pub(super) early: Option<EarlySecret>,
     /// What a HelloRetryRequest has fixed.
-    retried: Option<Retry>,
-}
-
-/// The transcript: not hashed before the server has chosen a hash, and hashed from a HelloRetryRequest on.
-enum Hellos {
-    First(UnhashedTranscript),
-    Second(Transcript),
-}
-
-struct Retry {
-    suite: &'static Suite,
-    group: Option<NamedGroup>,
+    pub(super) retried: Option<Retry>,
 }
 
 impl ExpectServerHello {
-    pub(crate) fn start(core: &mut Core, offer: Offer) -> Result<Self, Error> {
+    pub(super) fn start(core: &mut Core, offer: Offer) -> Result<Self, Error> {
         let config = core.config.clone();
-        let tls13 = config.versions.contains(&Version::Tls13);
         if config.versions.is_empty() {
             return Err(Error::NothingToOffer("no version"));
         }
+        offer.check(&config.versions)?;
+        let tls13 = config.versions.contains(&Version::Tls13);
         let mut client_random = [0; 32];
         config.entropy.fill(&mut client_random)?;
         let session_id = match &offer {
@@ -60,21 +55,15 @@ impl ExpectServerHello {
             _ => None,
         };
 
-        let mut state = Self {
-            offer,
-            client_random,
-            session_id,
-            key_share,
-            early: None,
-            transcript: Hellos::First(UnhashedTranscript::default()),
-            retried: None,
-        };
+        let session_offered = !matches!(offer, Offer::Full { .. });
+        let (early, retried) = (None, None);
+        let mut state = Self { offer, session_offered, client_random, session_id, key_share, early, retried };
         state.send_hello(core, None)?;
         Ok(state)
     }
 
     /// Sends the first or the second ClientHello, its binder over all that went before.
-    fn send_hello(&mut self, core: &mut Core, cookie: Option<&[u8]>) -> Result<(), Error> {
+    pub(super) fn send_hello(&mut self, core: &mut Core, cookie: Option<&[u8]>) -> Result<(), Error> {
         let hello = Hello {
             random: &self.client_random,
             session_id: &self.session_id,
@@ -88,258 +77,127 @@ impl ExpectServerHello {
             let early = EarlySecret::new(ticket.suite.hash, Some(ticket.psk.as_ref()))?;
             let start = binder_start(&message, ticket);
             let (covered, binders) = message.split_at_mut(start);
-            let transcript = match &self.transcript {
-                Hellos::First(_) => hash_of(ticket.suite.hash, covered),
-                Hellos::Second(transcript) => transcript.with(covered),
+            let transcript = match &self.retried {
+                None => hash_of(ticket.suite.hash, covered),
+                Some(retry) => retry.transcript.with(covered),
             };
             let binder = early.binder(BinderLabel::Resumption, transcript.as_ref())?;
             // Two bytes of the list's length, one of the binder's.
             binders.get_mut(3..).ok_or(Error::Crypto("binder"))?.copy_from_slice(binder.as_ref());
             self.early = Some(early);
         }
-        match &mut self.transcript {
-            Hellos::First(transcript) => transcript.add(&message),
-            Hellos::Second(transcript) => transcript.add(&message),
+        if let Some(retry) = &mut self.retried {
+            retry.transcript.add(&message);
         }
-        core.send_handshake(&message)
-    }
-
-    pub(super) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let body = match expect(message, HandshakeType::SERVER_HELLO) {
-            Ok(body) => body,
-            Err(error) => {
-                core.observe_message(Direction::Received, message.msg_type, message.raw.len());
-                return Err(error);
-            }
-        };
-        let hello = ServerHello::parse(body).map_err(Error::malformed("ServerHello"))?;
-        if hello.is_hello_retry_request() {
-            core.observe(Direction::Received, What::Handshake { message: "HelloRetryRequest".into() }, message.raw.len());
-            return self.retry(core, message, &hello);
-        }
-        core.observe_message(Direction::Received, message.msg_type, message.raw.len());
-
-        if hello.compression_method != 0 {
-            return Err(Misbehaviour::Compression.into());
-        }
-        match self.chosen_version(core, &hello)? {
-            Version::Tls13 => self.accept_tls13(core, message, &hello),
-            Version::Tls12 => self.accept_tls12(core, message, &hello),
-        }
-    }
-
-    fn chosen_version(&self, core: &Core, hello: &ServerHello<'_>) -> Result<Version, Error> {
-        let selected = match hello.extensions.and_then(|extensions| extensions.find(ExtensionType::SUPPORTED_VERSIONS)) {
-            Some(body) => parse_u16(body, "supported_versions").map(ProtocolVersion)?,
-            None => hello.legacy_version,
-        };
-        let version = match selected {
-            ProtocolVersion::TLS_1_3 => Version::Tls13,
-            ProtocolVersion::TLS_1_2 => Version::Tls12,
-            other => return Err(Error::Unspoken(Unspoken::Version(other))),
-        };
-        let via_extension = selected != hello.legacy_version;
-        if !core.config.versions.contains(&version) || (version == Version::Tls13) != via_extension {
-            return Err(Misbehaviour::UnofferedVersion(wire_version(version)).into());
-        }
-        if self.retried.is_some() && version == Version::Tls12 {
-            return Err(Misbehaviour::ChangedAfterRetry("the version").into());
-        }
-        Ok(version)
-    }
-
-    fn chosen_suite(&self, core: &Core, hello: &ServerHello<'_>, version: Version) -> Result<&'static Suite, Error> {
-        let id = hello.cipher_suite;
-        if !offered_suites(&core.config, &self.offer).contains(&id) {
-            return Err(Misbehaviour::UnofferedSuite(id).into());
-        }
-        let suite = suite::find(id).ok_or(Error::Unspoken(Unspoken::Suite(id)))?;
-        if suite.version != version {
-            return Err(Misbehaviour::UnofferedSuite(id).into());
-        }
-        if self.retried.as_ref().is_some_and(|retry| retry.suite != suite) {
-            return Err(Misbehaviour::ChangedAfterRetry("the cipher suite").into());
-        }
-        Ok(suite)
-    }
-
-    // TLS 1.3.
-
-    fn retry(mut self, core: &mut Core, message: &Handshake<'_>, hello: &ServerHello<'_>) -> Result<State, Error> {
-        if self.retried.is_some() {
-            return Err(Misbehaviour::IllegalRetry("it is the second").into());
-        }
-        let Hellos::First(first) = self.transcript else {
-            return Err(Misbehaviour::IllegalRetry("it is the second").into());
-        };
-        self.transcript = Hellos::First(UnhashedTranscript::default());
-        if self.chosen_version(core, hello)? != Version::Tls13 {
-            return Err(Misbehaviour::IllegalRetry("it is not of TLS 1.3").into());
-        }
-        if hello.compression_method != 0 {
-            return Err(Misbehaviour::Compression.into());
-        }
-        let suite = self.chosen_suite(core, hello, Version::Tls13)?;
-        self.check_echo(hello)?;
-        let extensions = hello.extensions.unwrap_or_default();
-        only(extensions, |extension| {
-            [ExtensionType::SUPPORTED_VERSIONS, ExtensionType::KEY_SHARE, ExtensionType::COOKIE].contains(&extension)
-        })?;
-        let group = match extensions.find(ExtensionType::KEY_SHARE) {
-            Some(body) => Some(NamedGroup(parse_u16(body, "key_share")?)),
-            None => None,
-        };
-        let cookie = match extensions.find(ExtensionType::COOKIE) {
-            Some(body) => Some(parse_cookie(body)?),
-            None => None,
-        };
-        if group.is_none() && cookie.is_none() {
-            return Err(Misbehaviour::IllegalRetry("it asks for nothing").into());
-        }
-        if let Some(group) = group {
-            self.check_group(core, group)?;
-            if self.key_share.as_ref().is_some_and(|share| share.group() == group) {
-                return Err(Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
-            }
-            self.key_share = Some(core.config.key_shares.share(group)?);
-        }
-
-        // A PSK whose hash is not the suite's cannot be used any more (RFC 8446 §4.1.4).
-        if matches!(&self.offer, Offer::Ticket(ticket) if ticket.suite.hash != suite.hash) {
-            self.offer = Offer::Full { session_ticket: false };
-            self.early = None;
-        }
-        let mut transcript = first.hashed_by(suite.hash);
-        transcript.replace_by_message_hash();
-        transcript.add(message.raw);
-        self.transcript = Hellos::Second(transcript);
-        self.retried = Some(Retry { suite, group });
-        core.send_change_cipher_spec()?;
-        self.send_hello(core, cookie)?;
-        Ok(State::ServerHello(Box::new(self)))
-    }
-
-    fn accept_tls13(mut self, core: &mut Core, message: &Handshake<'_>, hello: &ServerHello<'_>) -> Result<State, Error> {
-        core.is_tls13 = Some(true);
-        let suite = self.chosen_suite(core, hello, Version::Tls13)?;
-        self.check_echo(hello)?;
-        let extensions = hello.extensions.unwrap_or_default();
-        let psk_offered = matches!(self.offer, Offer::Ticket(_));
-        only(extensions, |extension| match extension {
-            ExtensionType::SUPPORTED_VERSIONS | ExtensionType::KEY_SHARE => true,
-            ExtensionType::PRE_SHARED_KEY => psk_offered,
-            _ => false,
-        })?;
-        core.observe_choice(Version::Tls13, suite, psk_offered);
-        core.note(|outcome| outcome.hello_retry_request = self.retried.is_some());
-
-        let resumed = self.accept_psk(core, extensions, suite)?;
-        let shared = self.agree(core, extensions)?;
-        let early = match (resumed, self.early) {
-            (true, Some(early)) => early,
-            _ => EarlySecret::new(suite.hash, None)?,
-        };
-        let mut transcript = match self.transcript {
-            Hellos::First(first) => first.hashed_by(suite.hash),
-            Hellos::Second(transcript) => transcript,
-        };
-        transcript.forget_messages();
-        transcript.add(message.raw);
-        let handshaking = Handshaking { suite, transcript, client_random: self.client_random };
-        tls13::begin(core, handshaking, early, &shared, resumed)
-    }
-
-    /// Whether the server took the PSK that was offered.
-    fn accept_psk(&self, core: &mut Core, extensions: Extensions<'_>, suite: &Suite) -> Result<bool, Error> {
-        let Some(body) = extensions.find(ExtensionType::PRE_SHARED_KEY) else { return Ok(false) };
-        let index = parse_u16(body, "pre_shared_key")?;
-        match &self.offer {
-            Offer::Ticket(ticket) if index == 0 && ticket.suite.hash == suite.hash => {
-                core.note(|outcome| {
-                    outcome.kind = Kind::Ticket;
-                    outcome.psk_mode = Some(PskMode::PskDheKe);
-                });
-                Ok(true)
-            }
-            _ => Err(Misbehaviour::IllegalPsk.into()),
-        }
-    }
-
-    /// The (EC)DHE secret with the server's share.
-    fn agree(&mut self, core: &mut Core, extensions: Extensions<'_>) -> Result<crate::key_share::SharedSecret, Error> {
-        let missing = Misbehaviour::MissingExtension { message: "ServerHello", extension: ExtensionType::KEY_SHARE };
-        let body = extensions.find(ExtensionType::KEY_SHARE).ok_or(missing)?;
-        let mut reader = Reader::new(body);
-        let malformed = || Error::malformed("key_share");
-        let group = NamedGroup(reader.u16().map_err(malformed())?);
-        let public = reader.vec16().map_err(malformed())?;
-        reader.finish().map_err(malformed())?;
-
-        let share = self.key_share.take().ok_or(missing)?;
-        if group != share.group() {
-            return Err(match &self.retried {
-                Some(retry) if retry.group.is_some() => Misbehaviour::ChangedAfterRetry("the group"),
-                _ => Misbehaviour::UnofferedGroup(group),
-            }
-            .into());
-        }
-        core.note(|outcome| outcome.group = Some(group.to_string()));
-        share.agree(public)
-    }
-
-    fn check_group(&self, core: &Core, group: NamedGroup) -> Result<(), Error> {
-        if !offered_groups(&core.config).contains(&group) {
-            return Err(Misbehaviour::UnofferedGroup(group).into());
-        }
-        if !EcdhKeyShare::GROUPS.contains(&group) {
-            return Err(Error::Unspoken(Unspoken::Group(group)));
-        }
+        core.send_handshake(&message)?;
+        core.offered = Offered::by(message);
         Ok(())
     }
 
-    fn check_echo(&self, hello: &ServerHello<'_>) -> Result<(), Error> {
+    /// As if these ClientHellos, the last of them with this share, had been sent: for traces of others.
+    #[cfg(test)]
+    pub(super) fn having_sent(
+        core: &mut Core,
+        offer: Offer,
+        key_share: Box<dyn KeyShare>,
+        hello: &[u8],
+        retried: Option<Retry>,
+    ) -> Result<Self, Error> {
+        let body = hello.get(Handshake::HEADER_LEN..).unwrap_or_default();
+        let sent = reprise_wire::ClientHello::parse(body).map_err(Error::malformed("ClientHello"))?;
+        let early = match &offer {
+            Offer::Ticket(ticket) => Some(EarlySecret::new(ticket.suite.hash, Some(ticket.psk.as_ref()))?),
+            _ => None,
+        };
+        core.send_handshake(hello)?;
+        core.offered = Offered::by(hello.to_vec());
+        Ok(Self {
+            session_offered: early.is_some(),
+            offer,
+            client_random: *sent.random,
+            session_id: sent.session_id.to_vec(),
+            key_share: Some(key_share),
+            early,
+            retried,
+        })
+    }
+
+    pub(super) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        // A HelloRetryRequest is a ServerHello in disguise (RFC 8446 §4.1.4), and told by its true name.
+        let hello = expect(message, HandshakeType::SERVER_HELLO)
+            .and_then(|body| ServerHello::parse(body).map_err(Error::malformed("ServerHello")));
+        match &hello {
+            Ok(hello) if hello.is_hello_retry_request() => {
+                let what = What::Handshake { message: "HelloRetryRequest".into() };
+                core.observe(Direction::Received, what, message.raw.len());
+            }
+            _ => core.observe_message(Direction::Received, message.msg_type, message.raw.len()),
+        }
+        let hello = hello?;
+
+        if hello.compression_method != 0 {
+            return Err(Misbehaviour::Compression.into());
+        }
+        let version = chosen_version(core, &hello)?;
+        if hello.is_hello_retry_request() {
+            return self.retry(core, message, &hello, version);
+        }
+        if self.retried.is_some() && version != Version::Tls13 {
+            return Err(Misbehaviour::ChangedAfterRetry("the version").into());
+        }
+        core.version = Some(version);
+        match version {
+            Version::Tls13 => tls13::accept(self, core, message, &hello),
+            Version::Tls12 => tls12::accept(self, core, message, &hello),
+        }
+    }
+
+    pub(super) fn check_echo(&self, hello: &ServerHello<'_>) -> Result<(), Error> {
         if hello.session_id == self.session_id { Ok(()) } else { Err(Misbehaviour::SessionIdNotEchoed.into()) }
     }
 
-    // TLS 1.2.
-
-    fn accept_tls12(self, core: &mut Core, message: &Handshake<'_>, hello: &ServerHello<'_>) -> Result<State, Error> {
-        core.is_tls13 = Some(false);
-        if core.config.versions.contains(&Version::Tls13) && hello.downgrade_sentinel().is_some() {
-            return Err(Misbehaviour::Downgraded.into());
+    /// The transcript up to and without the ServerHello.
+    pub(super) fn transcript(retried: Option<Retry>, core: &Core, suite: &Suite) -> Transcript {
+        match retried {
+            Some(retry) => retry.transcript,
+            None => Transcript::beginning(suite.hash, core.offered.message()),
         }
-        let suite = self.chosen_suite(core, hello, Version::Tls12)?;
-        let Hellos::First(hellos) = self.transcript else {
-            return Err(Misbehaviour::ChangedAfterRetry("the version").into());
-        };
-        let mut transcript = hellos.hashed_by(suite.hash);
-        if core.config.identity.is_none() {
-            transcript.forget_messages();
-        }
-        transcript.add(message.raw);
-        let session_offered = matches!(self.offer, Offer::SessionId(_) | Offer::SessionTicket(_));
-        core.observe_choice(Version::Tls12, suite, session_offered);
-        let handshaking = Handshaking { suite, transcript, client_random: self.client_random };
-        tls12::begin(core, handshaking, hello, self.offer, &self.session_id)
     }
+}
+
+/// The suite, if it was offered for this version and is spoken here.
+pub(super) fn chosen_suite(core: &Core, hello: &ServerHello<'_>, version: Version) -> Result<&'static Suite, Error> {
+    let id = hello.cipher_suite;
+    if !core.offered.has_suite(id) {
+        return Err(Misbehaviour::UnofferedSuite(id).into());
+    }
+    let suite = suite::find(id).ok_or(Error::Unspoken(Unspoken::Suite(id)))?;
+    if suite.version == version { Ok(suite) } else { Err(Misbehaviour::UnofferedSuite(id).into()) }
+}
+
+/// RFC 8446 §4.1.3 and §4.2.1: TLS 1.3 is chosen in an extension and only there, any other version only in the old field.
+fn chosen_version(core: &Core, hello: &ServerHello<'_>) -> Result<Version, Error> {
+    let extensions = hello.extensions.unwrap_or_default();
+    let selected = read(extensions, ExtensionType::SUPPORTED_VERSIONS, SelectedVersion::parse)?;
+    let (chosen, version) = match selected.map(|selected| selected.selected_version) {
+        Some(ProtocolVersion::TLS_1_3) if hello.legacy_version != ProtocolVersion::TLS_1_2 => {
+            return Err(Misbehaviour::IllegalValue("its legacy_version is not TLS 1.2").into());
+        }
+        Some(ProtocolVersion::TLS_1_3) => (ProtocolVersion::TLS_1_3, Version::Tls13),
+        Some(other) => return Err(Misbehaviour::UnofferedVersion(other).into()),
+        None => match hello.legacy_version {
+            ProtocolVersion::TLS_1_2 => (ProtocolVersion::TLS_1_2, Version::Tls12),
+            older @ (ProtocolVersion::SSL_3_0 | ProtocolVersion::TLS_1_0 | ProtocolVersion::TLS_1_1) => {
+                return Err(Error::Unspoken(Unspoken::Version(older)));
+            }
+            other => return Err(Misbehaviour::UnofferedVersion(other).into()),
+        },
+    };
+    if core.offered.has_version(chosen) { Ok(version) } else { Err(Misbehaviour::UnofferedVersion(chosen).into()) }
 }
 
 fn random_session_id(core: &Core) -> Result<Vec<u8>, Error> {
     let mut session_id = vec![0; 32];
     core.config.entropy.fill(&mut session_id)?;
     Ok(session_id)
-}
-
-fn parse_u16(body: &[u8], extension: &'static str) -> Result<u16, Error> {
-    let mut reader = Reader::new(body);
-    let value = reader.u16().map_err(Error::malformed(extension))?;
-    reader.finish().map_err(Error::malformed(extension))?;
-    Ok(value)
-}
-
-fn parse_cookie(body: &[u8]) -> Result<&[u8], Error> {
-    let mut reader = Reader::new(body);
-    let cookie = reader.vec16().map_err(Error::malformed("cookie"))?;
-    reader.finish().map_err(Error::malformed("cookie"))?;
-    if cookie.is_empty() { Err(Misbehaviour::IllegalRetry("its cookie is empty").into()) } else { Ok(cookie) }
 }

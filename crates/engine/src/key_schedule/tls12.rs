@@ -106,3 +106,87 @@ fn prf(suite: &Suite, secret: &[u8], label: &[u8], seed: &[u8], length: usize) -
         .map_err(|_| Error::Crypto("PRF"))?;
     Ok(Zeroizing::new(derived.as_ref().to_vec()))
 }
+
+#[cfg(test)]
+mod tests {
+    //! NIST CAVP, SP 800-135 TLS component, count 0 of each hash. What RFC 7627 changes has no vectors there: it is checked
+    //! against rustls' key log.
+
+    use reprise_wire::CipherSuite;
+
+    use super::*;
+    use crate::suite::find;
+
+    struct Vector {
+        suite: CipherSuite,
+        premaster: &'static str,
+        hello_randoms: [&'static str; 2],
+        master: &'static str,
+        randoms: [&'static str; 2],
+        /// The beginning of the key block, as far as the suite needs it.
+        key_block: &'static str,
+    }
+
+    const VECTORS: [Vector; 2] = [
+        Vector {
+            suite: CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256,
+            premaster: "f8938ecc9edebc5030c0c6a441e213cd24e6f770a50dda07876f8d55da062bcadb386b411fd4fe4313a604fce6c17fbc",
+            hello_randoms: [
+                "36c129d01a3200894b9179faac589d9835d58775f9b5ea3587cb8fd0364cae8c",
+                "f6c9575ed7ddd73e1f7d16eca115415812a43c2b747daaaae043abfb50053fce",
+            ],
+            master: "202c88c00f84a17a20027079604787461176455539e705be730890602c289a5001e34eeb3a043e5d52a65e66125188bf",
+            randoms: [
+                "62e1fd91f23f558a605f28478c58cf72637b89784d959df7e946d3f07bd1b616",
+                "ae6c806f8ad4d80784549dff28a4b58fd837681a51d928c3e30ee5ff14f39868",
+            ],
+            key_block: "d06139889fffac1e3a71865f504aa5d0d2a2e89506c6f2279b670c3e1b74f531016a2530c51a3a0f",
+        },
+        Vector {
+            suite: CipherSuite::TLS_RSA_WITH_AES_256_GCM_SHA384,
+            premaster: "a5e2642633f5b8c81ad3fe0c2fe3a8e5ef806b06121dd10df4bb0fe857bfdcf522558e05d2682c9a80c741a3aab1716f",
+            hello_randoms: [
+                "abe4bf5527429ac8eb13574d2709e8012bd1a113c6d3b1d3aa2c3840518778ac",
+                "cb6e0b3eb02976b6466dfa9651c2919414f1648fd3a7838d02153e5bd39535b6",
+            ],
+            master: "b4d49bfa87747fe815457bc3da15073d6ac73389e703079a3503c09e14bd559a5b3c7c601c7365f6ea8c68d3d9596827",
+            randoms: [
+                "954b5fe1849c2ede177438261f099a2fcd884d001b9fe1de754364b1f6a6dd8e",
+                "1b1c8568344a65c30828e7483c0e353e2c68641c9551efae6927d9cd627a107c",
+            ],
+            key_block: "10fd89ef689c7ef033387b8a8f3e5e8e7c11f680f6bdd71fbac3246a73e98d45d03185dde686e6b2369e4503e9dc5a6d\
+                        2cee3e2bf2fa3f41d3de57dff3e197c8a9d5f74cc2d27711",
+        },
+    ];
+
+    #[test]
+    fn the_master_secret_and_the_key_block_are_those_of_cavp() {
+        for vector in VECTORS {
+            let suite = find(vector.suite).unwrap();
+            let [client, server] = vector.hello_randoms.map(random);
+            let master = MasterSecret::new(suite, &bytes(vector.premaster), &client, &server).unwrap();
+            assert_eq!(master.as_bytes(), bytes(vector.master));
+
+            let [client, server] = vector.randoms.map(random);
+            let keys = master.key_block(suite, &client, &server).unwrap();
+            let parts = [&keys.client.key, &keys.server.key, &keys.client.iv, &keys.server.iv];
+            assert_eq!(parts.map(|part| part.as_ref()).concat(), bytes(vector.key_block));
+        }
+    }
+
+    #[test]
+    fn a_master_secret_has_48_bytes() {
+        assert!(MasterSecret::from_bytes(&[1; 48]).is_ok());
+        for length in [0, 47, 49] {
+            assert!(MasterSecret::from_bytes(&vec![1; length]).is_err());
+        }
+    }
+
+    fn random(hex: &str) -> [u8; 32] {
+        bytes(hex).try_into().unwrap()
+    }
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    }
+}

@@ -230,3 +230,6 @@ impl hkdf::KeyType for OutputLength {
         self.0
     }
 }
+
+#[cfg(test)]
+mod rfc8448;

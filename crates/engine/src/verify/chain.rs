@@ -39,7 +39,8 @@ impl ChainVerifier for WebPkiVerifier {
 
 fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
     match error {
-        WebPkiError::UnknownIssuer => CertificateError::UnknownIssuer,
+        // The latter: the issuer bears a root's name and has not its key.
+        WebPkiError::UnknownIssuer | WebPkiError::InvalidSignatureForPublicKey => CertificateError::UnknownIssuer,
         WebPkiError::CertExpired { .. } => CertificateError::Expired,
         WebPkiError::CertNotValidYet { .. } => CertificateError::NotValidYet,
         WebPkiError::CertNotValidForName(context) => {
@@ -47,6 +48,10 @@ fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
         }
         // A root used directly as a server's certificate: no chain to a root there is.
         WebPkiError::CaUsedAsEndEntity => CertificateError::Other("it is a CA's own, not a server's".to_owned()),
+        WebPkiError::UnsupportedSignatureAlgorithmContext(_)
+        | WebPkiError::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+            CertificateError::Other("it is signed in a way that cannot be verified, or not by its issuer's key".to_owned())
+        }
         other => CertificateError::Other(format!("{other:?}")),
     }
 }

@@ -71,6 +71,12 @@ impl LeafKey {
     }
 }
 
+/// The subjectPublicKey bits of a certificate (RFC 5280 §4.1.2.7): an RSAPublicKey, a point, or the raw key; `None` if it
+/// is no certificate. It tells whether a private key belongs to it.
+pub fn public_key_of(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
+    LeafKey::of(certificate).map(|key| key.bits)
+}
+
 /// The length of the modulus of an RSAPublicKey (RFC 8017 §A.1.1).
 fn rsa_bits(public_key: &[u8]) -> Option<usize> {
     let sequence = AnyRef::from_der(public_key).ok()?;

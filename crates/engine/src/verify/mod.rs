@@ -1,11 +1,13 @@
 //! The server's certificate: whether to trust it, and whether it signed.
 
 mod chain;
+mod judgement;
 mod leaf_key;
 mod signature;
 
 pub use chain::{ChainVerifier, WebPkiVerifier};
-pub(crate) use leaf_key::LeafKey;
+pub use leaf_key::public_key_of;
+pub(crate) use leaf_key::{KeyKind, LeafKey};
 pub(crate) use signature::{SCHEMES, verify_signature};
 
 use std::sync::Arc;

@@ -79,3 +79,102 @@ fn algorithm(kind: KeyKind, scheme: Scheme) -> Option<&'static dyn SignatureVeri
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::rand::SystemRandom;
+    use aws_lc_rs::signature::{
+        ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm, Ed25519KeyPair,
+        RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding,
+        RsaKeyPair,
+    };
+    use reprise_lab::{Authority, Identity, KeyKind as Kind, ServerSpec};
+
+    use super::*;
+
+    const MESSAGE: &[u8] = b"what was signed";
+
+    #[test]
+    fn rsa_signs_in_every_scheme_and_in_pkcs1_under_tls12_alone() {
+        let identity = identity(Kind::Rsa2048);
+        let pair = RsaKeyPair::from_pkcs8(identity.key_der().secret_der()).unwrap();
+        let schemes: [(Scheme, &'static dyn RsaEncoding); 6] = [
+            (Scheme::RSA_PSS_RSAE_SHA256, &RSA_PSS_SHA256),
+            (Scheme::RSA_PSS_RSAE_SHA384, &RSA_PSS_SHA384),
+            (Scheme::RSA_PSS_RSAE_SHA512, &RSA_PSS_SHA512),
+            (Scheme::RSA_PKCS1_SHA256, &RSA_PKCS1_SHA256),
+            (Scheme::RSA_PKCS1_SHA384, &RSA_PKCS1_SHA384),
+            (Scheme::RSA_PKCS1_SHA512, &RSA_PKCS1_SHA512),
+        ];
+        for (index, (scheme, encoding)) in schemes.into_iter().enumerate() {
+            let mut signature = vec![0; pair.public_modulus_len()];
+            pair.sign(encoding, &SystemRandom::new(), MESSAGE, &mut signature).unwrap();
+            verifies_and_nothing_else_does(Version::Tls12, &identity, scheme, &signature);
+            if index < 3 {
+                verifies_and_nothing_else_does(Version::Tls13, &identity, scheme, &signature);
+            } else {
+                let verdict = verify_signature(Version::Tls13, &key(&identity), scheme, MESSAGE, &signature);
+                assert_eq!(verdict, Err(Misbehaviour::UnofferedScheme(scheme).into()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_curves_sign_in_their_own_schemes() {
+        let curves: [(Kind, Scheme, &'static EcdsaSigningAlgorithm); 2] = [
+            (Kind::P256, Scheme::ECDSA_SECP256R1_SHA256, &ECDSA_P256_SHA256_ASN1_SIGNING),
+            (Kind::P384, Scheme::ECDSA_SECP384R1_SHA384, &ECDSA_P384_SHA384_ASN1_SIGNING),
+        ];
+        for (kind, scheme, algorithm) in curves {
+            let identity = identity(kind);
+            let pair = EcdsaKeyPair::from_pkcs8(algorithm, identity.key_der().secret_der()).unwrap();
+            let signature = pair.sign(&SystemRandom::new(), MESSAGE).unwrap();
+            for version in [Version::Tls12, Version::Tls13] {
+                verifies_and_nothing_else_does(version, &identity, scheme, signature.as_ref());
+            }
+        }
+        let identity = identity(Kind::Ed25519);
+        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(identity.key_der().secret_der()).unwrap();
+        for version in [Version::Tls12, Version::Tls13] {
+            verifies_and_nothing_else_does(version, &identity, Scheme::ED25519, pair.sign(MESSAGE).as_ref());
+        }
+    }
+
+    #[test]
+    fn in_tls13_a_scheme_names_its_curve_and_in_tls12_a_hash() {
+        let (p256, p384) = (KeyKind::P256, KeyKind::P384);
+        for (kind, scheme) in [(p256, Scheme::ECDSA_SECP384R1_SHA384), (p384, Scheme::ECDSA_SECP256R1_SHA256)] {
+            assert!(!fits(Version::Tls13, kind, scheme));
+            assert!(fits(Version::Tls12, kind, scheme) && algorithm(kind, scheme).is_some());
+        }
+    }
+
+    #[test]
+    fn a_key_that_the_library_refuses_says_so() {
+        for kind in [KeyKind::Rsa { bits: 1024 }, KeyKind::Rsa { bits: 16384 }] {
+            let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new() };
+            let verdict = verify_signature(Version::Tls12, &key, Scheme::RSA_PSS_RSAE_SHA256, MESSAGE, &[]);
+            assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.name()).into()));
+        }
+    }
+
+    fn verifies_and_nothing_else_does(version: Version, identity: &Identity, scheme: Scheme, signature: &[u8]) {
+        let key = key(identity);
+        let bad = Err(Misbehaviour::BadSignature.into());
+        assert_eq!(verify_signature(version, &key, scheme, MESSAGE, signature), Ok(()), "{scheme}");
+        assert_eq!(verify_signature(version, &key, scheme, b"something else", signature), bad);
+        assert_eq!(verify_signature(version, &key, scheme, MESSAGE, &[]), bad);
+        for &other in SCHEMES.iter().filter(|other| **other != scheme) {
+            let verdict = verify_signature(version, &key, other, MESSAGE, signature);
+            assert!(verdict == bad || verdict == Err(Misbehaviour::UnofferedScheme(other).into()), "{scheme} as {other}");
+        }
+    }
+
+    fn identity(kind: Kind) -> Identity {
+        Authority::new().unwrap().server(&ServerSpec::new(kind)).unwrap()
+    }
+
+    fn key(identity: &Identity) -> LeafKey {
+        LeafKey::of(&identity.chain()[0]).unwrap()
+    }
+}

@@ -4,10 +4,10 @@ use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run,
 use reprise_trace::{Kind, Nanos, Phase};
 
 use crate::figures::{connections, percent};
-use crate::observation::{as_asked, completed, saving};
+use crate::observation::{as_asked, completed, refusals, saving};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
-    let sometimes = |run: &&Run| as_asked(run) > 0 && run.observed.kinds.of(Kind::Full) > 0;
+    let sometimes = |run: &&Run| as_asked(run) > 0 && refusals(run) > 0;
     document
         .runs
         .iter()
@@ -40,12 +40,13 @@ fn finding(document: &MeasureDocument, run: &Run) -> Finding {
 }
 
 fn counts(run: &Run) -> String {
-    let share = as_asked(run) as f64 / completed(run) as f64;
-    format!("{} of {} resumed ({})", as_asked(run), connections(completed(run)), percent(share))
+    let offered = run.observed.sessions_offered;
+    let share = as_asked(run) as f64 / offered as f64;
+    format!("{} of {} that offered one resumed ({})", as_asked(run), connections(offered), percent(share))
 }
 
 fn as_many_nodes(run: &Run) -> String {
-    let nodes = (completed(run) as f64 / as_asked(run) as f64).round() as u64;
+    let nodes = (run.observed.sessions_offered as f64 / as_asked(run) as f64).round() as u64;
     match nodes {
         0 | 1 => "Rarer than two nodes without shared state would: a small cache or a change of keys may do it".to_owned(),
         nodes => format!("About 1 in {nodes}, as {nodes} nodes without shared state would"),
@@ -55,7 +56,7 @@ fn as_many_nodes(run: &Run) -> String {
 /// What the refusals cost a connection on average.
 fn average_cost(document: &MeasureDocument, run: &Run) -> Option<Nanos> {
     let saved = saving(document, run, Phase::Tls)?.saved();
-    let refused = run.observed.kinds.of(Kind::Full) as f64 / completed(run) as f64;
+    let refused = refusals(run) as f64 / completed(run) as f64;
     Some(Nanos((saved.0 as f64 * refused).round() as u64))
 }
 
@@ -80,7 +81,7 @@ mod tests {
         let document = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(52).document();
         let [finding] = findings(&document).try_into().unwrap();
         assert_eq!((finding.id.as_str(), finding.confidence), ("hidden-nodes", Confidence::Possible));
-        assert_eq!(finding.evidence[0], "48 of 100 connections resumed (48 %)");
+        assert_eq!(finding.evidence[0], "48 of 100 connections that offered one resumed (48 %)");
         assert_eq!(finding.evidence[1], "About 1 in 2, as 2 nodes without shared state would");
         assert_eq!(finding.cost_ns, Some(Nanos(312_000)));
     }

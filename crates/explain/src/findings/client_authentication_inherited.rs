@@ -3,21 +3,26 @@
 //! RFC 8446 §4.3.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
 //! (RFC 5246 §7.3): the client's identity is the one that the session was made with.
 
-use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+use reprise_trace::{Kind, Version};
 
 use crate::figures::connections;
 use crate::observation::{completed, resumptions, versions};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
-    versions(document)
-        .into_iter()
-        .filter_map(|version| {
-            let full = document.run(version, Kind::Full).filter(|run| run.observed.client_certificate_requested > 0)?;
-            let resumed: Vec<&Run> = resumptions(document, version).filter(|run| inherits(run)).collect();
-            (!resumed.is_empty()).then(|| finding(full, &resumed))
-        })
-        .collect()
+    let accounts: Vec<String> =
+        versions(document).into_iter().flat_map(|version| accounts(document, version)).map(account).collect();
+    if accounts.is_empty() { Vec::new() } else { vec![finding(accounts)] }
+}
+
+/// The full run of a version and the resumed ones that rely on it; nothing where no certificate was asked for.
+fn accounts(document: &MeasureDocument, version: Version) -> Vec<&Run> {
+    let full = document.run(version, Kind::Full).filter(|run| run.observed.client_certificate_requested > 0);
+    let resumed: Vec<&Run> = resumptions(document, version).filter(|run| inherits(run)).collect();
+    match full {
+        Some(full) if !resumed.is_empty() => std::iter::once(full).chain(resumed).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Whether this run resumed, and asked for a certificate on no more connections than were full.
@@ -26,38 +31,31 @@ fn inherits(run: &Run) -> bool {
     completed(run) > full && run.observed.client_certificate_requested <= full
 }
 
-fn finding(full: &Run, resumed: &[&Run]) -> Finding {
-    let runs = std::iter::once(full).chain(resumed.iter().copied());
+fn finding(evidence: Vec<String>) -> Finding {
     Finding {
         id: "client-authentication-inherited".to_owned(),
         severity: Severity::Note,
         confidence: Confidence::Certain,
-        title: format!(
-            "A resumed {} handshake sends no client certificate: authentication is inherited from the session",
-            full.asked.tls
-        ),
-        evidence: runs.map(account).collect(),
+        title: "A resumed handshake sends no client certificate: authentication is inherited from the session".to_owned(),
+        evidence,
         cost_ns: None,
         remedy: Some(Remedy {
             software: None,
-            text: "Whoever holds the session is the client until it expires, even if the certificate is revoked.\n\
-                Keep its lifetime short (nginx: ssl_session_timeout), or check revocation when a session is resumed."
+            text: "Whoever holds the session is the client until it expires, even if the certificate is revoked: keep its \
+                lifetime short (nginx: ssl_session_timeout), or check revocation when a session is resumed."
                 .to_owned(),
         }),
     }
 }
 
-/// "full: certificate requested on 100 of 100 connections, sent on 100".
+/// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".
 fn account(run: &Run) -> String {
     let observed = &run.observed;
-    let all = connections(completed(run));
-    match observed.client_certificate_requested {
-        0 => format!("{}: certificate requested on 0 of {all}", run.asked.kind),
-        requested => format!(
-            "{}: certificate requested on {requested} of {all}, sent on {}",
-            run.asked.kind, observed.client_certificate_sent
-        ),
-    }
+    let requested = observed.client_certificate_requested;
+    let asked = run.asked;
+    let account =
+        format!("{} {}: certificate requested on {requested} of {}", asked.tls, asked.kind, connections(completed(run)));
+    if requested == 0 { account } else { format!("{account}, sent on {}", observed.client_certificate_sent) }
 }
 
 #[cfg(test)]
@@ -79,8 +77,8 @@ mod tests {
         assert_eq!(
             finding.evidence,
             [
-                "full: certificate requested on 100 of 100 connections, sent on 100",
-                "id: certificate requested on 0 of 100 connections"
+                "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100",
+                "TLS 1.2 id: certificate requested on 0 of 100 connections"
             ]
         );
     }

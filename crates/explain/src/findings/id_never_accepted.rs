@@ -3,7 +3,7 @@
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::observation::{refused, runs, saving};
+use crate::observation::{all_refused, runs, saving};
 
 use super::not_offered::refusal;
 
@@ -13,7 +13,7 @@ pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
 
 /// The run in which every session ID was refused. TLS 1.3 has none to accept.
 pub(crate) fn refused_ids(document: &MeasureDocument) -> Option<&Run> {
-    runs(document, Version::Tls12).find(|run| run.asked.kind == Kind::Id && refused(run))
+    runs(document, Version::Tls12).find(|run| run.asked.kind == Kind::Id && all_refused(run))
 }
 
 /// "TLS 1.2 session IDs are given and never accepted".

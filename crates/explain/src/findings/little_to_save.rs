@@ -3,7 +3,7 @@
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Phase, PskMode, Version};
 
-use crate::figures::{connections, from_to, means, percent, ratio, ratio_interval, span};
+use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::observation::{Saving, resumptions, saving, versions};
 
 /// Below this share of the full handshake, a saving is little.
@@ -22,7 +22,8 @@ fn finding(run: &Run, saving: Saving) -> Finding {
     let mut evidence = vec![arithmetic(run, saving)];
     if let Some(ci95) = saving.ci95 {
         let reading = if saving.undecided() { ": either may be the faster" } else { "" };
-        evidence.push(format!("Full to resumed {} ({}){reading}", ratio(saving.ratio), ratio_interval(ci95)));
+        let (ratio, interval) = ratio_and_interval(saving.ratio, ci95);
+        evidence.push(format!("Full to resumed {ratio} (95 % interval {interval}){reading}"));
     }
     if let Some(what_remains) = what_remains(run) {
         evidence.push(what_remains.to_owned());
@@ -45,7 +46,7 @@ fn finding(run: &Run, saving: Saving) -> Finding {
     }
 }
 
-/// "3.42 − 3.31 ms: saves 110 µs, 3 % of the full handshake".
+/// "Full 3.42, ticket 3.31 ms: saves 110.0 µs, 3 % of the full handshake".
 fn arithmetic(run: &Run, saving: Saving) -> String {
     let (full, resumed) = from_to(saving.full_ns, saving.resumed_ns);
     let verdict = match saving.full_ns.checked_sub(saving.resumed_ns) {
@@ -78,7 +79,7 @@ mod tests {
         let [finding] = findings(&document).try_into().unwrap();
         assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Likely));
         assert_eq!(finding.evidence[0], "Full 400, ticket 388 µs: saves 12.0 µs, 3 % of the full handshake");
-        assert_eq!(finding.evidence[1], "Full to resumed 1.03 (1.01–1.05)");
+        assert_eq!(finding.evidence[1], "Full to resumed 1.03 (95 % interval 1.01–1.05)");
         assert!(finding.evidence[2].contains("fresh key exchange"));
     }
 

@@ -4,7 +4,7 @@ use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run,
 use reprise_trace::{Kind, Version};
 
 use crate::figures::connections;
-use crate::observation::{as_asked, completed, refused, resumptions, runs, versions};
+use crate::observation::{all_refused, as_asked, completed, refusals, resumptions, runs, versions};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     versions(document).into_iter().filter_map(|version| finding(document, version)).collect()
@@ -12,7 +12,7 @@ pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
 
 fn finding(document: &MeasureDocument, version: Version) -> Option<Finding> {
     let (title, evidence, confidence) = if let Some(run) = refused_tickets(document, version) {
-        (tickets_never_accepted(version), vec![refusal(run)], confidence_of_refusal(version))
+        (tickets_never_accepted(version), evidence_of_refusal(run), confidence_of_refusal(version))
     } else if gives_nothing(document, version) {
         (nothing_to_resume_with(version), vec![what_was_given(document, version)], Confidence::Likely)
     } else {
@@ -25,7 +25,7 @@ fn finding(document: &MeasureDocument, version: Version) -> Option<Finding> {
         title,
         evidence,
         cost_ns: None,
-        remedy: Some(Remedy { software: None, text: remedy(version) }),
+        remedy: Some(Remedy { software: None, text: REMEDY.to_owned() }),
     })
 }
 
@@ -44,24 +44,23 @@ pub(crate) fn nothing_to_resume_with(version: Version) -> String {
 
 /// "100 of 100 connections that offered one ended in a full handshake".
 pub(crate) fn refusal(run: &Run) -> String {
-    format!(
-        "{} of {} that offered one ended in a full handshake",
-        run.observed.kinds.of(Kind::Full),
-        connections(completed(run))
-    )
+    let offered = connections(run.observed.sessions_offered);
+    format!("{} of {offered} that offered one ended in a full handshake", refusals(run))
 }
 
 /// The run in which every ticket of this version was refused.
 pub(crate) fn refused_tickets(document: &MeasureDocument, version: Version) -> Option<&Run> {
-    runs(document, version).find(|run| run.asked.kind == Kind::Ticket && refused(run))
+    runs(document, version).find(|run| run.asked.kind == Kind::Ticket && all_refused(run))
 }
 
-/// Whether connections of this version completed and none was given anything, nor resumed.
+/// Whether connections of this version completed and none was given anything to offer to the next.
 pub(crate) fn gives_nothing(document: &MeasureDocument, version: Version) -> bool {
-    let given = |run: &Run| run.observed.tickets_given.saturating_add(run.observed.session_ids_given);
-    runs(document, version).any(|run| completed(run) > 0)
-        && runs(document, version).all(|run| given(run) == 0 && run.observed.kinds.of(Kind::Full) == completed(run))
-        && resumptions(document, version).next().is_none()
+    let nothing = |run: &Run| {
+        let observed = &run.observed;
+        (observed.tickets_given, observed.session_ids_given, observed.sessions_offered) == (0, 0, 0)
+            && observed.kinds.of(Kind::Full) == completed(run)
+    };
+    runs(document, version).any(|run| completed(run) > 0) && runs(document, version).all(nothing)
 }
 
 /// A TLS 1.3 ticket that is never accepted has one common reason. Under TLS 1.2 a server that has tickets switched off
@@ -71,6 +70,14 @@ fn confidence_of_refusal(version: Version) -> Confidence {
         Version::Tls12 => Confidence::Possible,
         Version::Tls13 => Confidence::Likely,
     }
+}
+
+fn evidence_of_refusal(run: &Run) -> Vec<String> {
+    let mut evidence = vec![refusal(run)];
+    if run.asked.tls == Version::Tls13 {
+        evidence.push("Servers on OpenSSL send such tickets where both their cache and their tickets are off".to_owned());
+    }
+    evidence
 }
 
 /// Where another kind of the same version resumes, most clients lose nothing now.
@@ -86,18 +93,10 @@ fn what_was_given(document: &MeasureDocument, version: Version) -> String {
     }
 }
 
-fn remedy(version: Version) -> String {
-    let directives = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
-        Apache: SSLSessionCache shmcb:logs/ssl_scache(512000), or SSLSessionTickets on\n\
-        HAProxy: tune.ssl.cachesize above 0, or no-tls-tickets taken out of the bind line\n\
-        rustls: ServerConfig with a session_storage or a ticketer, send_tls13_tickets above 0";
-    match version {
-        Version::Tls12 => directives.to_owned(),
-        Version::Tls13 => format!(
-            "Switch resumption on (servers on OpenSSL send tickets even where both cache and tickets are off):\n{directives}"
-        ),
-    }
-}
+const REMEDY: &str = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
+    Apache: SSLSessionCache shmcb:logs/ssl_scache(512000), or SSLSessionTickets on\n\
+    HAProxy: tune.ssl.cachesize above 0, or no-tls-tickets taken out of the bind line\n\
+    rustls: ServerConfig with a session_storage or a ticketer, send_tls13_tickets above 0";
 
 #[cfg(test)]
 mod tests {
@@ -109,7 +108,7 @@ mod tests {
         let document = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 100).document();
         let [finding] = findings(&document).try_into().unwrap();
         assert_eq!(finding.title, "TLS 1.3 tickets arrive and are never accepted");
-        assert_eq!(finding.evidence, ["100 of 100 connections that offered one ended in a full handshake"]);
+        assert_eq!(finding.evidence[0], "100 of 100 connections that offered one ended in a full handshake");
         assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
         let remedy = finding.remedy.unwrap().text;
         assert!(["nginx", "Apache", "HAProxy", "rustls"].iter().all(|software| remedy.contains(software)));
@@ -129,6 +128,14 @@ mod tests {
         assert_eq!(findings(&id.document()), []);
         let ticket = Example::new().run("1.3", Kind::Full, 900).observed(|it| it.tickets_given = 1);
         assert_eq!(findings(&ticket.document()), []);
+    }
+
+    /// `--kinds ticket` against a server that gives none: nothing was refused, since nothing was offered.
+    #[test]
+    fn a_ticket_that_never_came_is_not_called_refused() {
+        let document = Example::new().refused("1.2", Kind::Ticket, 100).observed(|it| it.sessions_offered = 0).document();
+        let [finding] = findings(&document).try_into().unwrap();
+        assert!(finding.title.contains("neither a session ID nor a ticket"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{Account, ClientVerify, Process, RealServer, find};
+use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::{Identity, LabError, Result, Versions};
 
 /// A running nginx.
@@ -95,19 +95,23 @@ impl Nginx {
         let root = directory.path().to_owned();
         write_pages(&root)?;
         let tls = tls_directives(&config, &root)?;
+        let pid_file = root.join("nginx.pid");
         let command = |address: SocketAddr| {
+            let _ = fs::remove_file(&pid_file);
             write(&root.join("nginx.conf"), &configuration(&config, &root, &tls, address))?;
             let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
             command.arg("-p").arg(&root).arg("-c").arg(root.join("nginx.conf")).args(["-e", "stderr"]);
             Ok(command)
         };
         let log = root.join("error.log");
+        // nginx writes it when its sockets listen.
+        let launch = Launch { program: PROGRAM, log: &log, listens: &|| pid_file.exists() };
         let (process, address) = match config.port {
             Some(port) => {
                 let address = SocketAddr::from(([127, 0, 0, 1], port));
-                (Process::start(PROGRAM, &mut command(address)?, address, &log)?, address)
+                (Process::start(&launch, &mut command(address)?, address)?, address)
             }
-            None => Process::on_free_port(PROGRAM, &log, command)?,
+            None => Process::on_free_port(&launch, command)?,
         };
         Ok(Self { process, address, directory })
     }
@@ -142,8 +146,12 @@ impl RealServer for Nginx {
 
 const PROGRAM: &str = "nginx";
 
+/// `$ssl_early_data` is empty once the handshake has completed, which it mostly has when the log is written: it is read
+/// when the request arrives, and kept. Even so a quick client may have sent its Finished by then.
+const KEEP_EARLY_DATA: &str = "set $lab_early_data $ssl_early_data;";
+
 const LOG_FORMAT: &str = "$remote_port\t$ssl_session_reused\t$ssl_protocol\t$ssl_cipher\t$ssl_curve\t\
-                          $connection_requests\t$status\t$ssl_client_verify\t$ssl_early_data";
+                          $connection_requests\t$status\t$ssl_client_verify\t$lab_early_data";
 
 /// None for a later request of a connection, or one that did not come over TLS.
 fn parse(line: &str) -> Result<Option<Account>> {
@@ -167,7 +175,7 @@ fn parse(line: &str) -> Result<Option<Account>> {
         cipher: told(cipher),
         group: told(group),
         client_verify: told(verify),
-        early_data: Some(early == "1"),
+        early_data: if early == "1" { Some(true) } else { None },
     }))
 }
 
@@ -177,8 +185,7 @@ const ABSENT: &str = "-";
 fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAddr) -> String {
     let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
     let root = root.display();
-    // A master that runs as root gives its workers another user, who cannot enter a private directory.
-    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
+    let user = user_directive();
     let statuses: String =
         [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
     format!(
@@ -206,6 +213,7 @@ http {{
         listen {address} ssl;
         server_name localhost;
         root {root}/www;
+        {KEEP_EARLY_DATA}
         {tls}
         {server_directives}
         location = /ok {{ return 200 "ok\n"; }}
@@ -214,6 +222,17 @@ http {{
 }}
 "#
     )
+}
+
+/// A master that runs as root gives its workers another user, who could not enter a private directory.
+#[cfg(unix)]
+fn user_directive() -> &'static str {
+    if rustix::process::geteuid().is_root() { "user root;" } else { "" }
+}
+
+#[cfg(not(unix))]
+fn user_directive() -> &'static str {
+    ""
 }
 
 fn tls_directives(config: &NginxConfig, root: &Path) -> Result<String> {
@@ -256,4 +275,26 @@ fn write_pages(root: &Path) -> Result<()> {
 
 fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_of_a_tls_connection_counts() {
+        let account = parse("40001\tr\tTLSv1.3\tTLS_AES_256_GCM_SHA384\t-\t1\t200\tFAILED:no such\t1").unwrap().unwrap();
+        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
+        assert_eq!((account.group, account.early_data), (None, Some(true)));
+        assert_eq!(account.client_verify.as_deref(), Some("FAILED:no such"));
+        assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-").unwrap(), None, "a later request");
+        assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-").unwrap(), None, "plain HTTP");
+    }
+
+    #[test]
+    fn a_line_of_another_format_is_an_error() {
+        for line in ["", "40001\tr", "x\tr\tTLSv1.3\tX\t-\t1\t200\tNONE\t-", "1\t?\tTLSv1.3\tX\t-\t1\t200\tNONE\t-"] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+    }
 }

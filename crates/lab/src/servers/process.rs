@@ -1,12 +1,9 @@
 use std::fs::{self, File};
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::{POLL, READY_DEADLINE};
 use crate::{LabError, Result};
@@ -15,6 +12,17 @@ use crate::{LabError, Result};
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+}
+
+/// How a program is started, whatever its arguments.
+pub struct Launch<'a> {
+    /// The program's name, for errors.
+    pub program: &'a str,
+    /// The file that takes its standard output and error.
+    pub log: &'a Path,
+    /// Whether this very program says that it listens. That its port accepts connections is not enough: another
+    /// server may have taken it in the moment between.
+    pub listens: &'a dyn Fn() -> bool,
 }
 
 /// How long a program has to end by itself after SIGTERM.
@@ -29,38 +37,38 @@ const LOG_TAIL_BYTES: usize = 2048;
 impl Process {
     /// Starts a server on a free port of 127.0.0.1, and returns it with its address once it accepts connections.
     ///
-    /// `command` makes the command for an address; `log` takes the program's standard output and error.
+    /// `command` makes the command for an address.
     ///
     /// # Errors
     /// [`LabError::Spawn`], [`LabError::Died`] or [`LabError::NotReady`], with the end of the log.
     pub fn on_free_port(
-        program: &str,
-        log: &Path,
+        launch: &Launch<'_>,
         mut command: impl FnMut(SocketAddr) -> Result<Command>,
     ) -> Result<(Self, SocketAddr)> {
         let mut attempt = 1;
         loop {
             let address = free_address()?;
-            match Self::start(program, &mut command(address)?, address, log) {
+            match Self::start(launch, &mut command(address)?, address) {
                 Err(LabError::Died { .. }) if attempt < ATTEMPTS => attempt += 1,
                 result => return result.map(|process| (process, address)),
             }
         }
     }
 
-    /// Starts `command` and waits until `address` accepts connections.
+    /// Starts `command` and waits until it is ready and `address` accepts connections.
     ///
     /// # Errors
     /// As [`Process::on_free_port`].
-    pub fn start(program: &str, command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
-        let failed = |source| LabError::File { path: log.to_owned(), source };
-        let output = File::create(log).map_err(failed)?;
+    pub fn start(launch: &Launch<'_>, command: &mut Command, address: SocketAddr) -> Result<Self> {
+        let failed = |source| LabError::File { path: launch.log.to_owned(), source };
+        let output = File::create(launch.log).map_err(failed)?;
         let error = output.try_clone().map_err(failed)?;
         // Held open and never written to: some servers take the end of their input for the end of their work.
         command.stdin(Stdio::piped()).stdout(output).stderr(error);
-        let child = command.spawn().map_err(|source| LabError::Spawn { program: program.to_owned(), source })?;
+        let spawned = command.spawn();
+        let child = spawned.map_err(|source| LabError::Spawn { program: launch.program.to_owned(), source })?;
         let mut process = Self { child };
-        process.wait_until_ready(program, address, log)?;
+        process.wait_until_ready(launch, address)?;
         Ok(process)
     }
 
@@ -70,20 +78,19 @@ impl Process {
         self.child.id()
     }
 
-    fn wait_until_ready(&mut self, program: &str, address: SocketAddr, log: &Path) -> Result<()> {
+    fn wait_until_ready(&mut self, launch: &Launch<'_>, address: SocketAddr) -> Result<()> {
         let end = Instant::now() + READY_DEADLINE;
         loop {
-            let accepts = accepts(address);
+            let ready = (launch.listens)() && accepts(address);
+            let program = || launch.program.to_owned();
             if let Ok(Some(status)) = self.child.try_wait() {
-                let (program, status) = (program.to_owned(), status.to_string());
-                return Err(LabError::Died { program, status, log: tail(log) });
+                return Err(LabError::Died { program: program(), status: status.to_string(), log: tail(launch.log) });
             }
-            if accepts {
+            if ready {
                 return Ok(());
             }
             if Instant::now() >= end {
-                let (program, deadline) = (program.to_owned(), READY_DEADLINE);
-                return Err(LabError::NotReady { program, deadline, log: tail(log) });
+                return Err(LabError::NotReady { program: program(), deadline: READY_DEADLINE, log: tail(launch.log) });
             }
             thread::sleep(POLL);
         }
@@ -103,8 +110,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // What has been waited for has given its number back, and another process may have it.
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
+        }
         // SIGTERM first: a master process that is killed outright leaves its workers behind.
-        if kill_process(Pid::from_child(&self.child), Signal::TERM).is_ok() && self.ends_within(TERM_DEADLINE) {
+        if ask_to_end(&self.child) && self.ends_within(TERM_DEADLINE) {
             return;
         }
         let _ = self.child.kill();
@@ -112,10 +123,22 @@ impl Drop for Process {
     }
 }
 
+#[cfg(unix)]
+fn ask_to_end(child: &Child) -> bool {
+    use rustix::process::{Pid, Signal, kill_process};
+    kill_process(Pid::from_child(child), Signal::TERM).is_ok()
+}
+
+#[cfg(not(unix))]
+fn ask_to_end(_child: &Child) -> bool {
+    false
+}
+
 fn free_address() -> Result<SocketAddr> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let bound: io::Result<SocketAddr> = TcpListener::bind(any).and_then(|listener| listener.local_addr());
-    bound.map_err(|source| LabError::Listen { address: any, source })
+    TcpListener::bind(any)
+        .and_then(|listener| listener.local_addr())
+        .map_err(|source| LabError::Listen { address: any, source })
 }
 
 /// A connection to a port where nobody listens may by chance start from that very port and meet itself.
@@ -125,7 +148,40 @@ fn accepts(address: SocketAddr) -> bool {
 }
 
 fn tail(log: &Path) -> String {
-    let text = fs::read(PathBuf::from(log)).unwrap_or_default();
+    let text = fs::read(log).unwrap_or_default();
     let start = text.len().saturating_sub(LOG_TAIL_BYTES);
     String::from_utf8_lossy(text.get(start..).unwrap_or_default()).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_ends_is_told_of_with_its_last_words() {
+        // Somebody else's port, which accepts connections all the while.
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let launch = Launch { program: "sh", log: log.path(), listens: &|| false };
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo sorry; exit 3"]);
+        let error = Process::start(&launch, &mut command, taken.local_addr().unwrap()).unwrap_err();
+        assert!(matches!(error, LabError::Died { .. }));
+        let text = error.to_string();
+        assert!(text.contains("exit status: 3") && text.ends_with(": sorry"), "{text}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let launch = Launch { program: "no-such-server", log: log.path(), listens: &|| true };
+        let error = Process::on_free_port(&launch, |_| Ok(Command::new("no-such-server"))).unwrap_err();
+        assert!(error.to_string().starts_with("cannot start no-such-server: "), "{error}");
+    }
+
+    #[test]
+    fn a_free_port_is_nobodys() {
+        assert!(!accepts(free_address().unwrap()));
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 
-use super::{Account, ClientVerify, Process, RealServer, find};
+use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::listener::{Listener, lock};
 use crate::{Identity, LabError, Result, Versions, relay};
 
@@ -88,7 +88,10 @@ impl SServer {
         let root = directory.path();
         let messages = root.join("messages.txt");
         let arguments = arguments(&config, root)?;
-        let (process, upstream) = Process::on_free_port(PROGRAM, &root.join("output.log"), |address| {
+        let log = root.join("output.log");
+        let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("ACCEPT"));
+        let launch = Launch { program: PROGRAM, log: &log, listens: &listens };
+        let (process, upstream) = Process::on_free_port(&launch, |address| {
             let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
             command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]).arg(&messages);
             command.args(&arguments);
@@ -234,4 +237,38 @@ fn text(path: &Path) -> String {
 
 fn write(path: &Path, contents: &str) -> Result<()> {
     fs::write(path, contents).map_err(|source| LabError::File { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(messages: &[&str]) -> String {
+        messages
+            .iter()
+            .map(|message| message.replacen(' ', " TLS 1.3, Handshake [length 0034], ", 1) + "\n    14 00\n")
+            .collect()
+    }
+
+    #[test]
+    fn a_certificate_after_the_last_hello_makes_a_handshake_full() {
+        let full = ["<<< ClientHello", ">>> ServerHello", ">>> Certificate", ">>> Finished", "<<< Finished"];
+        assert!(!account_of_trace(7, &trace(&full)).unwrap().resumed);
+        let resumed = ["<<< ClientHello", ">>> ServerHello", ">>> Finished", "<<< Certificate", "<<< Finished"];
+        assert_eq!(account_of_trace(7, &trace(&resumed)), Some(account(7, true, "TLSv1.3")));
+    }
+
+    #[test]
+    fn without_the_clients_finished_there_is_no_account() {
+        assert_eq!(account_of_trace(7, ""), None);
+        assert_eq!(account_of_trace(7, &trace(&["<<< ClientHello", ">>> ServerHello", ">>> Finished"])), None);
+    }
+
+    #[test]
+    fn a_page_that_does_not_say_is_an_error() {
+        let page = "<pre>\nReused, TLSv1.2, Cipher is ECDHE-RSA-AES128-GCM-SHA256\n";
+        let account = SServer::account_of_page(7, page).unwrap();
+        assert_eq!((account.resumed, account.version.as_str()), (true, "TLSv1.2"));
+        assert!(SServer::account_of_page(7, "nothing, of the kind").is_err());
+    }
 }

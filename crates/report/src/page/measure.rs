@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
 use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_trace::{Kind, Phase, PskMode, Version};
 
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Scale, Unit};
@@ -15,11 +15,11 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document)), Block::Table(table(document)), Block::Aside(legend(document))];
     blocks.extend(sentences(document).into_iter().map(Block::Paragraph));
     if document.interrupted {
-        blocks.push(Block::Item(Item::warning("Interrupted: these are the connections that were measured so far")));
+        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
     }
     blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    blocks.extend(document.findings.iter().map(|finding| Block::Item(finding.into())));
+    blocks.extend(findings(document).map(Block::Item));
     blocks.push(source(&document.provenance));
     Page { title: title(document), blocks }
 }
@@ -53,16 +53,16 @@ fn facts(document: &MeasureDocument) -> Vec<Fact> {
 fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
     let runs: Vec<&Observed> =
         document.runs.iter().filter(|run| run.asked.tls == version).map(|run| &run.observed).collect();
-    let first = |name: fn(&Observed) -> Option<&str>| runs.iter().find_map(|observed| name(observed));
+    let first = |name: fn(&Observed) -> Option<&str>| runs.iter().find_map(|observed| name(observed)).map(str::to_owned);
     let names = [
         first(|observed| observed.cipher.as_deref()),
         first(|observed| observed.group.as_deref()),
         first(|observed| observed.peer_key.as_deref()),
         first(|observed| observed.signature.as_deref()),
-        first(|observed| observed.psk_mode.map(|mode| mode.name())),
-        first(|observed| observed.alpn.as_deref()),
+        first(|observed| observed.psk_mode.map(PskMode::name)).map(|mode| format!("resumed with {mode}")),
+        first(|observed| observed.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
     ];
-    let names: Vec<&str> = names.into_iter().flatten().collect();
+    let names: Vec<String> = names.into_iter().flatten().collect();
     (!names.is_empty()).then(|| names.join(" · "))
 }
 
@@ -84,6 +84,18 @@ fn statuses(document: &MeasureDocument) -> Option<String> {
     }
     let shown: Vec<String> = counts.iter().map(|(status, count)| format!("{status} × {count}")).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// A remedy that the finding before it has too is not said twice.
+fn findings(document: &MeasureDocument) -> impl Iterator<Item = Item> {
+    let previous = std::iter::once(None).chain(document.findings.iter().map(Some));
+    document.findings.iter().zip(previous).map(|(finding, previous)| {
+        let mut item = Item::from(finding);
+        if finding.remedy.is_some() && previous.is_some_and(|previous| previous.remedy == finding.remedy) {
+            item.remedy = vec!["as above".to_owned()];
+        }
+        item
+    })
 }
 
 fn legend(document: &MeasureDocument) -> String {
@@ -154,7 +166,7 @@ impl Layout {
         let version = if is_first { run.asked.tls.number() } else { "" };
         let mut rows = vec![self.own(run, version)];
         if run.n > 0 && run.n < run.observed.kinds.total() {
-            rows.push(remark("  not so", otherwise(run)));
+            rows.push(remark("  others", otherwise(run)));
         }
         if run.failed > 0 {
             let all = run.observed.kinds.total().saturating_add(run.failed);
@@ -198,7 +210,9 @@ impl Layout {
         }
         let bytes = full.bytes.zip(run.bytes);
         let mut saves = vec![None];
-        saves.extend(ratios.iter().map(|ratio| ratio.and_then(|it| Some(self.scales.get(&it.phase)?.difference(it.saved_ns)))));
+        saves.extend(
+            ratios.iter().map(|ratio| ratio.and_then(|it| Some(self.scales.get(&it.phase)?.difference(it.saved_ns)))),
+        );
         saves.extend([
             difference(full.round_trips, run.round_trips),
             bytes.and_then(|(full, run)| difference(Some(full.sent.0), Some(run.sent.0))),
@@ -223,7 +237,7 @@ impl Layout {
         });
         let figures = std::iter::once(Some(Figure::count(next.n))).chain(times).collect();
         let words = vec![String::new(), "  next request".to_owned()];
-        Some(Draft { words, figures, note: None, tone: Tone::Quiet })
+        Some(Draft { words, figures, note: None, tone: Tone::Plain })
     }
 }
 
@@ -249,7 +263,8 @@ fn otherwise(run: &Run) -> String {
     }
     let others = run.observed.kinds.0.iter().filter(|(kind, count)| **kind != run.asked.kind && **count > 0);
     let counts: Vec<String> = others.map(|(kind, count)| format!("{count} of {all} were {kind}")).collect();
-    let refused = run.asked.kind != Kind::Full && run.observed.kinds.of(Kind::Full) > 0;
+    let resumed = all.saturating_sub(run.observed.kinds.of(Kind::Full));
+    let refused = run.asked.kind != Kind::Full && run.observed.sessions_offered > resumed;
     format!("{}{}", if refused { "refused: " } else { "" }, counts.join(", "))
 }
 

@@ -108,8 +108,10 @@ pub struct Observed {
     pub client_certificate_sent: u64,
     /// On how many connections the server gave a ticket.
     pub tickets_given: u64,
-    /// TLS 1.2: on how many full handshakes the server gave a session ID that a later connection may offer.
+    /// TLS 1.2: on how many connections the server gave a session ID that a later one may offer.
     pub session_ids_given: u64,
+    /// On how many connections the client offered a session, whatever became of it.
+    pub sessions_offered: u64,
 }
 
 /// The spread of one phase. All integers, in nanoseconds.

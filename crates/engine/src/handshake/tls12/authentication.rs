@@ -3,20 +3,19 @@
 
 use reprise_trace::{ClientAuthentication, Version};
 use reprise_wire::{
-    CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, NamedGroup, ServerHelloDone,
-    ServerKeyExchangeEcdhe, SignatureScheme,
+    CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, ServerHelloDone, ServerKeyExchangeEcdhe,
+    SignatureScheme,
 };
 use rustls_pki_types::CertificateDer;
 
 use super::Handshake12;
 use super::client_flight::{self, PeerKey};
-use crate::client_hello::offered_groups;
 use crate::core::Core;
-use crate::error::{Error, Misbehaviour, Unspoken};
-use crate::handshake::{State, choose_scheme, expect};
-use crate::key_share::EcdhKeyShare;
-use crate::suite::KeyExchange;
-use crate::verify::{CertificateError, LeafKey};
+use crate::error::{Error, Misbehaviour};
+use crate::handshake::State;
+use crate::handshake::checks::{check_group, choose_scheme, expect};
+use crate::suite::{Authentication, KeyExchange};
+use crate::verify::{CertificateError, KeyKind, LeafKey};
 
 pub(crate) struct ExpectCertificate {
     pub(super) handshake: Handshake12,
@@ -31,10 +30,14 @@ impl ExpectCertificate {
             return Err(CertificateError::Empty.into());
         }
         let key = core.judge_chain(&chain)?;
+        let suite = self.handshake.handshaking.suite;
+        if key.as_ref().is_some_and(|key| !fits(key.kind, suite.authentication)) {
+            return Err(Misbehaviour::UnfitCertificate.into());
+        }
         self.handshake.handshaking.transcript.add(message.raw);
 
         let handshake = self.handshake;
-        match handshake.handshaking.suite.key_exchange {
+        match suite.key_exchange {
             KeyExchange::Rsa => {
                 let key = key.ok_or(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()))?;
                 let peer_key = PeerKey::Rsa { spki: key.spki };
@@ -68,16 +71,6 @@ impl ExpectServerKeyExchange {
     }
 }
 
-fn check_group(core: &Core, group: NamedGroup) -> Result<(), Error> {
-    if !offered_groups(&core.config).contains(&group) {
-        return Err(Misbehaviour::UnofferedGroup(group).into());
-    }
-    if !EcdhKeyShare::GROUPS.contains(&group) {
-        return Err(Error::Unspoken(Unspoken::Group(group)));
-    }
-    Ok(())
-}
-
 pub(crate) struct ExpectRequestOrDone {
     pub(super) handshake: Handshake12,
     pub(super) peer_key: PeerKey,
@@ -98,5 +91,16 @@ impl ExpectRequestOrDone {
         ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)
+    }
+}
+
+/// Whether a certificate with such a key goes with a suite (RFC 5246 §7.4.2, RFC 8422 §2.1 and §5.1.1).
+fn fits(key: KeyKind, authentication: Authentication) -> bool {
+    match key {
+        KeyKind::Rsa { .. } => authentication == Authentication::Rsa,
+        KeyKind::P256 | KeyKind::P384 | KeyKind::P521 | KeyKind::Ed25519 | KeyKind::Ed448 => {
+            authentication == Authentication::Ecdsa
+        }
+        KeyKind::Unknown => true,
     }
 }

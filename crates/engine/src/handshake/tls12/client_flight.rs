@@ -3,11 +3,11 @@
 
 use reprise_trace::ClientAuthentication;
 use reprise_wire::codec::vec24;
-use reprise_wire::{CertificateVerify, ClientKeyExchange, Finished, HandshakeType, NamedGroup, SignatureScheme, frame};
+use reprise_wire::{CertificateVerify, ClientKeyExchange, Finished, HandshakeType, NamedGroup, SignatureScheme};
 use zeroize::Zeroizing;
 
 use super::Handshake12;
-use super::finished::{ExpectTicketOrCcs, Order};
+use super::finished::{Ending, Order};
 use crate::core::Core;
 use crate::error::Error;
 use crate::handshake::State;
@@ -46,53 +46,40 @@ pub(super) fn send(
     handshake.handshaking.transcript.forget_messages();
 
     let keys = master.key_block(suite, &client_random, &handshake.server_random)?;
-    core.send_change_cipher_spec()?;
+    core.send_change_cipher_spec();
     core.send_under(Sealer::tls12(suite, &keys.client)?);
     send_finished(core, &mut handshake, &master)?;
-    Ok(State::Tls12TicketOrCcs(Box::new(ExpectTicketOrCcs {
-        handshake,
-        master,
-        keys,
-        ticket: None,
-        order: Order::ServerLast,
-    })))
+    Ok(Ending { handshake, master, keys, ticket: None, order: Order::ServerLast }.begin(None))
 }
 
 /// The client's Finished over all that went before.
 pub(super) fn send_finished(core: &mut Core, handshake: &mut Handshake12, master: &MasterSecret) -> Result<(), Error> {
     let transcript = handshake.handshaking.transcript.current();
     let verify_data = master.client_finished(handshake.handshaking.suite, transcript.as_ref())?;
-    let mut message = Vec::new();
-    frame(&mut message, HandshakeType::FINISHED, |out| Finished { verify_data: &verify_data }.emit(out));
-    handshake.handshaking.transcript.add(&message);
-    core.send_handshake(&message)
+    send_message(core, handshake, HandshakeType::FINISHED, |out| Finished { verify_data: &verify_data }.emit(out))
 }
 
 /// The client's certificate, or an empty list where there is none to show (RFC 5246 §7.4.6).
 fn send_certificate(core: &mut Core, handshake: &mut Handshake12) -> Result<(), Error> {
     let config = core.config.clone();
-    let mut message = Vec::new();
-    frame(&mut message, HandshakeType::CERTIFICATE, |out| {
+    send_message(core, handshake, HandshakeType::CERTIFICATE, |out| {
         vec24(out, |out| {
             for der in config.identity.iter().flat_map(|identity| &identity.chain) {
                 vec24(out, |out| out.extend_from_slice(der));
             }
         });
-    });
-    handshake.handshaking.transcript.add(&message);
-    core.send_handshake(&message)
+    })
 }
 
 /// ClientKeyExchange; returns the premaster secret.
 fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &PeerKey) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut message = Vec::new();
-    let premaster = match peer_key {
+    let msg_type = HandshakeType::CLIENT_KEY_EXCHANGE;
+    match peer_key {
         PeerKey::Ecdhe { group, public } => {
             let share = core.config.key_shares.share(*group)?;
-            frame(&mut message, HandshakeType::CLIENT_KEY_EXCHANGE, |out| {
-                ClientKeyExchange::Ecdhe { public: share.public() }.emit(out);
-            });
-            share.agree(public)?
+            let exchange = ClientKeyExchange::Ecdhe { public: share.public() };
+            send_message(core, handshake, msg_type, |out| exchange.emit(out))?;
+            share.agree(public)
         }
         PeerKey::Rsa { spki } => {
             // RFC 5246 §7.4.7.1: the offered version, then 46 random bytes.
@@ -100,15 +87,11 @@ fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &Pe
             core.config.entropy.fill(&mut premaster[..])?;
             premaster[..2].copy_from_slice(&[3, 3]);
             let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster)?;
-            frame(&mut message, HandshakeType::CLIENT_KEY_EXCHANGE, |out| {
-                ClientKeyExchange::Rsa { encrypted: &encrypted }.emit(out);
-            });
-            Zeroizing::new(premaster.to_vec())
+            let exchange = ClientKeyExchange::Rsa { encrypted: &encrypted };
+            send_message(core, handshake, msg_type, |out| exchange.emit(out))?;
+            Ok(Zeroizing::new(premaster.to_vec()))
         }
-    };
-    handshake.handshaking.transcript.add(&message);
-    core.send_handshake(&message)?;
-    Ok(premaster)
+    }
 }
 
 /// CertificateVerify over the messages themselves (RFC 5246 §7.4.8).
@@ -117,12 +100,20 @@ fn send_certificate_verify(core: &mut Core, handshake: &mut Handshake12, scheme:
     let identity = config.identity.as_ref().ok_or(Error::NoCommonSignatureScheme)?;
     let messages = handshake.handshaking.transcript.messages().ok_or(Error::Crypto("CertificateVerify"))?;
     let signature = identity.signer.sign(scheme, messages)?;
-    let mut message = Vec::new();
-    frame(&mut message, HandshakeType::CERTIFICATE_VERIFY, |out| {
-        CertificateVerify { scheme, signature: &signature }.emit(out);
-    });
-    handshake.handshaking.transcript.add(&message);
-    core.send_handshake(&message)?;
+    let verify = CertificateVerify { scheme, signature: &signature };
+    send_message(core, handshake, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out))?;
     core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
     Ok(())
+}
+
+/// One message in its own record, as servers of TLS 1.2 are used to.
+fn send_message(
+    core: &mut Core,
+    handshake: &mut Handshake12,
+    msg_type: HandshakeType,
+    body: impl FnOnce(&mut Vec<u8>),
+) -> Result<(), Error> {
+    let mut message = Vec::new();
+    handshake.handshaking.append(&mut message, msg_type, body);
+    core.send_handshake(&message)
 }

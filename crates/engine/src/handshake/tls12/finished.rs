@@ -2,12 +2,14 @@
 //! last, in an abbreviated one the client (RFC 5246 §7.3).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
+use reprise_trace::Nanos;
 use reprise_wire::{Finished, Handshake, HandshakeType, NewSessionTicketTls12};
 
-use super::{Handshake12, client_flight, useful};
+use super::{Handshake12, client_flight};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::handshake::{State, expect};
+use crate::handshake::State;
+use crate::handshake::checks::expect;
 use crate::key_schedule::tls12::{KeyBlock, MasterSecret};
 use crate::protection::{Opener, Sealer};
 use crate::session::{Session, Tls12Session, Tls12Ticket};
@@ -21,93 +23,95 @@ pub(super) enum Order {
     ClientLast,
 }
 
-/// The server has taken the session: its Finished comes first.
-pub(super) fn begin_abbreviated(handshake: Handshake12, session: Tls12Session) -> Result<State, Error> {
-    let master = session.master_secret;
-    let suite = handshake.handshaking.suite;
-    let keys = master.key_block(suite, &handshake.handshaking.client_random, &handshake.server_random)?;
-    Ok(State::Tls12TicketOrCcs(Box::new(ExpectTicketOrCcs {
-        handshake,
-        master,
-        keys,
-        // A ticket that is not renewed stays good.
-        ticket: session.ticket,
-        order: Order::ClientLast,
-    })))
-}
-
-pub(crate) struct ExpectTicketOrCcs {
+/// What the last states carry.
+pub(super) struct Ending {
     pub(super) handshake: Handshake12,
     pub(super) master: MasterSecret,
     pub(super) keys: KeyBlock,
+    /// The ticket of the session that is resumed.
     pub(super) ticket: Option<Tls12Ticket>,
     pub(super) order: Order,
 }
 
-impl ExpectTicketOrCcs {
-    pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let body = expect(message, HandshakeType::NEW_SESSION_TICKET)?;
-        let ticket = NewSessionTicketTls12::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
-        self.handshake.handshaking.transcript.add(message.raw);
-        if let Some(ticket) = useful(ticket.ticket, ticket.lifetime_hint) {
-            core.note(|outcome| outcome.tickets += 1);
-            self.ticket = Some(ticket);
+impl Ending {
+    /// What the server sends first. `since` is the age of the session that is resumed.
+    pub(super) fn begin(self, since: Option<Nanos>) -> State {
+        if self.handshake.ticket_due {
+            State::Tls12Ticket(Box::new(ExpectTicket { ending: self, since }))
+        } else {
+            State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { ending: self, since }))
         }
-        Ok(State::Tls12TicketOrCcs(self))
     }
+}
 
-    pub(crate) fn handle_change_cipher_spec(self, core: &mut Core) -> Result<State, Error> {
-        let Self { handshake, master, keys, ticket, order } = self;
-        if order == Order::ClientLast {
-            let random = &handshake.handshaking.client_random;
-            core.log_secret("CLIENT_RANDOM", random, master.as_bytes());
+pub(crate) struct ExpectTicket {
+    ending: Ending,
+    since: Option<Nanos>,
+}
+
+impl ExpectTicket {
+    pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let Self { mut ending, mut since } = self;
+        let body = expect(message, HandshakeType::NEW_SESSION_TICKET)?;
+        let NewSessionTicketTls12 { lifetime_hint, ticket } =
+            NewSessionTicketTls12::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
+        ending.handshake.handshaking.transcript.add(message.raw);
+        // An empty one says that the server has changed its mind (RFC 5077 §3.3).
+        if !ticket.is_empty() {
+            core.note(|outcome| outcome.tickets += 1);
+            ending.ticket = Some(Tls12Ticket { ticket: ticket.to_vec(), lifetime_hint });
+            since = None;
         }
-        core.receive_under(Opener::tls12(handshake.handshaking.suite, &keys.server)?);
-        Ok(State::Tls12Finished(Box::new(ExpectFinished { handshake, master, keys, ticket, order })))
+        Ok(State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { ending, since })))
+    }
+}
+
+pub(crate) struct ExpectChangeCipherSpec {
+    ending: Ending,
+    since: Option<Nanos>,
+}
+
+impl ExpectChangeCipherSpec {
+    pub(crate) fn handle_change_cipher_spec(self, core: &mut Core) -> Result<State, Error> {
+        let Self { ending, since } = self;
+        core.receive_under(Opener::tls12(ending.handshake.handshaking.suite, &ending.keys.server)?);
+        Ok(State::Tls12Finished(Box::new(ExpectFinished { ending, since })))
     }
 }
 
 pub(crate) struct ExpectFinished {
-    handshake: Handshake12,
-    master: MasterSecret,
-    keys: KeyBlock,
-    ticket: Option<Tls12Ticket>,
-    order: Order,
+    ending: Ending,
+    since: Option<Nanos>,
 }
 
 impl ExpectFinished {
-    pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+        let Self { ending: Ending { mut handshake, master, keys, ticket, order }, since } = self;
         let body = expect(message, HandshakeType::FINISHED)?;
         let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
-        let handshaking = &mut self.handshake.handshaking;
-        let suite = handshaking.suite;
-        let due = self.master.server_finished(suite, handshaking.transcript.current().as_ref())?;
+        let suite = handshake.handshaking.suite;
+        let due = master.server_finished(suite, handshake.handshaking.transcript.current().as_ref())?;
         verify_slices_are_equal(&due, received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;
-        handshaking.transcript.add(message.raw);
+        handshake.handshaking.transcript.add(message.raw);
 
-        if self.order == Order::ClientLast {
-            core.send_change_cipher_spec()?;
-            core.send_under(Sealer::tls12(suite, &self.keys.client)?);
-            client_flight::send_finished(core, &mut self.handshake, &self.master)?;
+        if order == Order::ClientLast {
+            core.send_change_cipher_spec();
+            core.send_under(Sealer::tls12(suite, &keys.client)?);
+            client_flight::send_finished(core, &mut handshake, &master)?;
         }
         core.become_ready();
         core.confirmed = true;
-        self.keep_session(core);
-        Ok(State::Tls12Traffic(Traffic))
-    }
-
-    fn keep_session(self, core: &mut Core) {
-        if self.ticket.is_none() && self.handshake.session_id.is_empty() {
-            return;
+        if ticket.is_some() || !handshake.session_id.is_empty() {
+            core.keep_session(Session::Tls12(Tls12Session {
+                suite,
+                master_secret: master,
+                extended_master_secret: handshake.extended_master_secret,
+                session_id: handshake.session_id,
+                ticket,
+                received_at: since.unwrap_or(core.now),
+            }));
         }
-        core.keep_session(Session::Tls12(Tls12Session {
-            suite: self.handshake.handshaking.suite,
-            master_secret: self.master,
-            extended_master_secret: self.handshake.extended_master_secret,
-            session_id: self.handshake.session_id,
-            ticket: self.ticket,
-            received_at: core.now,
-        }));
+        Ok(State::Tls12Traffic(Traffic))
     }
 }
 

@@ -2,15 +2,15 @@
 //! 8446 §4.3.2, §4.4.2, §4.4.3).
 
 use reprise_trace::{ClientAuthentication, Version};
-use reprise_wire::{
-    CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType, List16, Reader,
-};
+use reprise_wire::extensions::SignatureAlgorithms;
+use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
 use rustls_pki_types::CertificateDer;
 
 use super::{ClientCertificate, ExpectFinished, HandshakeKeys};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::handshake::{Handshaking, State, choose_scheme, expect};
+use crate::handshake::checks::{Place, choose_scheme, expect, only_permitted, read};
+use crate::handshake::{Handshaking, State};
 use crate::verify::{CertificateError, LeafKey};
 
 pub(crate) struct ExpectCertificateOrRequest {
@@ -35,8 +35,7 @@ impl ExpectCertificateOrRequest {
         }
         let mut chain = Vec::new();
         for entry in certificate.entries.iter() {
-            // Nothing that may stand here was asked for: neither OCSP nor SCTs.
-            super::super::only(entry.extensions, |_| false)?;
+            only_permitted(core, entry.extensions, Place::Certificate)?;
             chain.push(CertificateDer::from(entry.cert_data));
         }
         if chain.is_empty() {
@@ -51,20 +50,15 @@ impl ExpectCertificateOrRequest {
 }
 
 fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCertificate, Error> {
-    let malformed = || Error::malformed("CertificateRequest");
-    let request = CertificateRequestTls13::parse(message.body).map_err(malformed())?;
+    let request = CertificateRequestTls13::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
     if !request.context.is_empty() {
         return Err(Misbehaviour::IllegalValue("the context of its CertificateRequest is not empty").into());
     }
-    let body = request.extensions.find(ExtensionType::SIGNATURE_ALGORITHMS).ok_or(Misbehaviour::MissingExtension {
-        message: "CertificateRequest",
-        extension: ExtensionType::SIGNATURE_ALGORITHMS,
-    })?;
-    let mut reader = Reader::new(body);
-    let schemes = reader.vec16().and_then(List16::from_bytes).map_err(malformed())?;
-    reader.finish().map_err(malformed())?;
+    let extension = ExtensionType::SIGNATURE_ALGORITHMS;
+    let accepted = read(request.extensions, extension, SignatureAlgorithms::parse)?
+        .ok_or(Misbehaviour::MissingExtension { message: "CertificateRequest", extension })?;
     core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
-    choose_scheme(core, Version::Tls13, schemes).map(ClientCertificate::Requested)
+    choose_scheme(core, Version::Tls13, accepted.schemes).map(ClientCertificate::Requested)
 }
 
 pub(crate) struct ExpectCertificateVerify {

@@ -1,11 +1,13 @@
 //! EncryptedExtensions (RFC 8446 §4.3.1).
 
+use reprise_wire::extensions::{Empty, SupportedGroups};
 use reprise_wire::{EncryptedExtensions, ExtensionType, Handshake, HandshakeType};
 
 use super::{ClientCertificate, ExpectCertificateOrRequest, ExpectFinished, HandshakeKeys};
 use crate::core::Core;
 use crate::error::Error;
-use crate::handshake::{Handshaking, State, accept_alpn, expect, only};
+use crate::handshake::checks::{Place, accept_alpn, expect, only_permitted, read};
+use crate::handshake::{Handshaking, State};
 
 pub(crate) struct ExpectEncryptedExtensions {
     pub(super) handshaking: Handshaking,
@@ -17,29 +19,20 @@ impl ExpectEncryptedExtensions {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
         let body = expect(message, HandshakeType::ENCRYPTED_EXTENSIONS)?;
         let extensions = EncryptedExtensions::parse(body).map_err(Error::malformed("EncryptedExtensions"))?.extensions;
-        let config = core.config.clone();
-        only(extensions, |extension| match extension {
-            ExtensionType::SERVER_NAME => config.sni.is_some(),
-            ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION => !config.alpn.is_empty(),
-            ExtensionType::SUPPORTED_GROUPS => true,
-            _ => false,
-        })?;
+        only_permitted(core, extensions, Place::EncryptedExtensions)?;
+        read(extensions, ExtensionType::SERVER_NAME, Empty::parse)?;
+        // What the server would have preferred: for a later connection, and not to be acted on (RFC 8446 §4.2.7).
+        read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
         self.handshaking.transcript.add(message.raw);
 
         let Self { handshaking, keys, resumed } = self;
+        let client_certificate = ClientCertificate::NotRequested;
         Ok(if resumed {
-            State::Tls13Finished(Box::new(ExpectFinished {
-                handshaking,
-                keys,
-                client_certificate: ClientCertificate::NotRequested,
-            }))
+            State::Tls13Finished(Box::new(ExpectFinished { handshaking, keys, client_certificate }))
         } else {
-            State::Tls13CertificateOrRequest(Box::new(ExpectCertificateOrRequest {
-                handshaking,
-                keys,
-                client_certificate: ClientCertificate::NotRequested,
-            }))
+            let next = ExpectCertificateOrRequest { handshaking, keys, client_certificate };
+            State::Tls13CertificateOrRequest(Box::new(next))
         })
     }
 }

@@ -3,13 +3,14 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use reprise_trace::ClientAuthentication;
 use reprise_wire::codec::{vec8, vec16, vec24};
-use reprise_wire::{CertificateVerify, Finished, Handshake, HandshakeType, SignatureScheme, frame};
+use reprise_wire::{CertificateVerify, Finished, Handshake, HandshakeType, SignatureScheme};
 
 use super::authentication::signed_content;
 use super::{ClientCertificate, HandshakeKeys, Traffic};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::handshake::{Handshaking, State, expect};
+use crate::handshake::checks::expect;
+use crate::handshake::{Handshaking, State};
 use crate::protection::{Opener, Sealer};
 
 pub(crate) struct ExpectFinished {
@@ -36,22 +37,23 @@ impl ExpectFinished {
         let random = &handshaking.client_random;
         core.log_secret("CLIENT_TRAFFIC_SECRET_0", random, client.as_bytes());
         core.log_secret("SERVER_TRAFFIC_SECRET_0", random, server.as_bytes());
-        core.log_secret("EXPORTER_SECRET", random, master.exporter(transcript.as_ref())?.as_ref());
+        if core.config.key_log.is_some() {
+            core.log_secret("EXPORTER_SECRET", random, master.exporter(transcript.as_ref())?.as_ref());
+        }
         core.receive_under(Opener::tls13(suite, &server)?);
 
         if core.outcome.as_ref().is_none_or(|outcome| !outcome.hello_retry_request) {
             // RFC 8446 §D.4: middlebox compatibility; after a HelloRetryRequest it has been sent already.
-            core.send_change_cipher_spec()?;
+            core.send_change_cipher_spec();
         }
-        core.send_under(Sealer::tls13(suite, &keys.client)?);
-        if let ClientCertificate::Requested(scheme) = client_certificate {
-            send_certificate(core, &mut handshaking, scheme)?;
-        }
+        let mut flight = match client_certificate {
+            ClientCertificate::Requested(scheme) => certificate(core, &mut handshaking, scheme)?,
+            ClientCertificate::NotRequested => Vec::new(),
+        };
         let verify_data = keys.client.finished(handshaking.transcript.current().as_ref())?;
-        let mut finished = Vec::new();
-        frame(&mut finished, HandshakeType::FINISHED, |out| Finished { verify_data: verify_data.as_ref() }.emit(out));
-        handshaking.transcript.add(&finished);
-        core.send_handshake(&finished)?;
+        let finished = Finished { verify_data: verify_data.as_ref() };
+        handshaking.append(&mut flight, HandshakeType::FINISHED, |out| finished.emit(out));
+        core.send_handshake(&flight)?;
 
         core.send_under(Sealer::tls13(suite, &client)?);
         core.become_ready();
@@ -61,12 +63,12 @@ impl ExpectFinished {
 }
 
 /// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 8446 §4.4.2).
-fn send_certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<SignatureScheme>) -> Result<(), Error> {
+fn certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<SignatureScheme>) -> Result<Vec<u8>, Error> {
     let config = core.config.clone();
     let identity = config.identity.as_ref().zip(scheme);
 
-    let mut certificate = Vec::new();
-    frame(&mut certificate, HandshakeType::CERTIFICATE, |out| {
+    let mut flight = Vec::new();
+    handshaking.append(&mut flight, HandshakeType::CERTIFICATE, |out| {
         vec8(out, |_| {}); // certificate_request_context
         vec24(out, |out| {
             for der in identity.iter().flat_map(|(identity, _)| &identity.chain) {
@@ -75,18 +77,12 @@ fn send_certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Opti
             }
         });
     });
-    handshaking.transcript.add(&certificate);
-    core.send_handshake(&certificate)?;
 
-    let Some((identity, scheme)) = identity else { return Ok(()) };
+    let Some((identity, scheme)) = identity else { return Ok(flight) };
     let signed = signed_content(b"TLS 1.3, client CertificateVerify", handshaking.transcript.current().as_ref());
     let signature = identity.signer.sign(scheme, &signed)?;
-    let mut verify = Vec::new();
-    frame(&mut verify, HandshakeType::CERTIFICATE_VERIFY, |out| {
-        CertificateVerify { scheme, signature: &signature }.emit(out);
-    });
-    handshaking.transcript.add(&verify);
-    core.send_handshake(&verify)?;
+    let verify = CertificateVerify { scheme, signature: &signature };
+    handshaking.append(&mut flight, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out));
     core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
-    Ok(())
+    Ok(flight)
 }

@@ -4,25 +4,21 @@ use reprise_wire::{Handshake, HandshakeType, KeyUpdate, NewSessionTicketTls13, f
 
 use crate::core::Core;
 use crate::error::Error;
-use crate::handshake::{State, unexpected};
+use crate::handshake::State;
+use crate::handshake::checks::unexpected;
 use crate::key_schedule::tls13::{ResumptionSecret, TrafficSecret};
 use crate::protection::{Opener, Sealer};
-use crate::session::Tls13Ticket;
+use crate::session::{Session, Tls13Ticket};
 use crate::suite::Suite;
 
-/// KeyUpdates that a server may send before it is judged to be wasting our time.
-const MAX_KEY_UPDATES: usize = 32;
 /// Tickets that are read; the engine keeps fewer, but must not derive keys for ever.
 const MAX_TICKETS: usize = 1024;
-/// RFC 8446 §4.6.1: seven days, and not more whatever the server says.
-const MAX_LIFETIME: u32 = 604_800;
 
 pub(crate) struct Traffic {
     suite: &'static Suite,
     resumption: ResumptionSecret,
     client: TrafficSecret,
     server: TrafficSecret,
-    key_updates: usize,
     tickets: usize,
 }
 
@@ -33,7 +29,7 @@ impl Traffic {
         client: TrafficSecret,
         server: TrafficSecret,
     ) -> Self {
-        Self { suite, resumption, client, server, key_updates: 0, tickets: 0 }
+        Self { suite, resumption, client, server, tickets: 0 }
     }
 
     pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
@@ -53,28 +49,25 @@ impl Traffic {
         }
         let ticket = NewSessionTicketTls13::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
         core.note(|outcome| outcome.tickets += 1);
-        core.keep_ticket(Tls13Ticket {
+        core.keep_session(Session::Tls13(Tls13Ticket {
             suite: self.suite,
             psk: self.resumption.psk(ticket.nonce)?,
             ticket: ticket.ticket.to_vec(),
-            lifetime: ticket.lifetime.min(MAX_LIFETIME),
+            lifetime: ticket.lifetime,
             age_add: ticket.age_add,
             max_early_data: ticket.max_early_data_size(),
             received_at: core.now,
-            alpn: core.outcome.as_ref().and_then(|outcome| outcome.alpn.clone()).map(String::into_bytes),
-        });
+            alpn: core.protocol.clone(),
+        }));
         Ok(())
     }
 
     fn update_keys(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
-        self.key_updates += 1;
-        if self.key_updates > MAX_KEY_UPDATES {
-            return Err(Error::TooMany { what: "KeyUpdate", limit: MAX_KEY_UPDATES });
-        }
+        core.count_idle("KeyUpdate")?;
         let update = KeyUpdate::parse(body).map_err(Error::malformed("KeyUpdate"))?;
         self.server = self.server.next()?;
         core.receive_under(Opener::tls13(self.suite, &self.server)?);
-        if update.request_update {
+        if update.request_update && !core.closed {
             let mut answer = Vec::new();
             frame(&mut answer, HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
             core.send_handshake(&answer)?;

@@ -1,0 +1,69 @@
+//! How the program ends: one place for exit codes and last words.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use reprise_trace::{Failure, FailureClass};
+
+/// Ctrl-C.
+pub(crate) const INTERRUPTED: u8 = 130;
+const BAD_ANSWER: u8 = 1;
+const USAGE: u8 = 2;
+const UNREACHABLE: u8 = 3;
+
+/// What came of a command.
+pub(crate) enum Ending {
+    /// Done.
+    Done,
+    /// Done, and the answer is bad.
+    BadAnswer(String),
+    /// The arguments, a file or an output is of no use. Found before measuring, but for a disk that fills up.
+    Usage(anyhow::Error),
+    /// The target cannot be measured, or not any more.
+    Failed(Failure),
+}
+
+impl From<anyhow::Result<Ending>> for Ending {
+    fn from(result: anyhow::Result<Ending>) -> Self {
+        match result {
+            Ok(ending) => ending,
+            // Who closes the pipe has read enough.
+            Err(error) if is_closed_pipe(&error) => Self::Done,
+            Err(error) => Self::Usage(error),
+        }
+    }
+}
+
+impl Ending {
+    pub(crate) fn into_exit_code(self) -> ExitCode {
+        let (code, words) = match self {
+            Self::Done => (0, None),
+            Self::BadAnswer(why) => (BAD_ANSWER, Some(why)),
+            Self::Usage(error) => (USAGE, Some(format!("{error:#}"))),
+            Self::Failed(failure) if failure.class == FailureClass::Interrupted => (INTERRUPTED, None),
+            Self::Failed(failure) => (UNREACHABLE, Some(in_words(&failure))),
+        };
+        if let Some(words) = words {
+            // Standard error may be closed too; the code says it all the same.
+            let _ = writeln!(anstream::stderr(), "reprise: {words}");
+        }
+        ExitCode::from(code)
+    }
+}
+
+/// Prints clap's message; help and version are no errors.
+pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}
+
+fn in_words(failure: &Failure) -> String {
+    match &failure.hint {
+        Some(hint) => format!("{}\n  {hint}", failure.message),
+        None => failure.message.clone(),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,128 @@
+//! Where results go: the page to standard output, documents to files.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use reprise_report::terminal::Style;
+
+/// The formats of a result; each takes a file, `-` is standard output.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Write the result as JSON (docs/schema/)
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the statistics as CSV, a row for each phase
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+/// A result in every format.
+pub(crate) trait Rendered {
+    /// The page for a terminal.
+    fn terminal(&self, style: Style) -> String;
+    /// The JSON document.
+    fn json(&self) -> io::Result<Vec<u8>>;
+    /// The CSV table.
+    fn csv(&self) -> io::Result<Vec<u8>>;
+    /// The Markdown page.
+    fn markdown(&self) -> String;
+}
+
+/// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
+pub(crate) struct Outputs {
+    json: Option<Output>,
+    csv: Option<Output>,
+    markdown: Option<Output>,
+}
+
+impl Outputs {
+    /// Opens every file. What is there already is overwritten only when there is a result.
+    pub(crate) fn open(arguments: &OutputArgs) -> anyhow::Result<Self> {
+        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
+        let outputs =
+            Self { json: open(&arguments.json)?, csv: open(&arguments.csv)?, markdown: open(&arguments.markdown)? };
+        if outputs.all().filter(|output| matches!(output, Output::Standard)).count() > 1 {
+            anyhow::bail!("only one of --json, --csv and --markdown can go to standard output");
+        }
+        Ok(outputs)
+    }
+
+    /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
+    /// output that fails does not take the others along.
+    pub(crate) fn write(self, result: &impl Rendered) -> anyhow::Result<()> {
+        let page = if self.all().any(|output| matches!(output, Output::Standard)) { Ok(()) } else { print_page(result) };
+        self.write_documents(result).and(page)
+    }
+
+    /// Writes the result in every format that was asked for, and no page.
+    pub(crate) fn write_documents(self, result: &impl Rendered) -> anyhow::Result<()> {
+        let json = self.json.map_or(Ok(()), |output| output.write(&result.json()?));
+        let csv = self.csv.map_or(Ok(()), |output| output.write(&result.csv()?));
+        let markdown = self.markdown.map_or(Ok(()), |output| output.write(result.markdown().as_bytes()));
+        json.and(csv).and(markdown)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Output> {
+        [&self.json, &self.csv, &self.markdown].into_iter().flatten()
+    }
+}
+
+enum Output {
+    Standard,
+    File(PathBuf, File),
+}
+
+impl Output {
+    fn open(path: &Path) -> anyhow::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Standard);
+        }
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self::File(path.to_owned(), file))
+    }
+
+    fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::Standard => {
+                let mut out = io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())?;
+                Ok(())
+            }
+            Self::File(path, mut file) => overwrite(&mut file, bytes).with_context(|| format!("cannot write {}", path.display())),
+        }
+    }
+}
+
+fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    // A pipe or a device has no length to take away.
+    if file.metadata()?.is_file() {
+        file.rewind()?;
+        file.set_len(0)?;
+    }
+    file.write_all(bytes)?;
+    file.flush()
+}
+
+fn print_page(result: &impl Rendered) -> anyhow::Result<()> {
+    let out = io::stdout();
+    let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
+    let width = if out.is_terminal() { terminal_width() } else { None };
+    let page = result.terminal(Style { color, width });
+    let mut out = out.lock();
+    out.write_all(page.as_bytes()).and_then(|()| out.flush())?;
+    Ok(())
+}
+
+/// As many columns as the terminal has, or as `COLUMNS` says.
+fn terminal_width() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    told.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+}

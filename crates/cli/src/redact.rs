@@ -1,0 +1,46 @@
+//! The command line as it may be published: without its secrets.
+
+/// The flags whose value may be a secret. A header can carry a password or a token.
+const SECRET: &[&str] = &["-H", "--header", "--psk-key", "--passphrase"];
+const HIDDEN: &str = "<hidden>";
+
+/// This process's command line, secrets removed: for the provenance of results.
+pub(crate) fn command_line() -> Vec<String> {
+    redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
+}
+
+fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut hide_next = false;
+    let hide = |argument: String| {
+        if std::mem::replace(&mut hide_next, SECRET.contains(&argument.as_str())) {
+            return HIDDEN.to_owned();
+        }
+        for flag in SECRET {
+            let value = match flag.strip_prefix("--") {
+                Some(_) => argument.strip_prefix(&format!("{flag}=")),
+                None => argument.strip_prefix(flag).filter(|value| !value.is_empty()),
+            };
+            if value.is_some() {
+                return format!("{flag}={HIDDEN}");
+            }
+        }
+        // A query string may carry a token.
+        match argument.split_once('?') {
+            Some((before, _)) => format!("{before}?{HIDDEN}"),
+            None => argument,
+        }
+    };
+    arguments.map(hide).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_and_queries_are_hidden() {
+        let given = ["reprise", "-H", "Authorization: x", "--header=Cookie: y", "-HToken: z", "example.org/a?token=t", "-n", "3"];
+        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        assert_eq!(shown, ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
+
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer};
+use reprise_lab::{ClientAuth, KeyKind};
+use reprise_trace::{Kind, Version};
+
+use crate::harness::{DEADLINE, Lab, assert_account_for};
+
+const COUNT: u32 = 6;
+
+#[test]
+fn a_full_handshake_sends_the_certificate_and_a_resumed_one_does_not() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let client = lab.client("client.example");
+    let config = NginxConfig {
+        client_verify: ClientVerify::Required(lab.authority.pem()),
+        ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+    };
+    let mut nginx = Nginx::start(config).unwrap();
+    let outcome = lab.measure(nginx.address()).arg("--cert").arg(client.certificate).arg("--key").arg(client.key);
+    let outcome = outcome.count(COUNT).run().exits(0);
+    assert_account_for(&mut nginx, &outcome.document(), "mTLS");
+
+    for tls in [Version::Tls12, Version::Tls13] {
+        let asked_and_sent = |kind| {
+            let observed = outcome.measured(tls, kind).observed;
+            (observed.client_certificate_requested, observed.client_certificate_sent)
+        };
+        assert_eq!(asked_and_sent(Kind::Full), (u64::from(COUNT), u64::from(COUNT)), "{tls}");
+        assert_eq!(asked_and_sent(Kind::Ticket), (0, 0), "{tls}");
+    }
+    let accounts = nginx.accounts_when(1, DEADLINE).unwrap();
+    assert!(accounts.iter().any(|account| account.resumed));
+    assert!(accounts.iter().all(|account| account.client_verify.as_deref() == Some("SUCCESS")), "inherited: {accounts:?}");
+    outcome.shows(&["authentication is inherited"]);
+}
+
+#[test]
+fn who_has_no_certificate_is_told_to_give_one() {
+    let lab = Lab::new();
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+    for tls in ["1.2", "1.3"] {
+        let outcome = lab.measure(server.address()).count(2).args(["--tls", tls]).run();
+        outcome.exits(3).says(&["refused with the alert", "--cert FILE --key FILE"]);
+    }
+}
+
+#[test]
+fn a_server_that_asks_and_does_not_insist_serves_who_has_none() {
+    let lab = Lab::new();
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| config.client_auth = ClientAuth::Optional(authority));
+    let outcome = lab.measure(server.address()).count(2).run().exits(0);
+    for tls in [Version::Tls12, Version::Tls13] {
+        let observed = outcome.measured(tls, Kind::Full).observed;
+        assert_eq!((observed.client_certificate_requested, observed.client_certificate_sent), (2, 0), "{tls}");
+    }
+}
+
+#[test]
+fn a_certificate_of_another_authority_is_refused_and_the_hint_says_what_to_check() {
+    let lab = Lab::new();
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+    let stranger = Lab::new().authority.client("stranger.example").unwrap().write_pem(lab.directory(), "stranger").unwrap();
+    for tls in ["1.2", "1.3"] {
+        let call = lab.measure(server.address()).args(["--tls", tls]).arg("--cert").arg(&stranger.certificate);
+        let outcome = call.arg("--key").arg(&stranger.key).count(2).run();
+        outcome.exits(3).says(&["refused with the alert", "client's certificate"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! Connections that are kept alive: the next request, on the same connection.
+
+use std::fs;
+
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_lab::{KeyKind, Resumption};
+use reprise_trace::{Kind, Version};
+
+use crate::harness::{DEADLINE, Lab, assert_agree, wait_until};
+
+const COUNT: u32 = 5;
+
+#[test]
+fn a_kept_connection_carries_two_requests() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let log = lab.path("requests.log");
+    let config = NginxConfig {
+        // The second log of the same name format: this server's own is for the accounts.
+        http_directives: "log_format requests '$remote_port $connection_requests';".to_owned(),
+        server_directives: format!("access_log {} requests;", log.display()),
+        ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+    };
+    let nginx = Nginx::start(config).unwrap();
+    let outcome = lab.measure(nginx.address()).count(COUNT).args(["--connections", "keepalive"]).run().exits(0);
+
+    let all = outcome.document().all_connections;
+    let made = usize::try_from(all.full + all.ticket).unwrap();
+    let requests = || fs::read_to_string(&log).unwrap_or_default();
+    wait_until("two requests for each connection", || requests().lines().count() == 2 * made);
+    let of_number = |number| requests().lines().filter(|line| line.ends_with(number)).count();
+    assert_eq!((of_number(" 1"), of_number(" 2")), (made, made));
+    for (tls, kind) in [(Version::Tls12, Kind::Full), (Version::Tls13, Kind::Ticket)] {
+        assert_eq!(outcome.measured(tls, kind).next_request.unwrap().n, u64::from(COUNT), "{kind} under {tls}");
+    }
+    outcome.shows(&["next request", "no handshake at all"]);
+}
+
+#[test]
+fn a_kept_connection_counts_once() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let mut nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    let outcome = lab.measure(nginx.address()).count(COUNT).args(["--connections", "keepalive"]).run().exits(0);
+    let document = outcome.document();
+    let all = document.all_connections;
+    let accounts = nginx.accounts_when(usize::try_from(all.full + all.ticket).unwrap(), DEADLINE).unwrap();
+    assert_agree(&document, &accounts, "keep-alive");
+}
+
+#[test]
+fn a_server_that_closes_all_the_same_is_measured_without_a_next_request() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let config = NginxConfig { keepalive_requests: 1, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
+    let nginx = Nginx::start(config).unwrap();
+    let call = lab.measure(nginx.address()).count(2).args(["--connections", "keepalive", "--tls", "1.3"]);
+    assert!(call.run().exits(0).measured(Version::Tls13, Kind::Full).next_request.is_none());
+}
+
+#[test]
+fn closing_is_the_default() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    let outcome = lab.measure(server.address()).count(2).run().exits(0);
+    assert!(outcome.document().runs.iter().all(|run| run.next_request.is_none()));
+}

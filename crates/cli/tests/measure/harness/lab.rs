@@ -1,0 +1,69 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, PemFiles, Resumption, ServerSpec};
+use tempfile::TempDir;
+
+use super::Reprise;
+
+/// An authority, a directory that goes with the test, and servers that the authority vouches for.
+pub(crate) struct Lab {
+    pub(crate) authority: Authority,
+    directory: TempDir,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        let lab = Self { authority: Authority::new().unwrap(), directory: tempfile::tempdir().unwrap() };
+        lab.file("ca.pem", lab.authority.pem());
+        lab
+    }
+
+    /// A path in the lab's directory.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Writes a file into the lab's directory.
+    pub(crate) fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    /// The authority's own certificate.
+    pub(crate) fn ca(&self) -> PathBuf {
+        self.path("ca.pem")
+    }
+
+    /// An identity for localhost, 127.0.0.1 and ::1.
+    pub(crate) fn identity(&self, key: KeyKind) -> Identity {
+        self.authority.server(&ServerSpec::new(key)).unwrap()
+    }
+
+    /// A client's certificate and key, in files.
+    pub(crate) fn client(&self, name: &str) -> PemFiles {
+        self.authority.client(name).unwrap().write_pem(self.directory(), name).unwrap()
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// An embedded server with a P-256 key, for tests that need no witness of another make.
+    pub(crate) fn server(&self, resumption: Resumption) -> EmbeddedServer {
+        self.server_with(|config| config.resumption = resumption)
+    }
+
+    /// An embedded server with a P-256 key, changed as told.
+    pub(crate) fn server_with(&self, change: impl FnOnce(&mut EmbeddedConfig)) -> EmbeddedServer {
+        let mut config = EmbeddedConfig::new(self.identity(KeyKind::P256));
+        change(&mut config);
+        EmbeddedServer::start(config).unwrap()
+    }
+
+    /// `reprise measure TARGET`, trusting this lab.
+    pub(crate) fn measure(&self, target: impl ToString) -> Reprise {
+        Reprise::measure(target).arg("--ca").arg(self.ca())
+    }
+}

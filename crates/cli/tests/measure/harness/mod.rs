@@ -1,0 +1,32 @@
+//! What a test is written with: a lab of certificates, calls of the program, and what came of them.
+
+mod lab;
+mod outcome;
+mod reprise;
+mod witness;
+
+use std::io::{self, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(crate) use lab::Lab;
+pub(crate) use outcome::Outcome;
+pub(crate) use reprise::Reprise;
+pub(crate) use witness::{assert_account_for, assert_agree};
+
+/// Longer than anything here takes, on however busy a machine: only what hangs meets it.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Waits until `condition` holds; what never comes true fails the test.
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + DEADLINE;
+    while !condition() {
+        assert!(Instant::now() < end, "{what}: not within {DEADLINE:?}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Says that a test cannot run here, for want of something that no package provides.
+pub(crate) fn not_run(needs: &str) {
+    let _ = writeln!(io::stderr(), "NOT RUN: needs {needs}");
+}

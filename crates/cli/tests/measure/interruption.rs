@@ -1,0 +1,50 @@
+//! Ctrl-C: exit 130, and what was measured until then is printed and kept.
+
+use reprise_lab::{Resumption, ScriptedServer, Step};
+use reprise_trace::document::LabDocument;
+use reprise_trace::{Kind, Version};
+
+use crate::harness::{Lab, Reprise, wait_until};
+
+/// More connections than any test waits for.
+const ENDLESS: u32 = 1_000_000;
+
+#[test]
+fn what_was_measured_is_printed_and_kept() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let running = lab.measure(server.address()).count(ENDLESS).start();
+    wait_until("some connections", || server.completed() > 40);
+    running.interrupt();
+    let outcome = running.finish().exits(130).silently();
+    let document = outcome.document();
+    assert!(document.interrupted && document.failures.is_empty());
+    assert!(document.run(Version::Tls13, Kind::Ticket).unwrap().n > 2);
+    // The connection that Ctrl-C cut short is no failure, nor is it counted; the server may have taken it for whole.
+    let all = document.all_connections;
+    let counted = all.full + all.id + all.ticket;
+    assert!((counted..=counted + 1).contains(&server.completed()), "{counted} of {}", server.completed());
+    assert_eq!(all.failed, 0);
+    outcome.shows(&["Cut short", "TLS 1.3"]);
+}
+
+#[test]
+fn the_lab_prints_what_it_has() {
+    let running = Reprise::measure_lab().count(ENDLESS).start();
+    // Outputs are opened before anything is measured, and after Ctrl-C has found its handler.
+    wait_until("the outputs", || running.has_opened_its_document());
+    running.interrupt();
+    let outcome = running.finish().exits(130);
+    let document: LabDocument = serde_json::from_str(outcome.json.as_deref().unwrap()).unwrap();
+    assert!(document.results.len() <= 1, "the first server is measured for ever");
+}
+
+#[test]
+fn a_wait_for_a_silent_server_is_cut_short() {
+    let lab = Lab::new();
+    let server = ScriptedServer::start(vec![Step::ReadRecord, Step::Stall]).unwrap();
+    let running = lab.measure(server.address()).timeout("10m").start();
+    wait_until("a ClientHello", || !server.received().is_empty());
+    running.interrupt();
+    running.finish().exits(130).silently();
+}

@@ -1,0 +1,48 @@
+//! `SSLKEYLOGFILE`.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use reprise_lab::Resumption;
+
+use crate::harness::Lab;
+
+#[test]
+fn every_connections_secrets_are_appended() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let log = lab.file("keys.log", "# mine\n");
+    let outcome = lab.measure(server.address()).count(2).env("SSLKEYLOGFILE", &log).run().exits(0);
+
+    let text = fs::read_to_string(&log).unwrap();
+    let mut labels: BTreeMap<&str, u64> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [label, random, secret] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        assert!(random.len() == 64 && secret.len() >= 64 && [random, secret].iter().all(|hex| is_hexadecimal(hex)), "{line}");
+        *labels.entry(label).or_default() += 1;
+    }
+    assert!(text.starts_with("# mine\n"), "what was there is kept");
+    let of_version = |version: &str| server.accounts().iter().filter(|account| account.version == version).count() as u64;
+    assert_eq!(labels.get("CLIENT_RANDOM"), Some(&of_version("TLSv1.2")));
+    for side in ["CLIENT", "SERVER"] {
+        for secret in ["HANDSHAKE_TRAFFIC_SECRET", "TRAFFIC_SECRET_0"] {
+            let label = format!("{side}_{secret}");
+            assert_eq!(labels.get(label.as_str()), Some(&of_version("TLSv1.3")), "{label}");
+        }
+    }
+    let all = outcome.document().all_connections;
+    assert_eq!(all.full + all.ticket, server.completed());
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_told_before_any_connection() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    let outcome = lab.measure(server.address()).env("SSLKEYLOGFILE", lab.directory()).run();
+    outcome.exits(2).says(&["cannot write SSLKEYLOGFILE"]);
+    assert_eq!(server.completed(), 0);
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

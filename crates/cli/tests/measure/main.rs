@@ -1,0 +1,23 @@
+//! `reprise measure` as its users meet it: the binary against real servers, embedded ones, and bad ones.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+mod broken_connections;
+mod certificates;
+mod client_authentication;
+mod client_keys;
+mod connection_reuse;
+mod documents;
+mod dying_target;
+mod embedded_lab;
+mod harness;
+mod interruption;
+mod key_log;
+mod negotiation;
+mod network;
+mod outputs;
+mod protocols_unspoken;
+mod requests;
+mod resumption;
+mod tickets_without_request;
+mod unreachable;
+mod usage;

@@ -1,0 +1,120 @@
+//! Where results go: files, standard output, a pipe that nobody reads, a disk that is full.
+
+use std::fs;
+use std::path::Path;
+
+use reprise_lab::{EmbeddedServer, Resumption};
+use reprise_trace::document::MeasureDocument;
+
+use crate::harness::{Lab, Outcome, Reprise, not_run};
+
+fn server(lab: &Lab) -> EmbeddedServer {
+    lab.server(Resumption::Ticket)
+}
+
+/// A call whose outputs are the test's own.
+fn call(lab: &Lab, server: &EmbeddedServer, arguments: &[&str]) -> Reprise {
+    let target = server.address().to_string();
+    Reprise::new(["measure", &target, "--count", "2", "--ca"]).arg(lab.ca()).args(arguments)
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn a_closed_pipe_ends_in_silence() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    for arguments in [&[][..], &["--json", "-"], &["--csv", "-"], &["--markdown", "-"]] {
+        call(&lab, &server, arguments).run_into_closed_pipe().exits(0).silently();
+    }
+    lab.measure(server.address()).count(2).run_into_closed_pipe().exits(0).silently().document();
+}
+
+#[test]
+fn help_into_a_closed_pipe_ends_in_silence() {
+    Reprise::new(["measure", "--help"]).run_into_closed_pipe().exits(0).silently();
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_before_any_connection() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let absent = lab.path("no/such/directory/result");
+    for flag in ["--json", "--csv", "--markdown"] {
+        for path in [name(&absent), name(lab.directory())] {
+            call(&lab, &server, &[flag, path]).run().exits(2).says(&["cannot write", path]);
+        }
+    }
+    assert_eq!((server.completed(), server.failures().len()), (0, 0));
+}
+
+#[test]
+fn a_full_disk_costs_the_document_and_not_the_page() {
+    if !Path::new(FULL_DISK).exists() {
+        return not_run(FULL_DISK);
+    }
+    let lab = Lab::new();
+    let server = server(&lab);
+    let csv = lab.path("result.csv");
+    let outcome = call(&lab, &server, &["--json", FULL_DISK, "--csv", name(&csv)]).run().exits(2);
+    outcome.says(&["cannot write /dev/full", "No space left on device"]).shows(&["TLS 1.3", "Medians"]);
+    assert!(fs::read_to_string(csv).unwrap().lines().count() > 1, "one that fails takes no other along");
+}
+
+const FULL_DISK: &str = "/dev/full";
+
+#[test]
+fn a_document_on_standard_output_stands_there_alone() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let outcome = call(&lab, &server, &["--json", "-"]).run().exits(0).silently();
+    let document: MeasureDocument = serde_json::from_str(&outcome.page).unwrap();
+    assert_eq!(document.schema, "reprise.measure/1");
+    assert!(outcome.page.ends_with("}\n"));
+    let csv = call(&lab, &server, &["--csv", "-"]).run().exits(0).silently().page;
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() > 4 && columns.iter().all(|&count| count == columns[0]), "{csv}");
+    let markdown = call(&lab, &server, &["--markdown", "-"]).run().exits(0).silently();
+    markdown.shows(&["| TLS | kind |"]);
+}
+
+#[test]
+fn two_documents_cannot_share_standard_output() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let outcome = call(&lab, &server, &["--json", "-", "--csv", "-"]).run().exits(2);
+    outcome.says(&["only one of --json, --csv and --markdown can go to standard output"]);
+    assert_eq!(server.completed(), 0);
+}
+
+#[test]
+fn every_format_at_once_beside_the_page() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let [json, csv, markdown] = ["result.json", "result.csv", "result.md"].map(|file| lab.path(file));
+    let arguments = ["--json", name(&json), "--csv", name(&csv), "--markdown", name(&markdown)];
+    call(&lab, &server, &arguments).run().exits(0).shows(&["Medians"]);
+    assert!([json, csv, markdown].iter().all(|path| fs::metadata(path).unwrap().len() > 100));
+}
+
+#[test]
+fn a_result_replaces_what_was_there_to_its_last_byte() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let path = lab.file("result.json", "x".repeat(1_000_000));
+    call(&lab, &server, &["--json", name(&path)]).run().exits(0);
+    assert!(serde_json::from_str::<MeasureDocument>(&fs::read_to_string(path).unwrap()).is_ok());
+}
+
+#[test]
+fn colour_is_for_terminals_and_never_against_no_color() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let is_coloured = |outcome: Outcome| outcome.page.contains('\x1b');
+    assert!(!is_coloured(call(&lab, &server, &[]).run().exits(0)), "no terminal");
+    assert!(is_coloured(call(&lab, &server, &[]).env("CLICOLOR_FORCE", "1").run().exits(0)));
+    let both = call(&lab, &server, &[]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run().exits(0);
+    assert!(!is_coloured(both));
+}

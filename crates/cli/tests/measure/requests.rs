@@ -1,0 +1,119 @@
+//! The request: what the server logs is what was asked for, and its status is shown.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_lab::{KeyKind, ScriptedServer, Step};
+use reprise_trace::{Kind, Version};
+
+use crate::harness::{Lab, wait_until};
+
+/// An nginx that logs `fields` of each request.
+struct Witness {
+    nginx: Nginx,
+    log: PathBuf,
+}
+
+impl Witness {
+    fn start(lab: &Lab, fields: &str) -> Self {
+        let log = lab.path("requests.log");
+        let config = NginxConfig {
+            http_directives: format!("log_format requests '{fields}';"),
+            server_directives: format!("access_log {} requests;", log.display()),
+            ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+        };
+        Self { nginx: Nginx::start(config).unwrap(), log }
+    }
+
+    /// The lines of `count` requests.
+    fn lines(&self, count: u64) -> Vec<String> {
+        let lines = || fs::read_to_string(&self.log).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
+        wait_until("the log", || lines().len() as u64 >= count);
+        lines()
+    }
+}
+
+#[test]
+fn path_method_and_headers_arrive_with_every_request() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let witness = Witness::start(&lab, "$request_method $request_uri $http_x_test $http_host $http_user_agent");
+    let call = lab.measure(format!("{}/ignored", witness.nginx.address())).count(2);
+    let call = call.args(["--method", "POST", "--path", "/ok?a=b", "-H", "X-Test: one two", "--header", "Host: other.example"]);
+    let document = call.run().exits(0).document();
+    let all = document.all_connections;
+    for line in witness.lines(all.full + all.ticket) {
+        assert_eq!(line, concat!("POST /ok?a=b one two other.example reprise/", env!("CARGO_PKG_VERSION")));
+    }
+    assert_eq!(document.target.path.as_deref(), Some("/ok?<hidden>"));
+}
+
+#[test]
+fn the_path_of_an_https_url_is_requested() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let witness = Witness::start(&lab, "$request");
+    let outcome = lab.measure(format!("https://{}/64k", witness.nginx.address())).count(1).run().exits(0);
+    let all = outcome.document().all_connections;
+    assert!(witness.lines(all.full + all.ticket).iter().all(|line| line == "GET /64k HTTP/1.1"));
+    assert!(outcome.measured(Version::Tls13, Kind::Full).bytes.unwrap().received.0 > 64 * 1024);
+}
+
+#[test]
+fn a_status_that_is_no_success_is_shown_and_warned_of() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    for status in [301, 404, 503] {
+        let outcome = lab.measure(nginx.address()).args(["--path", &format!("/status/{status}")]).count(2).run().exits(0);
+        assert_eq!(outcome.measured(Version::Tls13, Kind::Full).http_status.get(&status), Some(&2));
+        let [warning] = outcome.document().warnings.try_into().unwrap();
+        assert!(warning.contains(&status.to_string()) && warning.contains("--path"), "{warning}");
+        outcome.shows(&[&format!("{status} × ")]);
+    }
+}
+
+#[test]
+fn a_success_is_not_warned_of() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    for path in ["/", "/status/204"] {
+        let outcome = lab.measure(nginx.address()).args(["--path", path]).count(2).run().exits(0);
+        assert_eq!(outcome.document().warnings, [""; 0]);
+    }
+}
+
+#[test]
+fn secrets_of_the_command_line_do_not_reach_the_document() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    let header = ["-H", "Authorization: Bearer hush"];
+    let target = nginx.address();
+    for call in [lab.measure(target).args(["--path", "/?token=hush"]), lab.measure(format!("{target}/?token=hush"))] {
+        let outcome = call.args(header).count(1).run().exits(0);
+        assert!(!outcome.page.contains("hush"), "{}", outcome.page);
+        assert!(!outcome.json.unwrap().contains("hush"));
+    }
+}
+
+#[test]
+fn a_response_that_trickles_for_ever_ends_at_the_timeout() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    // A byte is always there before anyone grows impatient.
+    let pause = Step::ReadUntilIdle(Duration::from_millis(20));
+    let head = Step::Send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec());
+    let trickle = [pause.clone(), Step::Send(b"x".to_vec())].into_iter().cycle().take(3_000);
+    let upstream = ScriptedServer::start([pause, head].into_iter().chain(trickle).collect()).unwrap();
+    let config = NginxConfig {
+        server_directives: format!("location = /slow {{ proxy_pass http://{}; proxy_buffering off; }}", upstream.address()),
+        ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+    };
+    let nginx = Nginx::start(config).unwrap();
+    let outcome = lab.measure(format!("{}/slow", nginx.address())).timeout("1s").args(["--tls", "1.3"]).run();
+    outcome.exits(3).says(&["no response within 1 s", "--timeout"]);
+}

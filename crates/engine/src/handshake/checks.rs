@@ -1,0 +1,140 @@
+//! What several states hold a server's message against.
+
+use reprise_trace::Version;
+use reprise_wire::extensions::SelectedProtocol;
+use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, List16, NamedGroup, SignatureScheme};
+
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour, Unspoken};
+use crate::key_share::EcdhKeyShare;
+
+/// The body of a message of this type, or the complaint that another came.
+pub(super) fn expect<'m>(message: &Handshake<'m>, expected: HandshakeType) -> Result<&'m [u8], Error> {
+    if message.msg_type == expected {
+        Ok(message.body)
+    } else {
+        Err(unexpected(message, expected.name().unwrap_or("another message")))
+    }
+}
+
+pub(super) fn unexpected(message: &Handshake<'_>, expected: &'static str) -> Error {
+    Misbehaviour::UnexpectedMessage { received: message.msg_type, expected }.into()
+}
+
+/// Refuses extensions that the ClientHello did not ask for, and those that it did but that stand in another message.
+pub(super) fn only_permitted(core: &Core, extensions: Extensions<'_>, place: Place) -> Result<(), Error> {
+    let fault = extensions.iter().find_map(|(extension, _)| {
+        let solicited = core.offered.has_extension(extension) || place.may_begin(extension);
+        match (solicited, place.permits(extension)) {
+            (false, _) => Some(Misbehaviour::UnofferedExtension(extension)),
+            (true, false) => Some(Misbehaviour::MisplacedExtension { message: place.message(), extension }),
+            (true, true) => None,
+        }
+    });
+    fault.map_or(Ok(()), |fault| Err(fault.into()))
+}
+
+/// The messages in which a server answers extensions (RFC 8446 §4.2; for TLS 1.2 the RFC of each extension).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    HelloRetryRequest,
+    ServerHelloTls13,
+    ServerHelloTls12,
+    EncryptedExtensions,
+    Certificate,
+}
+
+impl Place {
+    /// RFC 8446 §4.2.2: the only extension that a server brings up.
+    fn may_begin(self, extension: ExtensionType) -> bool {
+        self == Self::HelloRetryRequest && extension == ExtensionType::COOKIE
+    }
+
+    fn permits(self, extension: ExtensionType) -> bool {
+        use ExtensionType as E;
+        let permitted: &[E] = match self {
+            Self::HelloRetryRequest => &[E::SUPPORTED_VERSIONS, E::KEY_SHARE, E::COOKIE],
+            Self::ServerHelloTls13 => &[E::SUPPORTED_VERSIONS, E::KEY_SHARE, E::PRE_SHARED_KEY],
+            Self::ServerHelloTls12 => &[
+                E::SERVER_NAME,
+                E::MAX_FRAGMENT_LENGTH,
+                E::STATUS_REQUEST,
+                // RFC 8422 §5.2 knows it not in a server's hello, but old servers send it.
+                E::SUPPORTED_GROUPS,
+                E::EC_POINT_FORMATS,
+                E::ALPN,
+                E::SIGNED_CERTIFICATE_TIMESTAMP,
+                E::ENCRYPT_THEN_MAC,
+                E::EXTENDED_MASTER_SECRET,
+                E::RECORD_SIZE_LIMIT,
+                E::SESSION_TICKET,
+                E::RENEGOTIATION_INFO,
+            ],
+            Self::EncryptedExtensions => {
+                &[E::SERVER_NAME, E::MAX_FRAGMENT_LENGTH, E::SUPPORTED_GROUPS, E::ALPN, E::RECORD_SIZE_LIMIT, E::EARLY_DATA]
+            }
+            Self::Certificate => &[E::STATUS_REQUEST, E::SIGNED_CERTIFICATE_TIMESTAMP],
+        };
+        permitted.contains(&extension)
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Self::HelloRetryRequest => "HelloRetryRequest",
+            Self::ServerHelloTls13 | Self::ServerHelloTls12 => "ServerHello",
+            Self::EncryptedExtensions => "EncryptedExtensions",
+            Self::Certificate => "Certificate",
+        }
+    }
+}
+
+/// What an extension says; `None` where it is absent.
+pub(super) fn read<'a, T>(
+    extensions: Extensions<'a>,
+    extension: ExtensionType,
+    parse: impl FnOnce(&'a [u8]) -> Result<T, reprise_wire::Error>,
+) -> Result<Option<T>, Error> {
+    let parsed = extensions.find(extension).map(parse).transpose();
+    parsed.map_err(Error::malformed(extension.name().unwrap_or("extension")))
+}
+
+/// Notes the protocol that ALPN chose (RFC 7301 §3.1).
+pub(super) fn accept_alpn(core: &mut Core, extensions: Extensions<'_>) -> Result<(), Error> {
+    let Some(selected) = read(extensions, ExtensionType::ALPN, SelectedProtocol::parse)? else { return Ok(()) };
+    let protocol = selected.protocol.0;
+    if !core.offered.has_protocol(protocol) {
+        return Err(Misbehaviour::UnofferedProtocol.into());
+    }
+    core.note(|outcome| outcome.alpn = Some(String::from_utf8_lossy(protocol).into_owned()));
+    core.protocol = Some(protocol.to_vec());
+    Ok(())
+}
+
+/// Refuses a group that was not offered, and one that was offered only to see whether it would be chosen.
+pub(super) fn check_group(core: &Core, group: NamedGroup) -> Result<(), Error> {
+    if !core.offered.has_group(group) {
+        return Err(Misbehaviour::UnofferedGroup(group).into());
+    }
+    if !core.config.groups.contains(&group) && !EcdhKeyShare::GROUPS.contains(&group) {
+        return Err(Error::Unspoken(Unspoken::Group(group)));
+    }
+    Ok(())
+}
+
+/// The scheme in which the client's key will sign, of those that the server takes; `None` without a certificate.
+pub(super) fn choose_scheme(
+    core: &Core,
+    version: Version,
+    accepted: List16<'_, SignatureScheme>,
+) -> Result<Option<SignatureScheme>, Error> {
+    let Some(identity) = &core.config.identity else { return Ok(None) };
+    // RFC 8446 §4.2.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
+    let allowed = |scheme: &SignatureScheme| version == Version::Tls12 || !is_pkcs1(*scheme);
+    let schemes = identity.signer.schemes().iter().copied();
+    schemes.filter(allowed).find(|&scheme| accepted.contains(scheme)).map(Some).ok_or(Error::NoCommonSignatureScheme)
+}
+
+fn is_pkcs1(scheme: SignatureScheme) -> bool {
+    use SignatureScheme as Scheme;
+    [Scheme::RSA_PKCS1_SHA256, Scheme::RSA_PKCS1_SHA384, Scheme::RSA_PKCS1_SHA512].contains(&scheme)
+}

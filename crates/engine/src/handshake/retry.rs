@@ -1,0 +1,69 @@
+//! HelloRetryRequest: the server wants another key share, or its cookie back (RFC 8446 §4.1.4).
+
+use reprise_trace::Version;
+use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
+use reprise_wire::{ExtensionType, Handshake, NamedGroup, ServerHello};
+
+use super::State;
+use super::checks::{Place, check_group, only_permitted, read};
+use super::server_hello::{ExpectServerHello, chosen_suite};
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour};
+use crate::session::Offer;
+use crate::suite::Suite;
+use crate::transcript::Transcript;
+
+/// What a HelloRetryRequest has fixed.
+pub(crate) struct Retry {
+    pub(super) suite: &'static Suite,
+    /// The group, if it asked for one.
+    pub(super) group: Option<NamedGroup>,
+    /// All messages so far.
+    pub(super) transcript: Transcript,
+}
+
+impl ExpectServerHello {
+    pub(super) fn retry(
+        mut self,
+        core: &mut Core,
+        message: &Handshake<'_>,
+        hello: &ServerHello<'_>,
+        version: Version,
+    ) -> Result<State, Error> {
+        if self.retried.is_some() {
+            return Err(Misbehaviour::SecondRetry.into());
+        }
+        if version != Version::Tls13 {
+            return Err(Misbehaviour::IllegalRetry("it is not of TLS 1.3").into());
+        }
+        let suite = chosen_suite(core, hello, version)?;
+        self.check_echo(hello)?;
+        let extensions = hello.extensions.unwrap_or_default();
+        only_permitted(core, extensions, Place::HelloRetryRequest)?;
+        let selected = read(extensions, ExtensionType::KEY_SHARE, KeyShareHelloRetryRequest::parse)?;
+        let group = selected.map(|selected| selected.selected_group);
+        let cookie = read(extensions, ExtensionType::COOKIE, Cookie::parse)?.map(|cookie| cookie.cookie);
+        if group.is_none() && cookie.is_none() {
+            return Err(Misbehaviour::IllegalRetry("it asks for nothing").into());
+        }
+        if let Some(group) = group {
+            check_group(core, group)?;
+            if self.key_share.as_ref().is_some_and(|share| share.group() == group) {
+                return Err(Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
+            }
+            self.key_share = Some(core.config.key_shares.share(group)?);
+        }
+
+        // A PSK whose hash is not the suite's cannot be used any more (RFC 8446 §4.1.4).
+        if matches!(&self.offer, Offer::Ticket(ticket) if ticket.suite.hash != suite.hash) {
+            self.offer = Offer::Full { session_ticket: false };
+            self.early = None;
+        }
+        let mut transcript = Transcript::after_retry(suite.hash, core.offered.message());
+        transcript.add(message.raw);
+        self.retried = Some(Retry { suite, group, transcript });
+        core.send_change_cipher_spec();
+        self.send_hello(core, cookie)?;
+        Ok(State::ServerHello(Box::new(self)))
+    }
+}

@@ -1,0 +1,98 @@
+//! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 8446 §4.1.3, §4.2.8, §4.2.11).
+
+use reprise_trace::{Kind, PskMode, Version};
+use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
+use reprise_wire::{ExtensionType, Extensions, Handshake, ServerHello};
+
+use super::{ExpectEncryptedExtensions, HandshakeKeys};
+use crate::core::Core;
+use crate::error::{Error, Misbehaviour};
+use crate::handshake::checks::{Place, check_group, only_permitted, read};
+use crate::handshake::server_hello::{ExpectServerHello, chosen_suite};
+use crate::handshake::{Handshaking, State};
+use crate::key_schedule::tls13::EarlySecret;
+use crate::key_share::SharedSecret;
+use crate::protection::{Opener, Sealer};
+use crate::session::Offer;
+use crate::suite::Suite;
+
+pub(crate) fn accept(
+    mut state: ExpectServerHello,
+    core: &mut Core,
+    message: &Handshake<'_>,
+    hello: &ServerHello<'_>,
+) -> Result<State, Error> {
+    let suite = chosen_suite(core, hello, Version::Tls13)?;
+    if state.retried.as_ref().is_some_and(|retry| retry.suite != suite) {
+        return Err(Misbehaviour::ChangedAfterRetry("the cipher suite").into());
+    }
+    state.check_echo(hello)?;
+    let extensions = hello.extensions.unwrap_or_default();
+    only_permitted(core, extensions, Place::ServerHelloTls13)?;
+    core.observe_choice(Version::Tls13, suite, state.session_offered);
+    core.note(|outcome| outcome.hello_retry_request = state.retried.is_some());
+
+    let resumed = accept_psk(&state, core, extensions, suite)?;
+    let shared = agree(&mut state, core, extensions)?;
+    let ExpectServerHello { client_random, early, retried, .. } = state;
+    let early = match early {
+        Some(early) if resumed => early,
+        _ => EarlySecret::new(suite.hash, None)?,
+    };
+    let mut transcript = ExpectServerHello::transcript(retried, core, suite);
+    transcript.add(message.raw);
+    let keys = handshake_keys(core, suite, early, &shared, transcript.current().as_ref(), &client_random)?;
+    let handshaking = Handshaking { suite, transcript, client_random };
+    Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
+}
+
+/// Whether the server took the PSK that was offered.
+fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions<'_>, suite: &Suite) -> Result<bool, Error> {
+    let Some(selected) = read(extensions, ExtensionType::PRE_SHARED_KEY, SelectedPsk::parse)? else { return Ok(false) };
+    match &state.offer {
+        Offer::Ticket(ticket) if selected.selected_identity == 0 && ticket.suite.hash == suite.hash => {
+            core.note(|outcome| {
+                outcome.kind = Kind::Ticket;
+                outcome.psk_mode = Some(PskMode::PskDheKe);
+            });
+            Ok(true)
+        }
+        _ => Err(Misbehaviour::IllegalPsk.into()),
+    }
+}
+
+/// The (EC)DHE secret with the server's share.
+fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<'_>) -> Result<SharedSecret, Error> {
+    let missing = Misbehaviour::MissingExtension { message: "ServerHello", extension: ExtensionType::KEY_SHARE };
+    let theirs = read(extensions, ExtensionType::KEY_SHARE, KeyShareServerHello::parse)?.ok_or(missing)?.server_share;
+    let ours = state.key_share.take().ok_or(missing)?;
+    if theirs.group != ours.group() {
+        check_group(core, theirs.group)?;
+        let asked = state.retried.as_ref().and_then(|retry| retry.group);
+        return Err(match asked {
+            Some(_) => Misbehaviour::ChangedAfterRetry("the group").into(),
+            None => Misbehaviour::UnofferedGroup(theirs.group).into(),
+        });
+    }
+    core.note(|outcome| outcome.group = Some(theirs.group.to_string()));
+    ours.agree(theirs.key_exchange)
+}
+
+/// From here on both sides' handshake messages are encrypted.
+fn handshake_keys(
+    core: &mut Core,
+    suite: &'static Suite,
+    early: EarlySecret,
+    shared: &[u8],
+    transcript: &[u8],
+    client_random: &[u8; 32],
+) -> Result<HandshakeKeys, Error> {
+    let secret = early.handshake(Some(shared))?;
+    let client = secret.client_traffic(transcript)?;
+    let server = secret.server_traffic(transcript)?;
+    core.log_secret("CLIENT_HANDSHAKE_TRAFFIC_SECRET", client_random, client.as_bytes());
+    core.log_secret("SERVER_HANDSHAKE_TRAFFIC_SECRET", client_random, server.as_bytes());
+    core.receive_under(Opener::tls13(suite, &server)?);
+    core.send_under(Sealer::tls13(suite, &client)?);
+    Ok(HandshakeKeys { secret, client, server })
+}

@@ -1,0 +1,51 @@
+//! What the policy makes of the server's certificate and signature.
+
+use reprise_trace::{Verification, Version};
+use reprise_wire::SignatureScheme;
+use rustls_pki_types::CertificateDer;
+
+use super::{CertificateError, CertificatePolicy, LeafKey, verify_signature};
+use crate::core::Core;
+use crate::error::Error;
+
+impl Core {
+    /// Judges the chain by the policy, and notes its key. `None` is a key that cannot be read, under the policy to
+    /// accept any chain.
+    pub(crate) fn judge_chain(&mut self, chain: &[CertificateDer<'_>]) -> Result<Option<LeafKey>, Error> {
+        let leaf = chain.first().ok_or(CertificateError::Empty)?;
+        let key = LeafKey::of(leaf);
+        self.note(|outcome| outcome.peer_key = key.as_ref().map(LeafKey::name));
+        let verification = match &self.config.certificates {
+            CertificatePolicy::Verify(verifier) => {
+                verifier.verify(chain, &self.config.server_name, self.date)?;
+                Verification::Verified
+            }
+            CertificatePolicy::AcceptAnyChain => Verification::ChainSkipped,
+        };
+        self.note(|outcome| outcome.verification = verification);
+        Ok(key)
+    }
+
+    /// Judges the server's signature over the handshake.
+    pub(crate) fn judge_signature(
+        &mut self,
+        version: Version,
+        key: Option<&LeafKey>,
+        scheme: SignatureScheme,
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        self.note(|outcome| outcome.signature = Some(scheme.to_string()));
+        let verdict = match key {
+            Some(key) => verify_signature(version, key, scheme, message, signature),
+            None => Err(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()).into()),
+        };
+        match (verdict, &self.config.certificates) {
+            (Err(Error::Certificate(CertificateError::UnsupportedKey(_))), CertificatePolicy::AcceptAnyChain) => {
+                self.note(|outcome| outcome.verification = Verification::SignatureUnverified);
+                Ok(())
+            }
+            (verdict, _) => verdict,
+        }
+    }
+}

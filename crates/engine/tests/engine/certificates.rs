@@ -1,0 +1,119 @@
+//! The server's chain: what is trusted, and what is said of what is not.
+
+use reprise_engine::{CertificateError, Error, public_key_of};
+use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Validity};
+use reprise_trace::{Verification, Version};
+use reprise_wire::{AlertDescription, ContentType};
+use rustls_pki_types::{CertificateDer, ServerName};
+
+use crate::client::client;
+use crate::pair::{Ended, Pair};
+use crate::script::tls13::greeted;
+use crate::script::{NOW, alert_of};
+use crate::server::{self, Server, authority};
+use crate::{FULL, begun_with};
+
+/// What comes of a handshake with a server that has this certificate.
+fn with_identity(identity: &Identity, name: &str) -> Result<Verification, Error> {
+    let mut config = client(authority());
+    config.server_name = ServerName::try_from(name.to_owned()).unwrap();
+    let mut server = Server::with(KeyKind::P256).start();
+    let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(&identity.key_der()).unwrap();
+    let certified = rustls::sign::CertifiedKey::new(identity.chain().to_vec(), key);
+    server.cert_resolver = std::sync::Arc::new(rustls::sign::SingleCertAndKey::from(certified));
+    let mut pair = Pair::new(config, server);
+    match pair.try_drive() {
+        Ok(()) => Ok(pair.outcome().verification),
+        Err(Ended::ByClient(error)) => Err(error),
+        Err(Ended::ByServer(error)) => panic!("{error}"),
+    }
+}
+
+fn issued(edit: impl FnOnce(&mut ServerSpec)) -> Identity {
+    let mut spec = ServerSpec::new(KeyKind::P256);
+    edit(&mut spec);
+    authority().server(&spec).unwrap()
+}
+
+#[test]
+fn names_and_addresses() {
+    let identity = issued(|_| {});
+    for name in ["localhost", "127.0.0.1", "::1"] {
+        assert_eq!(with_identity(&identity, name), Ok(Verification::Verified), "{name}");
+    }
+    for name in ["localhost.example", "127.0.0.2"] {
+        let error = with_identity(&identity, name).unwrap_err();
+        assert!(matches!(&error, Error::Certificate(CertificateError::WrongName { expected, .. }) if expected == name));
+        assert_eq!(error.alert(), Some(AlertDescription::BAD_CERTIFICATE));
+        assert!(error.to_string().contains(name), "{error}");
+    }
+}
+
+#[test]
+fn times() {
+    let expired = with_identity(&issued(|spec| spec.validity = Validity::Expired), "localhost");
+    assert_eq!(expired, Err(CertificateError::Expired.into()));
+    let early = with_identity(&issued(|spec| spec.validity = Validity::NotYet), "localhost");
+    assert_eq!(early, Err(CertificateError::NotValidYet.into()));
+    for error in [CertificateError::Expired, CertificateError::NotValidYet] {
+        assert_eq!(Error::from(error).alert(), Some(AlertDescription::CERTIFICATE_EXPIRED));
+    }
+}
+
+#[test]
+fn chains() {
+    let long = issued(|spec| spec.intermediates = 3);
+    assert_eq!(long.chain().len(), 4);
+    assert_eq!(with_identity(&long, "localhost"), Ok(Verification::Verified));
+
+    // Other authorities of the same name: one with another key, one with a key of another kind.
+    let stranger = |kind| Authority::with_key(kind).unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    assert_eq!(with_identity(&stranger(KeyKind::P256), "localhost"), Err(CertificateError::UnknownIssuer.into()));
+    let error = with_identity(&stranger(KeyKind::Ed25519), "localhost").unwrap_err();
+    assert!(error.to_string().contains("signed in a way that cannot be verified"), "{error}");
+}
+
+#[test]
+fn a_chain_with_a_link_missing() {
+    let long = issued(|spec| spec.intermediates = 1);
+    let mut client = begun_with(reprise_engine::Config { versions: vec![Version::Tls13], ..client(authority()) }, FULL);
+    let mut server = greeted(&mut client);
+    let flight = [server.encrypted_extensions(&[]), server.certificate_with(&[], &[&long.chain()[0]], &[])];
+    let error = client.receive(NOW, &server.handshake(&flight)).unwrap_err();
+    assert_eq!(error, CertificateError::UnknownIssuer.into());
+    assert_eq!(alert_of(&mut client).as_deref(), Some("unknown_ca"));
+}
+
+#[test]
+fn a_root_that_serves() {
+    let mut client = begun_with(reprise_engine::Config { versions: vec![Version::Tls13], ..client(authority()) }, FULL);
+    let mut server = greeted(&mut client);
+    let flight = [server.encrypted_extensions(&[]), server.certificate_with(&[], &[authority().certificate()], &[])];
+    let record = server.record(ContentType::HANDSHAKE, &flight.concat());
+    let error = client.receive(NOW, &record).unwrap_err();
+    assert_eq!(error, CertificateError::Other("it is a CA's own, not a server's".to_owned()).into());
+}
+
+#[test]
+fn every_error_has_a_name_of_its_own() {
+    let errors = [
+        CertificateError::UnknownIssuer,
+        CertificateError::Expired,
+        CertificateError::NotValidYet,
+        CertificateError::WrongName { expected: String::new(), presented: Vec::new() },
+        CertificateError::UnsupportedKey(String::new()),
+        CertificateError::Empty,
+        CertificateError::Other(String::new()),
+    ];
+    let names: std::collections::BTreeSet<_> = errors.iter().map(CertificateError::name).collect();
+    assert_eq!(names.len(), errors.len());
+    assert!(errors.iter().all(|error| Error::Certificate(error.clone()).alert().is_some()));
+}
+
+#[test]
+fn the_public_key_of_a_certificate_is_its_bits() {
+    let p256 = public_key_of(&server::certificate(KeyKind::P256).chain()[0]).unwrap();
+    assert_eq!((p256.len(), p256[0]), (65, 4));
+    assert_eq!(public_key_of(&server::certificate(KeyKind::Ed25519).chain()[0]).unwrap().len(), 32);
+    assert_eq!(public_key_of(&CertificateDer::from(vec![1, 2, 3])), None);
+}

@@ -1,0 +1,61 @@
+//! The engine against servers in memory: rustls where the server is to be right, a script where it is to be wrong. No
+//! sockets, no sleeps; time is a number.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod certificates;
+mod client;
+mod client_authentication;
+mod floods;
+mod mutation;
+mod not_tls;
+mod nothing_to_offer;
+mod pair;
+mod records;
+mod refusals_tls12;
+mod refusals_tls13;
+mod resumption_tls12;
+mod resumption_tls13;
+mod retry;
+mod script;
+mod server;
+mod survey;
+mod tls12;
+mod tls12_legacy;
+mod tls13;
+mod traffic;
+mod truncation;
+
+use std::sync::Arc;
+
+use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
+use reprise_trace::Version;
+
+/// A full handshake that asks for a ticket.
+const FULL: Offer = Offer::Full { session_ticket: true };
+
+/// A client of one version that takes any certificate, begun.
+fn begun(version: Version) -> Connection {
+    begun_with(Config { versions: vec![version], ..client::trusting_client() }, FULL)
+}
+
+fn begun_with(config: Config, offer: Offer) -> Connection {
+    client::start(&Arc::new(config), offer, script::NOW).unwrap()
+}
+
+/// The TLS 1.3 tickets among these sessions, newest last.
+fn tickets(sessions: Vec<Session>) -> Vec<Tls13Ticket> {
+    let ticket = |session| match session {
+        Session::Tls13(ticket) => ticket,
+        Session::Tls12(_) => panic!("a TLS 1.2 session from a TLS 1.3 connection"),
+    };
+    sessions.into_iter().map(ticket).collect()
+}
+
+/// The one TLS 1.2 session among these.
+fn session(sessions: Vec<Session>) -> Tls12Session {
+    match <[Session; 1]>::try_from(sessions) {
+        Ok([Session::Tls12(session)]) => session,
+        other => panic!("no single TLS 1.2 session: {other:?}"),
+    }
+}

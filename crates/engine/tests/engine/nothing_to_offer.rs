@@ -1,0 +1,43 @@
+//! Configurations that could negotiate nothing.
+
+use reprise_engine::{Config, Error};
+use reprise_trace::Version;
+use reprise_wire::CipherSuite;
+
+use crate::FULL;
+use crate::client::{start, trusting_client};
+use crate::script::NOW;
+
+#[test]
+fn they_are_refused_before_anything_is_sent() {
+    let cases: [(&str, Config); 6] = [
+        ("no version", Config { versions: Vec::new(), ..trusting_client() }),
+        ("no group", Config { groups: Vec::new(), ..trusting_client() }),
+        ("no cipher suite of an offered version", Config { cipher_suites: Vec::new(), ..trusting_client() }),
+        (
+            "no cipher suite of an offered version",
+            Config {
+                versions: vec![Version::Tls12],
+                cipher_suites: vec![CipherSuite::TLS_AES_128_GCM_SHA256],
+                ..trusting_client()
+            },
+        ),
+        ("a protocol of ALPN has 1 to 255 bytes", Config { alpn: vec![Vec::new()], ..trusting_client() }),
+        ("a protocol of ALPN has 1 to 255 bytes", Config { alpn: vec![vec![b'x'; 256]], ..trusting_client() }),
+    ];
+    for (reason, config) in cases {
+        let error = start(&config.into(), FULL, NOW).err();
+        assert_eq!(error, Some(Error::NothingToOffer(reason)));
+    }
+}
+
+#[test]
+fn a_suite_that_is_not_spoken_is_not_offered() {
+    let config = Config {
+        cipher_suites: vec![CipherSuite::TLS_RSA_WITH_AES_128_CBC_SHA, CipherSuite::TLS_AES_256_GCM_SHA384],
+        ..trusting_client()
+    };
+    let mut client = crate::begun_with(config, FULL);
+    let heard = crate::script::Heard::from(&mut client);
+    assert!(heard.hello().cipher_suites.iter().eq([CipherSuite::TLS_AES_256_GCM_SHA384]));
+}

@@ -1,0 +1,169 @@
+//! HelloRetryRequest by the rules and against them.
+
+use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer};
+use reprise_trace::{Kind, Version};
+use reprise_wire::extensions::Cookie;
+use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
+
+use crate::client::trusting_client;
+use crate::script::tls13::{Server, connected, new_session_ticket};
+use crate::script::{Hello, NOW, alert_of};
+use crate::{FULL, begun, begun_with, tickets};
+
+/// What the client makes of a HelloRetryRequest for P-256 that was edited.
+fn retried(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> (Server, Result<(), Error>) {
+    let mut server = Server::answering(client);
+    let mut retry = server.retry(NamedGroup::SECP256R1);
+    edit(&mut retry);
+    let result = client.receive(NOW, &server.say(&retry));
+    (server, result)
+}
+
+fn refused(edit: impl FnOnce(&mut Hello)) -> Error {
+    retried(&mut begun(Version::Tls13), edit).1.unwrap_err()
+}
+
+/// What the client makes of a ServerHello after a HelloRetryRequest for P-256.
+fn refused_after(edit: impl FnOnce(&mut Hello)) -> Error {
+    let mut client = begun_with(trusting_client(), FULL);
+    let (mut server, result) = retried(&mut client, |_| {});
+    result.unwrap();
+    server.hear_again(&mut client);
+    let mut hello = server.hello();
+    edit(&mut hello);
+    client.receive(NOW, &server.say(&hello)).unwrap_err()
+}
+
+fn cookie(bytes: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    Cookie { cookie: bytes }.emit(&mut data);
+    data
+}
+
+#[test]
+fn a_second_one() {
+    let error = refused_after(|hello| {
+        hello.random = reprise_wire::HELLO_RETRY_REQUEST_RANDOM;
+        hello.set(ExtensionType::KEY_SHARE, &NamedGroup::SECP384R1.0.to_be_bytes());
+    });
+    assert_eq!(error, Misbehaviour::SecondRetry.into());
+    assert_eq!(error.alert(), Some(reprise_wire::AlertDescription::UNEXPECTED_MESSAGE));
+}
+
+#[test]
+fn one_that_asks_for_what_it_has() {
+    let same = NamedGroup::X25519.0.to_be_bytes();
+    let error = refused(|retry| retry.set(ExtensionType::KEY_SHARE, &same));
+    assert_eq!(error, Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
+    let error = refused(|retry| retry.remove(ExtensionType::KEY_SHARE));
+    assert_eq!(error, Misbehaviour::IllegalRetry("it asks for nothing").into());
+}
+
+#[test]
+fn one_that_asks_for_what_was_not_offered() {
+    let error = refused(|retry| retry.set(ExtensionType::KEY_SHARE, &NamedGroup::X448.0.to_be_bytes()));
+    assert_eq!(error, Misbehaviour::UnofferedGroup(NamedGroup::X448).into());
+    let error = refused(|retry| retry.suite = CipherSuite(0x1304));
+    assert_eq!(error, Misbehaviour::UnofferedSuite(CipherSuite(0x1304)).into());
+    let error = refused(|retry| retry.session_id.clear());
+    assert_eq!(error, Misbehaviour::SessionIdNotEchoed.into());
+    let error = refused(|retry| retry.set(ExtensionType(0xfafa), &[]));
+    assert_eq!(error, Misbehaviour::UnofferedExtension(ExtensionType(0xfafa)).into());
+    let error = refused(|retry| retry.set(ExtensionType::COOKIE, &cookie(&[])));
+    assert!(matches!(error, Error::Malformed { message: "cookie", .. }), "{error}");
+}
+
+#[test]
+fn one_that_is_not_of_tls13() {
+    let mut client = begun_with(trusting_client(), FULL);
+    let (_, result) = retried(&mut client, |retry| retry.remove(ExtensionType::SUPPORTED_VERSIONS));
+    assert_eq!(result, Err(Misbehaviour::IllegalRetry("it is not of TLS 1.3").into()));
+}
+
+#[test]
+fn a_server_that_changes_its_mind() {
+    let error = refused_after(|hello| hello.suite = CipherSuite::TLS_CHACHA20_POLY1305_SHA256);
+    assert_eq!(error, Misbehaviour::ChangedAfterRetry("the cipher suite").into());
+    let error = refused_after(|hello| {
+        hello.remove(ExtensionType::SUPPORTED_VERSIONS);
+        hello.remove(ExtensionType::KEY_SHARE);
+        hello.suite = CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256;
+    });
+    assert_eq!(error, Misbehaviour::ChangedAfterRetry("the version").into());
+    let error = refused_after(|hello| hello.set(ExtensionType::KEY_SHARE, &[0, 29, 0, 1, 9]));
+    assert_eq!(error, Misbehaviour::ChangedAfterRetry("the group").into());
+}
+
+#[test]
+fn a_cookie_is_given_back_with_the_same_share() {
+    let mut client = begun(Version::Tls13);
+    let (mut server, result) = retried(&mut client, |retry| {
+        retry.remove(ExtensionType::KEY_SHARE);
+        retry.set(ExtensionType::COOKIE, &cookie(b"biscuit"));
+    });
+    result.unwrap();
+    let share = server.heard.extension(ExtensionType::KEY_SHARE).map(<[u8]>::to_vec);
+    server.hear_again(&mut client);
+    assert_eq!(server.heard.extension(ExtensionType::COOKIE), Some(&cookie(b"biscuit")[..]));
+    assert_eq!(server.heard.extension(ExtensionType::KEY_SHARE), share.as_deref());
+
+    let hello = server.hello();
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    let flight = server.flight();
+    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    assert!(client.ready().is_some());
+    assert!(client.outcome().unwrap().hello_retry_request);
+}
+
+#[test]
+fn a_cookie_too_long_to_be_given_back() {
+    let mut client = begun(Version::Tls13);
+    let (_, result) = retried(&mut client, |retry| retry.set(ExtensionType::COOKIE, &cookie(&[7; 65_400])));
+    assert_eq!(result, Err(Error::TooLarge { what: "ticket or cookie", limit: 0xffff }));
+}
+
+#[test]
+fn a_psk_of_another_hash_is_withdrawn_but_not_forgotten() {
+    let mut client = begun(Version::Tls13);
+    let mut server = connected(&mut client);
+    let ticket = new_session_ticket(&[1], b"ticket");
+    client.receive(NOW, &server.record(ContentType::HANDSHAKE, &ticket)).unwrap();
+    let ticket = tickets(client.take_sessions()).pop().unwrap();
+
+    let config = Config { versions: vec![Version::Tls13], ..trusting_client() };
+    let mut client = begun_with(config, Offer::Ticket(ticket));
+    let mut server = Server::answering(&mut client).under(CipherSuite::TLS_AES_256_GCM_SHA384);
+    assert!(server.heard.extension(ExtensionType::PRE_SHARED_KEY).is_some());
+    let retry = server.retry(NamedGroup::SECP384R1);
+    client.receive(NOW, &server.say(&retry)).unwrap();
+    server.hear_again(&mut client);
+    assert!(server.heard.extension(ExtensionType::PRE_SHARED_KEY).is_none());
+    let hello = server.hello();
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    let flight = server.flight();
+    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    let outcome = client.outcome().unwrap();
+    assert_eq!(outcome.kind, Kind::Full);
+    assert!(outcome.session_offered && outcome.hello_retry_request);
+}
+
+#[test]
+fn the_second_hello_is_the_first_but_for_what_was_asked() {
+    let mut client = begun(Version::Tls13);
+    let (mut server, result) = retried(&mut client, |_| {});
+    result.unwrap();
+    let first = server.heard.message.clone();
+    server.hear_again(&mut client);
+    let [first, second] = [&first, &server.heard.message].map(|message| {
+        let hello = reprise_wire::ClientHello::parse(&message[4..]).unwrap();
+        let rest = hello.extensions.unwrap().iter().filter(|(extension, _)| *extension != ExtensionType::KEY_SHARE);
+        (
+            *hello.random,
+            hello.session_id.to_vec(),
+            hello.cipher_suites.as_bytes().to_vec(),
+            rest.map(|(e, d)| (e, d.to_vec())).collect::<Vec<_>>(),
+        )
+    });
+    assert_eq!(first, second);
+    assert_eq!(alert_of(&mut client), None);
+}

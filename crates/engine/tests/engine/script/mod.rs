@@ -1,0 +1,156 @@
+//! Servers that say what a test tells them to say, under live keys. Honest unless told otherwise.
+
+pub(crate) mod tls12;
+pub(crate) mod tls13;
+
+use aws_lc_rs::digest::{SHA256, SHA384, digest};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
+use reprise_engine::suite::Hash;
+use reprise_engine::{Connection, EcdhKeyShare};
+use reprise_lab::KeyKind;
+use reprise_trace::{Direction, Nanos};
+use reprise_wire::{
+    CipherSuite, ClientHello, ContentType, ExtensionType, ExtensionsBuilder, Handshake, HandshakeType, MAX_PLAINTEXT,
+    NamedGroup, ProtocolVersion, Record, ServerHello, frame,
+};
+
+use crate::server::certificate;
+
+/// When everything happens, where time does not matter.
+pub(crate) const NOW: Nanos = Nanos(5_000_000);
+
+/// A ServerHello or HelloRetryRequest in the making.
+#[derive(Clone)]
+pub(crate) struct Hello {
+    pub(crate) legacy_version: ProtocolVersion,
+    pub(crate) random: [u8; 32],
+    pub(crate) session_id: Vec<u8>,
+    pub(crate) suite: CipherSuite,
+    pub(crate) compression: u8,
+    pub(crate) extensions: Vec<(ExtensionType, Vec<u8>)>,
+}
+
+impl Hello {
+    /// Says this in an extension, in place of what it said before.
+    pub(crate) fn set(&mut self, extension: ExtensionType, data: &[u8]) {
+        self.remove(extension);
+        self.extensions.push((extension, data.to_vec()));
+    }
+
+    pub(crate) fn remove(&mut self, extension: ExtensionType) {
+        self.extensions.retain(|(known, _)| *known != extension);
+    }
+
+    /// The message, framed.
+    pub(crate) fn message(&self) -> Vec<u8> {
+        let extensions = extensions(&self.extensions);
+        let hello = ServerHello {
+            legacy_version: self.legacy_version,
+            random: &self.random,
+            session_id: &self.session_id,
+            cipher_suite: self.suite,
+            compression_method: self.compression,
+            extensions: Some(extensions.view()),
+        };
+        framed(HandshakeType::SERVER_HELLO, |out| hello.emit(out))
+    }
+}
+
+/// What the client said first, and what may be said to it.
+pub(crate) struct Heard {
+    /// The ClientHello, framed.
+    pub(crate) message: Vec<u8>,
+    pub(crate) random: [u8; 32],
+    pub(crate) session_id: Vec<u8>,
+}
+
+impl Heard {
+    /// Takes the client's hello from it; what stands before it, a ChangeCipherSpec, is passed over.
+    pub(crate) fn from(client: &mut Connection) -> Self {
+        let records = records(&client.take_outgoing(NOW));
+        let hello = records.into_iter().find(|(content_type, _)| *content_type == ContentType::HANDSHAKE);
+        let message = hello.expect("no ClientHello").1;
+        let hello = ClientHello::parse(body_of(&message)).unwrap();
+        let (random, session_id) = (*hello.random, hello.session_id.to_vec());
+        Self { message, random, session_id }
+    }
+
+    pub(crate) fn hello(&self) -> ClientHello<'_> {
+        ClientHello::parse(body_of(&self.message)).unwrap()
+    }
+
+    pub(crate) fn extension(&self, extension: ExtensionType) -> Option<&[u8]> {
+        self.hello().extensions.unwrap().find(extension)
+    }
+}
+
+/// The server's key share, the same in every test.
+pub(crate) fn share(group: NamedGroup) -> EcdhKeyShare {
+    let mut private = [7; 48];
+    private[0] = 0;
+    let length = if group == NamedGroup::SECP384R1 { 48 } else { 32 };
+    EcdhKeyShare::from_private_key(group, &private[..length]).unwrap()
+}
+
+/// A signature by the server's P-256 key.
+pub(crate) fn sign(message: &[u8]) -> Vec<u8> {
+    let key = certificate(KeyKind::P256).key_der();
+    let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key.secret_der()).unwrap();
+    key.sign(&aws_lc_rs::rand::SystemRandom::new(), message).unwrap().as_ref().to_vec()
+}
+
+pub(crate) fn hash(hash: Hash, messages: &[u8]) -> Vec<u8> {
+    let algorithm = if hash == Hash::Sha256 { &SHA256 } else { &SHA384 };
+    digest(algorithm, messages).as_ref().to_vec()
+}
+
+pub(crate) fn framed(msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut message = Vec::new();
+    frame(&mut message, msg_type, body);
+    message
+}
+
+pub(crate) fn body_of(message: &[u8]) -> &[u8] {
+    Handshake::parse(message).unwrap().unwrap().0.body
+}
+
+pub(crate) fn extensions(list: &[(ExtensionType, Vec<u8>)]) -> ExtensionsBuilder {
+    let mut extensions = ExtensionsBuilder::new();
+    for (extension, data) in list {
+        extensions.push(*extension, |out| out.extend_from_slice(data));
+    }
+    extensions
+}
+
+/// A fragment in the clear, in as many records as it takes.
+pub(crate) fn clear(content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for fragment in fragment.chunks(MAX_PLAINTEXT) {
+        record(content_type, fragment, &mut out);
+    }
+    out
+}
+
+/// One record in the clear, however long or empty.
+pub(crate) fn record(content_type: ContentType, fragment: &[u8], out: &mut Vec<u8>) {
+    Record { content_type, version: ProtocolVersion::TLS_1_2, fragment }.emit(out);
+}
+
+/// Content type and fragment of every record.
+pub(crate) fn records(mut bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
+    let mut records = Vec::new();
+    while let Some((record, consumed)) = Record::parse(bytes).unwrap() {
+        records.push((record.content_type, record.fragment.to_vec()));
+        bytes = &bytes[consumed..];
+    }
+    assert!(bytes.is_empty(), "a record is cut");
+    records
+}
+
+/// The alert that the client has sent, if it has.
+pub(crate) fn alert_of(client: &mut Connection) -> Option<String> {
+    let _ = client.take_outgoing(NOW);
+    let last = client.events().last()?;
+    let is_alert = matches!(last.what, reprise_trace::What::Alert { .. }) && last.direction == Direction::Sent;
+    is_alert.then(|| last.what.name().to_owned())
+}

@@ -1,0 +1,237 @@
+//! A TLS 1.2 server, message by message.
+
+use aws_lc_rs::rsa::{Pkcs1PrivateDecryptingKey, PrivateDecryptingKey};
+use reprise_engine::key_schedule::tls12::{KeyBlock, MasterSecret};
+use reprise_engine::protection::{Opener, Sealer};
+use reprise_engine::suite::{KeyExchange, Suite, find};
+use reprise_engine::{Connection, KeyShare};
+use reprise_lab::KeyKind;
+use reprise_wire::codec::vec24;
+use reprise_wire::{
+    CipherSuite, ClientKeyExchange, ContentType, ExtensionType, HandshakeType, NamedGroup, NewSessionTicketTls12,
+    ProtocolVersion, ServerKeyExchangeEcdhe, SignatureScheme,
+};
+
+use super::{Heard, Hello, NOW, body_of, clear, framed, hash, records, share, sign};
+use crate::server::certificate;
+
+/// What a ChangeCipherSpec is on the wire.
+pub(crate) const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
+
+/// A server that has received a ClientHello.
+pub(crate) struct Server {
+    pub(crate) heard: Heard,
+    pub(crate) suite: &'static Suite,
+    pub(crate) group: NamedGroup,
+    transcript: Vec<u8>,
+    server_random: [u8; 32],
+    extended: bool,
+    pub(crate) master: Option<MasterSecret>,
+    keys: Option<KeyBlock>,
+    sealer: Option<Sealer>,
+}
+
+impl Server {
+    pub(crate) fn answering(client: &mut Connection) -> Self {
+        let heard = Heard::from(client);
+        let transcript = heard.message.clone();
+        Self {
+            heard,
+            suite: find(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256).unwrap(),
+            group: NamedGroup::X25519,
+            transcript,
+            server_random: [9; 32],
+            extended: true,
+            master: None,
+            keys: None,
+            sealer: None,
+        }
+    }
+
+    pub(crate) fn under(mut self, suite: CipherSuite) -> Self {
+        self.suite = find(suite).unwrap();
+        self
+    }
+
+    /// The ServerHello that an honest server would send: a full handshake, no ID, no ticket.
+    pub(crate) fn hello(&self) -> Hello {
+        Hello {
+            legacy_version: ProtocolVersion::TLS_1_2,
+            random: self.server_random,
+            session_id: Vec::new(),
+            suite: self.suite.id,
+            compression: 0,
+            extensions: vec![
+                (ExtensionType::EXTENDED_MASTER_SECRET, Vec::new()),
+                (ExtensionType::RENEGOTIATION_INFO, vec![0]),
+            ],
+        }
+    }
+
+    /// Says a hello, honest or not.
+    pub(crate) fn say(&mut self, hello: &Hello) -> Vec<u8> {
+        self.server_random = hello.random;
+        self.extended = hello.extensions.iter().any(|(extension, _)| *extension == ExtensionType::EXTENDED_MASTER_SECRET);
+        let message = hello.message();
+        self.transcript.extend_from_slice(&message);
+        clear(ContentType::HANDSHAKE, &message)
+    }
+
+    // Messages: each is added to the transcript as it is made.
+
+    pub(crate) fn certificate(&mut self, key: KeyKind) -> Vec<u8> {
+        let chain: Vec<&[u8]> = certificate(key).chain().iter().map(|der| &**der).collect();
+        self.message(HandshakeType::CERTIFICATE, |out| {
+            vec24(out, |out| chain.iter().for_each(|der| vec24(out, |out| out.extend_from_slice(der))));
+        })
+    }
+
+    pub(crate) fn server_key_exchange(&mut self) -> Vec<u8> {
+        let public = share(self.group).public().to_vec();
+        self.server_key_exchange_as(&public, SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {})
+    }
+
+    pub(crate) fn server_key_exchange_as(
+        &mut self,
+        public: &[u8],
+        scheme: SignatureScheme,
+        spoil: impl FnOnce(&mut Vec<u8>),
+    ) -> Vec<u8> {
+        let mut signed = [self.heard.random, self.server_random].concat();
+        ServerKeyExchangeEcdhe::emit_params(self.group, public, &mut signed);
+        let mut signature = sign(&signed);
+        spoil(&mut signature);
+        let group = self.group;
+        self.message(HandshakeType::SERVER_KEY_EXCHANGE, |out| {
+            ServerKeyExchangeEcdhe { group, public, params_raw: &[], scheme, signature: &signature }.emit(out);
+        })
+    }
+
+    pub(crate) fn done(&mut self) -> Vec<u8> {
+        self.message(HandshakeType::SERVER_HELLO_DONE, |_| {})
+    }
+
+    pub(crate) fn ticket(&mut self, ticket: &[u8]) -> Vec<u8> {
+        self.message(HandshakeType::NEW_SESSION_TICKET, |out| NewSessionTicketTls12 { lifetime_hint: 300, ticket }.emit(out))
+    }
+
+    /// The Finished over all that was said and heard.
+    pub(crate) fn finished(&mut self) -> Vec<u8> {
+        let transcript = hash(self.suite.hash, &self.transcript);
+        let verify_data = self.master.as_ref().unwrap().server_finished(self.suite, &transcript).unwrap();
+        self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(&verify_data))
+    }
+
+    /// Certificate to ServerHelloDone, as an honest server would send them.
+    pub(crate) fn flight(&mut self) -> Vec<Vec<u8>> {
+        if self.suite.key_exchange == KeyExchange::Rsa {
+            return vec![self.certificate(KeyKind::Rsa2048), self.done()];
+        }
+        vec![self.certificate(KeyKind::P256), self.server_key_exchange(), self.done()]
+    }
+
+    /// Takes the client's flight up to its Finished, and verifies that.
+    pub(crate) fn hear_flight(&mut self, client: &mut Connection) {
+        let mut records = records(&client.take_outgoing(NOW)).into_iter();
+        let (_, exchange) = records.next().unwrap();
+        self.transcript.extend_from_slice(&exchange);
+        let premaster = match self.suite.key_exchange {
+            KeyExchange::Rsa => decrypt(body_of(&exchange)),
+            _ => match ClientKeyExchange::parse_ecdhe(body_of(&exchange)).unwrap() {
+                ClientKeyExchange::Ecdhe { public } => Box::new(share(self.group)).agree(public).unwrap().to_vec(),
+                ClientKeyExchange::Rsa { .. } => unreachable!(),
+            },
+        };
+        let master = if self.extended {
+            MasterSecret::extended(self.suite, &premaster, &hash(self.suite.hash, &self.transcript))
+        } else {
+            MasterSecret::new(self.suite, &premaster, &self.heard.random, &self.server_random)
+        };
+        self.resume(master.unwrap());
+        assert_eq!(records.next(), Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])));
+        self.hear_finished(&records.next().unwrap());
+    }
+
+    /// Takes the client's last flight of an abbreviated handshake.
+    pub(crate) fn hear_end(&mut self, client: &mut Connection) {
+        let mut records = records(&client.take_outgoing(NOW)).into_iter();
+        assert_eq!(records.next(), Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])));
+        self.hear_finished(&records.next().unwrap());
+    }
+
+    fn hear_finished(&mut self, (content_type, fragment): &(ContentType, Vec<u8>)) {
+        let mut opener = Opener::tls12(self.suite, &self.keys.as_ref().unwrap().client).unwrap();
+        let mut record = clear(*content_type, fragment);
+        let (_, place) = opener.open(&mut record).unwrap();
+        let message = record[place].to_vec();
+        let transcript = hash(self.suite.hash, &self.transcript);
+        let due = self.master.as_ref().unwrap().client_finished(self.suite, &transcript).unwrap();
+        assert_eq!(body_of(&message), due);
+        self.transcript.extend_from_slice(&message);
+    }
+
+    /// Keys from the master secret of a session.
+    pub(crate) fn resume(&mut self, master: MasterSecret) {
+        let keys = master.key_block(self.suite, &self.heard.random, &self.server_random).unwrap();
+        self.sealer = Some(Sealer::tls12(self.suite, &keys.server).unwrap());
+        self.keys = Some(keys);
+        self.master = Some(master);
+    }
+
+    /// A record under the server's keys.
+    pub(crate) fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.sealer.as_mut().unwrap().seal(content_type, fragment, &mut out).unwrap();
+        out
+    }
+
+    /// ChangeCipherSpec and Finished.
+    pub(crate) fn end(&mut self) -> Vec<u8> {
+        let finished = self.finished();
+        [&CHANGE_CIPHER_SPEC[..], &self.record(ContentType::HANDSHAKE, &finished)].concat()
+    }
+
+    fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let message = framed(msg_type, body);
+        self.transcript.extend_from_slice(&message);
+        message
+    }
+}
+
+/// Messages in one record in the clear.
+pub(crate) fn handshake(messages: &[Vec<u8>]) -> Vec<u8> {
+    clear(ContentType::HANDSHAKE, &messages.concat())
+}
+
+/// The server has sent its hello, as edited, and the client has taken it.
+pub(crate) fn greeted_with(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
+    let mut server = Server::answering(client);
+    let mut hello = server.hello();
+    edit(&mut hello);
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    server
+}
+
+/// The client has sent its Finished, and the server has verified it.
+pub(crate) fn half_done(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
+    let mut server = greeted_with(client, edit);
+    let flight = server.flight();
+    client.receive(NOW, &handshake(&flight)).unwrap();
+    server.hear_flight(client);
+    server
+}
+
+/// The handshake is done on both sides.
+pub(crate) fn connected(client: &mut Connection) -> Server {
+    let mut server = half_done(client, |_| {});
+    client.receive(NOW, &server.end()).unwrap();
+    server
+}
+
+fn decrypt(exchange: &[u8]) -> Vec<u8> {
+    let ClientKeyExchange::Rsa { encrypted } = ClientKeyExchange::parse_rsa(exchange).unwrap() else { unreachable!() };
+    let key = PrivateDecryptingKey::from_pkcs8(certificate(KeyKind::Rsa2048).key_der().secret_der()).unwrap();
+    let key = Pkcs1PrivateDecryptingKey::new(key).unwrap();
+    let mut premaster = vec![0; key.min_output_size()];
+    key.decrypt(encrypted, &mut premaster).unwrap().to_vec()
+}

@@ -1,0 +1,287 @@
+//! A TLS 1.3 server, message by message.
+
+use reprise_engine::key_schedule::tls13::{EarlySecret, HandshakeSecret, MasterSecret, TrafficSecret};
+use reprise_engine::protection::{Opener, Sealer};
+use reprise_engine::suite::{Suite, find};
+use reprise_engine::{Connection, Error, KeyShare, SharedSecret, Tls13Ticket};
+use reprise_lab::KeyKind;
+use reprise_wire::codec::{vec8, vec16, vec24};
+use reprise_wire::extensions::KeyShareClientHello;
+use reprise_wire::{
+    CertificateVerify, CipherSuite, ContentType, ExtensionType, HELLO_RETRY_REQUEST_RANDOM, HandshakeType,
+    NewSessionTicketTls13, ProtocolVersion, SignatureScheme,
+};
+
+use super::{Heard, Hello, NOW, clear, extensions, framed, hash, share, sign};
+use crate::server::certificate;
+
+/// A server that has received a ClientHello.
+pub(crate) struct Server {
+    pub(crate) heard: Heard,
+    pub(crate) suite: &'static Suite,
+    /// All messages so far, in the form in which they are hashed.
+    transcript: Vec<u8>,
+    shared: Option<SharedSecret>,
+    public: Vec<u8>,
+    /// The ticket that is resumed.
+    psk: Option<Tls13Ticket>,
+    secret: Option<HandshakeSecret>,
+    client_traffic: Option<TrafficSecret>,
+    server_traffic: Option<TrafficSecret>,
+    master: Option<MasterSecret>,
+    sealer: Option<Sealer>,
+}
+
+impl Server {
+    /// Takes the client's first hello.
+    pub(crate) fn answering(client: &mut Connection) -> Self {
+        let heard = Heard::from(client);
+        let transcript = heard.message.clone();
+        let mut server = Self {
+            heard,
+            suite: find(CipherSuite::TLS_AES_128_GCM_SHA256).unwrap(),
+            transcript,
+            shared: None,
+            public: Vec::new(),
+            psk: None,
+            secret: None,
+            client_traffic: None,
+            server_traffic: None,
+            master: None,
+            sealer: None,
+        };
+        server.agree();
+        server
+    }
+
+    pub(crate) fn under(mut self, suite: CipherSuite) -> Self {
+        self.suite = find(suite).unwrap();
+        self
+    }
+
+    pub(crate) fn resuming(mut self, ticket: &Tls13Ticket) -> Self {
+        self.psk = Some(ticket.clone());
+        self
+    }
+
+    fn agree(&mut self) {
+        let shares = KeyShareClientHello::parse(self.heard.extension(ExtensionType::KEY_SHARE).unwrap()).unwrap();
+        let theirs = shares.client_shares.first().unwrap();
+        let ours = share(theirs.group);
+        self.public =
+            [&theirs.group.0.to_be_bytes()[..], &(ours.public().len() as u16).to_be_bytes(), ours.public()].concat();
+        self.shared = Some(Box::new(ours).agree(theirs.key_exchange).unwrap());
+    }
+
+    /// The ServerHello that an honest server would send.
+    pub(crate) fn hello(&self) -> Hello {
+        let mut hello = Hello {
+            legacy_version: ProtocolVersion::TLS_1_2,
+            random: [9; 32],
+            session_id: self.heard.session_id.clone(),
+            suite: self.suite.id,
+            compression: 0,
+            extensions: vec![
+                (ExtensionType::SUPPORTED_VERSIONS, vec![3, 4]),
+                (ExtensionType::KEY_SHARE, self.public.clone()),
+            ],
+        };
+        if self.psk.is_some() {
+            hello.set(ExtensionType::PRE_SHARED_KEY, &[0, 0]);
+        }
+        hello
+    }
+
+    /// The HelloRetryRequest that an honest server would send that wants this group.
+    pub(crate) fn retry(&self, group: reprise_wire::NamedGroup) -> Hello {
+        let mut hello = Hello { random: HELLO_RETRY_REQUEST_RANDOM, ..self.hello() };
+        hello.set(ExtensionType::KEY_SHARE, &group.0.to_be_bytes());
+        hello.remove(ExtensionType::PRE_SHARED_KEY);
+        hello
+    }
+
+    /// Says a hello, honest or not; the keys are those that an honest one would lead to.
+    pub(crate) fn say(&mut self, hello: &Hello) -> Vec<u8> {
+        let message = hello.message();
+        let record = clear(ContentType::HANDSHAKE, &message);
+        if hello.random == HELLO_RETRY_REQUEST_RANDOM {
+            let first = hash(self.suite.hash, &self.transcript);
+            self.transcript = framed(HandshakeType::MESSAGE_HASH, |out| out.extend_from_slice(&first));
+            self.transcript.extend_from_slice(&message);
+            return record;
+        }
+        self.transcript.extend_from_slice(&message);
+        let early = EarlySecret::new(self.suite.hash, self.psk.as_ref().map(|ticket| ticket.psk.as_ref())).unwrap();
+        let secret = early.handshake(self.shared.as_ref().map(|shared| &shared[..])).unwrap();
+        let server_traffic = secret.server_traffic(&self.hash()).unwrap();
+        self.send_under(&server_traffic);
+        self.server_traffic = Some(server_traffic);
+        self.client_traffic = Some(secret.client_traffic(&self.hash()).unwrap());
+        self.secret = Some(secret);
+        record
+    }
+
+    /// Takes the client's second hello.
+    pub(crate) fn hear_again(&mut self, client: &mut Connection) {
+        self.heard = Heard::from(client);
+        self.transcript.extend_from_slice(&self.heard.message);
+        self.agree();
+    }
+
+    // Messages: each is added to the transcript as it is made.
+
+    pub(crate) fn encrypted_extensions(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
+        let list = extensions(list);
+        self.message(HandshakeType::ENCRYPTED_EXTENSIONS, |out| list.view().emit(out))
+    }
+
+    pub(crate) fn certificate_request(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
+        let list = extensions(list);
+        self.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
+            vec8(out, |_| {});
+            list.view().emit(out);
+        })
+    }
+
+    pub(crate) fn certificate(&mut self) -> Vec<u8> {
+        let chain: Vec<&[u8]> = certificate(KeyKind::P256).chain().iter().map(|der| &**der).collect();
+        self.certificate_with(&[], &chain, &[])
+    }
+
+    pub(crate) fn certificate_with(
+        &mut self,
+        context: &[u8],
+        chain: &[&[u8]],
+        list: &[(ExtensionType, Vec<u8>)],
+    ) -> Vec<u8> {
+        let list = extensions(list);
+        self.message(HandshakeType::CERTIFICATE, |out| {
+            vec8(out, |out| out.extend_from_slice(context));
+            vec24(out, |out| {
+                for der in chain {
+                    vec24(out, |out| out.extend_from_slice(der));
+                    list.view().emit(out);
+                }
+            });
+        })
+    }
+
+    pub(crate) fn certificate_verify(&mut self) -> Vec<u8> {
+        self.certificate_verify_as(SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {})
+    }
+
+    pub(crate) fn certificate_verify_as(&mut self, scheme: SignatureScheme, spoil: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let signed = [&[b' '; 64][..], b"TLS 1.3, server CertificateVerify\0", &self.hash()].concat();
+        let mut signature = sign(&signed);
+        spoil(&mut signature);
+        self.message(HandshakeType::CERTIFICATE_VERIFY, |out| {
+            CertificateVerify { scheme, signature: &signature }.emit(out);
+        })
+    }
+
+    /// The Finished; from here on the application secrets are known.
+    pub(crate) fn finished(&mut self) -> Vec<u8> {
+        let verify_data = self.server_traffic.as_ref().unwrap().finished(&self.hash()).unwrap();
+        self.master = self.secret.take().map(|secret| secret.master().unwrap());
+        self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(verify_data.as_ref()))
+    }
+
+    /// EncryptedExtensions to Finished, as an honest server would send them.
+    pub(crate) fn flight(&mut self) -> Vec<Vec<u8>> {
+        let mut flight = vec![self.encrypted_extensions(&[])];
+        if self.psk.is_none() {
+            flight.extend([self.certificate(), self.certificate_verify()]);
+        }
+        flight.push(self.finished());
+        flight
+    }
+
+    // Records.
+
+    /// A record under the keys in force.
+    pub(crate) fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.sealer.as_mut().unwrap().seal(content_type, fragment, &mut out).unwrap();
+        out
+    }
+
+    /// Messages in one record.
+    pub(crate) fn handshake(&mut self, messages: &[Vec<u8>]) -> Vec<u8> {
+        self.record(ContentType::HANDSHAKE, &messages.concat())
+    }
+
+    /// From here on the server sends under its application keys.
+    pub(crate) fn send_application(&mut self) -> TrafficSecret {
+        let secret = self.master.as_ref().unwrap().server_traffic(&self.hash()).unwrap();
+        self.send_under(&secret);
+        secret
+    }
+
+    pub(crate) fn send_under(&mut self, secret: &TrafficSecret) {
+        self.sealer = Some(Sealer::tls13(self.suite, secret).unwrap());
+    }
+
+    /// Opens what the client sends under its handshake keys: content type and content of each protected record.
+    pub(crate) fn open(&self, bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
+        let mut opener = Opener::tls13(self.suite, self.client_traffic.as_ref().unwrap()).unwrap();
+        let protected = super::records(bytes).into_iter().filter(|(outer, _)| *outer == ContentType::APPLICATION_DATA);
+        protected
+            .map(|(outer, fragment)| {
+                let mut record = clear(outer, &fragment);
+                let (content_type, place) = opener.open(&mut record).unwrap();
+                (content_type, record[place].to_vec())
+            })
+            .collect()
+    }
+
+    fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let message = framed(msg_type, body);
+        self.transcript.extend_from_slice(&message);
+        message
+    }
+
+    fn hash(&self) -> Vec<u8> {
+        hash(self.suite.hash, &self.transcript)
+    }
+}
+
+/// The server has sent its hello.
+pub(crate) fn greeted(client: &mut Connection) -> Server {
+    let mut server = Server::answering(client);
+    let hello = server.hello();
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    server
+}
+
+/// The handshake is done on both sides, and the server sends under its application keys.
+pub(crate) fn connected(client: &mut Connection) -> Server {
+    let mut server = greeted(client);
+    let flight = server.flight();
+    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    let _ = client.take_outgoing(NOW);
+    server.send_application();
+    server
+}
+
+/// What the client makes of a ServerHello that was edited.
+pub(crate) fn refusal_of_hello(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Error {
+    let mut server = Server::answering(client);
+    let mut hello = server.hello();
+    edit(&mut hello);
+    client.receive(NOW, &server.say(&hello)).unwrap_err()
+}
+
+/// A NewSessionTicket that is good for a day.
+pub(crate) fn new_session_ticket(nonce: &[u8], ticket: &[u8]) -> Vec<u8> {
+    framed(HandshakeType::NEW_SESSION_TICKET, |out| {
+        let extensions = Default::default();
+        NewSessionTicketTls13 { lifetime: 86_400, age_add: 7, nonce, ticket, extensions }.emit(out);
+    })
+}
+
+/// `name_list` of ALPN.
+pub(crate) fn protocols(names: &[&[u8]]) -> Vec<u8> {
+    let mut out = Vec::new();
+    vec16(&mut out, |out| names.iter().for_each(|name| vec8(out, |out| out.extend_from_slice(name))));
+    out
+}

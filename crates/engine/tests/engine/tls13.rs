@@ -1,0 +1,203 @@
+//! Full TLS 1.3 handshakes with rustls.
+
+use std::sync::Arc;
+
+use reprise_engine::EcdhKeyShare;
+use reprise_lab::{Authority, KeyKind};
+use reprise_trace::{ClientAuthentication, Direction, Kind, Verification, Version};
+use reprise_wire::{AlertDescription, CipherSuite, NamedGroup, Record};
+use rustls::HandshakeKind;
+
+use crate::client::{Lines, client, trusting_client};
+use crate::pair::{Ended, LATENCY, Pair};
+use crate::server::{ONLY_TLS12, Server, authority};
+use reprise_engine::{CertificateError, Error};
+
+pub(crate) const SUITES: [CipherSuite; 3] =
+    [CipherSuite::TLS_AES_128_GCM_SHA256, CipherSuite::TLS_AES_256_GCM_SHA384, CipherSuite::TLS_CHACHA20_POLY1305_SHA256];
+
+const FULL_STORY: &[&str] = &[
+    "> ClientHello",
+    "< ServerHello",
+    "< ChangeCipherSpec",
+    "< {EncryptedExtensions}",
+    "< {Certificate}",
+    "< {CertificateVerify}",
+    "< {Finished}",
+    "> ChangeCipherSpec",
+    "> {Finished}",
+    "< {NewSessionTicket}",
+    "< {NewSessionTicket}",
+];
+
+#[test]
+fn every_suite_with_every_group_and_every_key() {
+    let keys = [
+        (KeyKind::Rsa2048, "rsa_pss_rsae_sha512"),
+        (KeyKind::P256, "ecdsa_secp256r1_sha256"),
+        (KeyKind::P384, "ecdsa_secp384r1_sha384"),
+        (KeyKind::Ed25519, "ed25519"),
+    ];
+    for (key, scheme) in keys {
+        for suite in SUITES {
+            for &group in EcdhKeyShare::GROUPS {
+                let mut config = client(authority());
+                config.groups = vec![group];
+                let mut pair = Pair::new(config, Server { cipher_suites: vec![suite], ..Server::with(key) }.start());
+                pair.drive();
+
+                let outcome = pair.outcome();
+                assert_eq!(outcome.version, Version::Tls13);
+                assert_eq!(outcome.kind, Kind::Full);
+                assert_eq!(outcome.cipher, suite.to_string());
+                assert_eq!(outcome.group, Some(group.to_string()));
+                assert_eq!(outcome.peer_key.as_deref(), Some(key.label()));
+                assert_eq!(outcome.signature.as_deref(), Some(scheme));
+                assert_eq!(outcome.verification, Verification::Verified);
+                assert_eq!(outcome.client_authentication, ClientAuthentication::NotRequested);
+                assert!(outcome.extended_master_secret);
+                assert!(!outcome.hello_retry_request && !outcome.session_offered && outcome.psk_mode.is_none());
+                assert_eq!(pair.story(), FULL_STORY);
+                assert_eq!(pair.round_trips(), 1);
+                assert!(pair.client.is_confirmed());
+            }
+        }
+    }
+}
+
+#[test]
+fn events_bear_the_time_and_the_size_of_what_went_over_the_wire() {
+    let mut pair = Pair::new(client(authority()), Server::with(KeyKind::P256).start());
+    let begun = pair.now;
+    pair.drive();
+
+    let events = pair.client.events();
+    let arrived = begun + LATENCY + LATENCY;
+    assert!(events[1..7].iter().all(|event| event.at == arrived && event.direction == Direction::Received));
+    assert_eq!((events[0].at, events[8].at), (begun, arrived));
+    assert_eq!(pair.client.ready().map(|ready| (ready.at, ready.events)), Some((arrived, 7)));
+
+    for (direction, bytes) in [(Direction::Sent, &pair.sent), (Direction::Received, &pair.received)] {
+        let seen = events.iter().filter(|event| event.direction == direction);
+        let (protected, clear): (Vec<_>, Vec<_>) = seen.partition(|event| event.encrypted);
+        let total = |events: &[&reprise_trace::Event]| events.iter().map(|event| event.size.0).sum::<u64>();
+        assert_eq!((total(&clear), total(&protected)), content_of(bytes));
+    }
+}
+
+/// Bytes of content in the records of a stream: in the clear, and protected (without content type and tag).
+fn content_of(mut stream: &[u8]) -> (u64, u64) {
+    let (mut clear, mut protected) = (0, 0);
+    while let Some((record, consumed)) = Record::parse(stream).unwrap() {
+        match record.content_type {
+            reprise_wire::ContentType::APPLICATION_DATA => protected += record.fragment.len() as u64 - 17,
+            _ => clear += record.fragment.len() as u64,
+        }
+        stream = &stream[consumed..];
+    }
+    (clear, protected)
+}
+
+#[test]
+fn the_secrets_are_those_that_the_server_logs() {
+    for suite in SUITES {
+        let (ours, theirs) = (Arc::new(Lines::default()), Arc::new(Lines::default()));
+        let mut config = client(authority());
+        config.key_log = Some(ours.clone());
+        let mut server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) }.start();
+        server.key_log = theirs.clone();
+        let mut pair = Pair::new(config, server);
+        pair.drive();
+        assert_eq!(ours.sorted(), theirs.sorted());
+        assert_eq!(ours.sorted().len(), 5);
+    }
+}
+
+#[test]
+fn a_server_that_prefers_another_group_costs_a_round_trip() {
+    for group in [NamedGroup::SECP256R1, NamedGroup::SECP384R1] {
+        for suite in SUITES {
+            let server = Server { groups: vec![group], cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
+            let mut pair = Pair::new(client(authority()), server.start());
+            pair.drive();
+
+            let outcome = pair.outcome();
+            assert!(outcome.hello_retry_request);
+            assert_eq!(outcome.group, Some(group.to_string()));
+            assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::FullWithHelloRetryRequest));
+            assert_eq!(pair.round_trips(), 2);
+            let beginning = [
+                "> ClientHello",
+                "< HelloRetryRequest",
+                "< ChangeCipherSpec",
+                "> ChangeCipherSpec",
+                "> ClientHello",
+                "< ServerHello",
+                "< {EncryptedExtensions}",
+            ];
+            assert_eq!(pair.story()[..beginning.len()], beginning);
+            // RFC 8446 §D.4: ChangeCipherSpec is not sent again.
+            assert_eq!(pair.story()[beginning.len() + 3..][..1], ["> {Finished}"]);
+        }
+    }
+}
+
+#[test]
+fn alpn_is_what_the_server_chose() {
+    let mut config = client(authority());
+    config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
+    let mut pair = Pair::new(config, server.start());
+    pair.drive();
+    assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
+    assert_eq!(crate::tickets(pair.client.take_sessions())[0].alpn.as_deref(), Some(&b"http/1.1"[..]));
+}
+
+#[test]
+fn alpn_without_a_common_protocol_is_refused_by_name() {
+    let mut config = client(authority());
+    config.alpn = vec![b"h2".to_vec()];
+    let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
+    let mut pair = Pair::new(config, server.start());
+    let refused = Error::AlertReceived(AlertDescription::NO_APPLICATION_PROTOCOL);
+    assert_eq!(pair.try_drive(), Err(Ended::ByClient(refused)));
+    assert_eq!(pair.story().last().map(String::as_str), Some("< {no_application_protocol}"));
+}
+
+#[test]
+fn no_server_name_is_sent_unless_asked_for() {
+    for sni in [None, Some("localhost".to_owned())] {
+        let mut config = client(authority());
+        config.sni = sni.clone();
+        let mut pair = Pair::new(config, Server::with(KeyKind::P256).start());
+        pair.drive();
+        assert_eq!(pair.server.server_name(), sni.as_deref());
+    }
+}
+
+#[test]
+fn a_server_without_tls13_is_spoken_to_in_tls12() {
+    let mut pair = Pair::new(client(authority()), Server { versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start());
+    pair.drive();
+    assert_eq!(pair.outcome().version, Version::Tls12);
+}
+
+#[test]
+fn an_untrusted_chain_is_refused_and_the_server_is_told() {
+    let stranger = Authority::new().unwrap();
+    let mut pair = Pair::new(client(&stranger), Server::with(KeyKind::P256).start());
+    assert_eq!(pair.try_drive(), Err(Ended::ByClient(Error::Certificate(CertificateError::UnknownIssuer))));
+    // Under the handshake keys, since both sides have them.
+    assert_eq!(pair.story().last().map(String::as_str), Some("> {unknown_ca}"));
+    let told = rustls::Error::AlertReceived(rustls::AlertDescription::UnknownCA);
+    assert_eq!(pair.server.process_new_packets().map(|_| ()), Err(told));
+    assert_eq!(pair.outcome().peer_key.as_deref(), Some("p-256"));
+    assert!(pair.client.ready().is_none());
+}
+
+#[test]
+fn any_chain_is_accepted_on_request_and_said_so() {
+    let mut pair = Pair::new(trusting_client(), Server::with(KeyKind::P256).start());
+    pair.drive();
+    assert_eq!(pair.outcome().verification, Verification::ChainSkipped);
+}

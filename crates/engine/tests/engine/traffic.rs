@@ -1,0 +1,140 @@
+//! After the handshake: data, KeyUpdate, close_notify; and the same bytes in other pieces.
+
+use std::io::{Read, Write};
+
+use reprise_engine::Error;
+use reprise_lab::KeyKind;
+use reprise_trace::Version;
+use reprise_wire::MAX_PLAINTEXT;
+
+use crate::FULL;
+use crate::client::client;
+use crate::pair::Pair;
+use crate::server::{Server, authority};
+use crate::tls12::ECDSA;
+use crate::tls13::SUITES;
+
+fn pair(version: Version) -> Pair {
+    let mut config = client(authority());
+    config.versions = vec![version];
+    let mut pair = Pair::new(config, Server::with(KeyKind::P256).start());
+    pair.connect(FULL);
+    pair
+}
+
+#[test]
+fn data_goes_both_ways_under_every_suite() {
+    for suite in SUITES.into_iter().chain(ECDSA) {
+        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::new(client(authority()), server.start());
+        pair.connect(FULL);
+        pair.drive();
+        // Several records each way, the last of them not full.
+        let data: Vec<u8> = (0..100_000_u32).map(|n| (n % 251) as u8).collect();
+        for _ in 0..2 {
+            pair.client.send(pair.now, &data).unwrap();
+            pair.drive();
+            pair.echo();
+            pair.drive();
+            assert_eq!(pair.client.take_application_data(), data);
+        }
+        assert!(pair.client.take_application_data().is_empty());
+
+        let records = |arrow| pair.story().iter().filter(|event| **event == format!("{arrow} {{application data}}")).count();
+        assert_eq!(records('>'), 2 * data.len().div_ceil(MAX_PLAINTEXT));
+        assert!(records('<') >= 2 * data.len().div_ceil(MAX_PLAINTEXT));
+        assert_eq!(pair.client.omitted_events(), 0);
+    }
+}
+
+#[test]
+fn nothing_is_sent_before_the_handshake_is_done_or_after_it_was_closed() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let mut pair = pair(version);
+        assert_eq!(pair.client.send(pair.now, b"too soon"), Err(Error::Closed));
+        assert_eq!(pair.client.waiting_for(), Some("ServerHello"));
+        pair.drive();
+        assert_eq!(pair.client.waiting_for(), None);
+        pair.client.close(pair.now).unwrap();
+        pair.client.close(pair.now).unwrap();
+        assert_eq!(pair.client.send(pair.now, b"too late"), Err(Error::Closed));
+        pair.drive();
+        assert_eq!(pair.story().iter().filter(|event| *event == "> {close_notify}").count(), 1);
+        assert!(pair.server.reader().read(&mut [0]).is_ok_and(|count| count == 0), "the server has seen the end");
+    }
+}
+
+#[test]
+fn the_server_closes_with_notice() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let mut pair = pair(version);
+        pair.drive();
+        pair.server.writer().write_all(b"farewell").unwrap();
+        pair.server.send_close_notify();
+        pair.drive();
+        assert_eq!(pair.client.take_application_data(), b"farewell");
+        assert!(pair.client.is_peer_closed());
+        assert_eq!(pair.story().last().map(String::as_str), Some("< {close_notify}"));
+        assert_eq!(pair.client.receive_end(pair.now), Ok(()));
+        // What comes after it is not read any more (RFC 8446 §6.1).
+        assert_eq!(pair.client.receive(pair.now, b"garbage"), Ok(()));
+    }
+}
+
+#[test]
+fn the_end_of_the_transport_without_notice_is_an_error_only_before_the_handshake_is_done() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let mut begun = pair(version);
+        let early = Error::ClosedEarly("without an answer to the ClientHello");
+        assert_eq!(begun.client.receive_end(begun.now), Err(early));
+        let mut done = pair(version);
+        done.drive();
+        assert_eq!(done.client.receive_end(done.now), Ok(()));
+        assert!(done.client.is_peer_closed());
+    }
+}
+
+#[test]
+fn keys_are_updated_when_the_server_updates_its_own() {
+    for suite in SUITES {
+        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::new(client(authority()), server.start());
+        pair.drive();
+        for round in 0..40_u8 {
+            // rustls asks us to update ours too.
+            pair.server.refresh_traffic_keys().unwrap();
+            pair.server.writer().write_all(&[round]).unwrap();
+            pair.drive();
+            assert_eq!(pair.client.take_application_data(), [round]);
+            pair.client.send(pair.now, &[round, round]).unwrap();
+            pair.drive();
+            assert_eq!(std::mem::take(&mut pair.heard), [round, round]);
+        }
+        let story = pair.story();
+        assert_eq!(story.iter().filter(|event| *event == "< {KeyUpdate}").count(), 40);
+        let answers = story.iter().filter(|event| *event == "> {KeyUpdate}").count();
+        assert!((1..=40).contains(&answers), "{answers}");
+    }
+}
+
+#[test]
+fn bytes_that_arrive_one_by_one_tell_the_same_story() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let told: Vec<_> = [usize::MAX, 7, 1]
+            .into_iter()
+            .map(|segment| {
+                let mut pair = pair(version);
+                pair.segment = segment;
+                pair.drive();
+                pair.client.send(pair.now, &[7; 20_000]).unwrap();
+                pair.drive();
+                pair.echo();
+                pair.drive();
+                assert_eq!(pair.client.take_application_data(), [7; 20_000]);
+                (pair.story(), pair.round_trips())
+            })
+            .collect();
+        assert_eq!(told[0], told[1]);
+        assert_eq!(told[0], told[2]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Failures in words: what, where, and what to do next.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use reprise_engine::{CertificateError, Error, Misbehaviour};
+use reprise_trace::{Failure, FailureClass};
+use reprise_wire::AlertDescription;
+
+pub(crate) fn interrupted() -> Failure {
+    Failure {
+        class: FailureClass::Interrupted,
+        name: "interrupted".to_owned(),
+        message: "interrupted".to_owned(),
+        hint: None,
+        local_port: None,
+    }
+}
+
+pub(crate) fn connect(address: SocketAddr, error: &io::Error) -> Failure {
+    let (name, hint) = match error.kind() {
+        io::ErrorKind::ConnectionRefused => ("connection_refused", "nothing listens there: check the port, and that the server runs"),
+        io::ErrorKind::TimedOut => ("connect_timeout", "a firewall may drop the packets; --timeout gives it longer"),
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+            ("unreachable", "check the address and the route; --resolve ADDRESS picks another (-4 or -6)")
+        }
+        _ => ("connect_failed", "check the address and the network"),
+    };
+    Failure {
+        class: FailureClass::Connect,
+        name: name.to_owned(),
+        message: format!("cannot connect to {address}: {}", plain(error)),
+        hint: Some(hint.to_owned()),
+        local_port: None,
+    }
+}
+
+/// A timeout while `waiting_for` something.
+pub(crate) fn timed_out(class: FailureClass, waiting_for: &str, timeout: Duration) -> Failure {
+    Failure {
+        class,
+        name: "timeout".to_owned(),
+        message: format!("no {waiting_for} within {} s", timeout.as_secs_f64()),
+        hint: Some(match waiting_for {
+            "ServerHello" => "the port may not speak TLS (or want STARTTLS first); --timeout gives it longer".to_owned(),
+            "response" => "the service may not speak HTTP: try --no-request; --timeout gives it longer".to_owned(),
+            _ => "--timeout gives it longer".to_owned(),
+        }),
+        local_port: None,
+    }
+}
+
+/// An error of the socket in the middle of a connection.
+pub(crate) fn socket(class: FailureClass, waiting_for: &str, error: &io::Error) -> Failure {
+    let name = match error.kind() {
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => "connection_reset",
+        _ => "socket_error",
+    };
+    Failure {
+        class,
+        name: name.to_owned(),
+        message: format!("the connection broke while waiting for {waiting_for}: {}", plain(error)),
+        hint: None,
+        local_port: None,
+    }
+}
+
+/// An error of the engine.
+pub(crate) fn tls(error: &Error, has_identity: bool) -> Failure {
+    let class = match error {
+        Error::Certificate(_) => FailureClass::Certificate,
+        _ => FailureClass::Tls,
+    };
+    Failure { class, name: tls_name(error), message: error.to_string(), hint: tls_hint(error, has_identity), local_port: None }
+}
+
+/// What went wrong with a response.
+pub(crate) fn response(name: &str, message: String, hint: Option<&str>) -> Failure {
+    Failure {
+        class: FailureClass::Request,
+        name: name.to_owned(),
+        message,
+        hint: hint.map(str::to_owned),
+        local_port: None,
+    }
+}
+
+/// Under TLS 1.3 a handshake has completed only once the server has shown its application keys.
+pub(crate) fn unconfirmed() -> Failure {
+    Failure {
+        class: FailureClass::Tls,
+        name: "unconfirmed".to_owned(),
+        message: "the server closed before it showed that it had finished: no record under its application keys".to_owned(),
+        hint: Some("it may have refused the handshake in silence (client certificate?); a longer --ticket-wait shows".to_owned()),
+        local_port: None,
+    }
+}
+
+fn tls_name(error: &Error) -> String {
+    match error {
+        Error::NotTls(_) => "not_tls".to_owned(),
+        Error::Malformed { .. } => "malformed".to_owned(),
+        Error::PeerMisbehaved(Misbehaviour::BadSignature) => "bad_signature".to_owned(),
+        Error::PeerMisbehaved(_) => "peer_misbehaved".to_owned(),
+        Error::Unspoken(_) => "unspoken".to_owned(),
+        Error::AlertReceived(description) => format!("alert_{description}"),
+        Error::Certificate(certificate) => certificate.name().to_owned(),
+        Error::BadRecordMac => "bad_record_mac".to_owned(),
+        Error::ClosedEarly(_) => "closed_early".to_owned(),
+        Error::TooLarge { .. } => "too_large".to_owned(),
+        Error::TooMany { .. } => "too_many".to_owned(),
+        Error::NothingToOffer(_) => "nothing_to_offer".to_owned(),
+        Error::NoCommonSignatureScheme => "no_common_signature_scheme".to_owned(),
+        Error::Crypto(_) => "crypto".to_owned(),
+        Error::Closed => "closed".to_owned(),
+    }
+}
+
+fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
+    let hint = match error {
+        Error::NotTls(bytes) if bytes.starts_with(b"HTTP/") => "this port speaks plain HTTP; its TLS port is often 443 or 8443",
+        Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, it cannot be measured yet",
+        Error::Certificate(CertificateError::UnknownIssuer) => "give the root that signed it with --ca FILE, or look away with --insecure",
+        Error::Certificate(CertificateError::Expired | CertificateError::NotValidYet) => {
+            "renew it, check this machine's clock, or look away with --insecure"
+        }
+        Error::Certificate(CertificateError::WrongName { .. }) => "ask for one of its names with --sni NAME, or look away with --insecure",
+        Error::Certificate(_) => "--insecure measures all the same",
+        Error::AlertReceived(AlertDescription::PROTOCOL_VERSION) => "it does not speak the versions that were offered: leave --tls out",
+        Error::AlertReceived(AlertDescription::HANDSHAKE_FAILURE) if has_identity => {
+            "no common cipher suite or group, or it does not accept the client's certificate"
+        }
+        Error::AlertReceived(
+            AlertDescription::HANDSHAKE_FAILURE | AlertDescription::CERTIFICATE_REQUIRED | AlertDescription::BAD_CERTIFICATE,
+        ) if !has_identity => "if it asks for a client certificate, give one with --cert FILE --key FILE",
+        Error::AlertReceived(
+            AlertDescription::UNKNOWN_CA
+            | AlertDescription::BAD_CERTIFICATE
+            | AlertDescription::UNSUPPORTED_CERTIFICATE
+            | AlertDescription::CERTIFICATE_REVOKED
+            | AlertDescription::CERTIFICATE_EXPIRED
+            | AlertDescription::CERTIFICATE_UNKNOWN
+            | AlertDescription::ACCESS_DENIED
+            | AlertDescription::DECRYPT_ERROR,
+        ) if has_identity => "it does not accept the client's certificate: check that its CA is the one the server trusts",
+        Error::AlertReceived(AlertDescription::UNRECOGNIZED_NAME) => "it does not know this name: --sni NAME asks for another",
+        Error::AlertReceived(AlertDescription::NO_APPLICATION_PROTOCOL) => "it wants another protocol: --alpn NAME offers it",
+        Error::ClosedEarly(_) => "the server's log may say why",
+        Error::NoCommonSignatureScheme => "use a client key of another kind",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// An error of the system without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.to_ascii_lowercase(),
+        None => text,
+    }
+}

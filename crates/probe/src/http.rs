@@ -1,0 +1,295 @@
+//! HTTP/1.1: one request, and a response read to its end. The body is counted, never kept.
+
+use reprise_trace::Failure;
+
+use crate::failure;
+use crate::options::{ConnectionReuse, Request};
+use crate::target::Target;
+
+/// A response head longer than this is no response.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 128;
+
+/// The request's bytes.
+pub(crate) fn request(target: &Target, request: &Request, reuse: ConnectionReuse) -> Vec<u8> {
+    let path = request.path.as_deref().unwrap_or(&target.path);
+    let given = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+    let mut text = format!("{} {path} HTTP/1.1\r\n", request.method);
+    if !given("host") {
+        text += &format!("Host: {}\r\n", target.authority());
+    }
+    if !given("user-agent") {
+        text += concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"), "\r\n");
+    }
+    if !given("accept") {
+        text += "Accept: */*\r\n";
+    }
+    if !given("content-length") && matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+        text += "Content-Length: 0\r\n";
+    }
+    text += match reuse {
+        ConnectionReuse::Close => "Connection: close\r\n",
+        ConnectionReuse::KeepAlive => "Connection: keep-alive\r\n",
+    };
+    for (name, value) in &request.headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    text += "\r\n";
+    text.into_bytes()
+}
+
+/// A response while it comes in (RFC 9112).
+pub(crate) struct Response {
+    is_head_request: bool,
+    state: State,
+    status: Option<u16>,
+    keeps_alive: bool,
+}
+
+enum State {
+    Head(Vec<u8>),
+    /// Bytes of the body that are still to come.
+    Sized(u64),
+    ChunkHead(Vec<u8>),
+    /// Bytes of the chunk that are still to come, its line end included.
+    Chunk(u64),
+    /// The current line of the trailer section.
+    Trailer(Vec<u8>),
+    /// The body ends with the connection.
+    UntilClose,
+    Done,
+}
+
+impl Response {
+    pub(crate) fn to(request: &Request) -> Self {
+        Self {
+            is_head_request: request.method.eq_ignore_ascii_case("HEAD"),
+            state: State::Head(Vec::new()),
+            status: None,
+            keeps_alive: false,
+        }
+    }
+
+    /// The status, once the head is there.
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// Whether the last byte has come.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Whether the connection may carry another request.
+    pub(crate) fn keeps_alive(&self) -> bool {
+        self.keeps_alive && self.is_done()
+    }
+
+    /// Takes bytes that have come.
+    pub(crate) fn receive(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        while !bytes.is_empty() && !self.is_done() {
+            bytes = self.advance(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The connection has ended.
+    pub(crate) fn receive_end(&mut self) -> Result<(), Failure> {
+        match self.state {
+            State::Done => Ok(()),
+            State::UntilClose => {
+                self.state = State::Done;
+                Ok(())
+            }
+            State::Head(ref head) if head.is_empty() => Err(failure::response(
+                "no_response",
+                "the server closed the connection without a response".to_owned(),
+                Some("if the service is not HTTP, use --no-request"),
+            )),
+            _ => Err(failure::response(
+                "response_truncated",
+                "the server closed the connection in the middle of its response".to_owned(),
+                None,
+            )),
+        }
+    }
+
+    /// Takes a first part of `bytes`, and returns the rest.
+    fn advance<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Failure> {
+        match &mut self.state {
+            State::Head(head) => {
+                let before = head.len();
+                head.extend_from_slice(bytes);
+                let Some(end) = head.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4) else {
+                    if head.len() > MAX_HEAD || !could_be_http(head) {
+                        return Err(not_http(head));
+                    }
+                    return Ok(&[]);
+                };
+                let head = head[..end].to_vec();
+                self.accept_head(&head)?;
+                Ok(bytes.get(end - before..).unwrap_or_default())
+            }
+            State::Sized(left) => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= taken as u64;
+                if *left == 0 {
+                    self.state = State::Done;
+                }
+                Ok(&bytes[taken..])
+            }
+            State::Chunk(left) => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= taken as u64;
+                if *left == 0 {
+                    self.state = State::ChunkHead(Vec::new());
+                }
+                Ok(&bytes[taken..])
+            }
+            State::ChunkHead(line) => {
+                let (complete, rest) = take_line(line, bytes)?;
+                if complete {
+                    self.state = match httparse::parse_chunk_size(line) {
+                        Ok(httparse::Status::Complete((_, 0))) => State::Trailer(Vec::new()),
+                        Ok(httparse::Status::Complete((_, size))) => State::Chunk(size.saturating_add(2)),
+                        _ => return Err(bad_chunk()),
+                    };
+                }
+                Ok(rest)
+            }
+            State::Trailer(line) => {
+                let (complete, rest) = take_line(line, bytes)?;
+                if complete {
+                    self.state = if line == b"\r\n" { State::Done } else { State::Trailer(Vec::new()) };
+                }
+                Ok(rest)
+            }
+            State::UntilClose => Ok(&[]),
+            State::Done => Ok(bytes),
+        }
+    }
+
+    /// Reads the head, and how the body's end will be known (RFC 9112 §6.3).
+    fn accept_head(&mut self, head: &[u8]) -> Result<(), Failure> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut parsed = httparse::Response::new(&mut headers);
+        let Ok(httparse::Status::Complete(_)) = parsed.parse(head) else { return Err(not_http(head)) };
+        let status = parsed.code.unwrap_or_default();
+        if (100..200).contains(&status) && status != 101 {
+            // An interim response: the true one follows.
+            self.state = State::Head(Vec::new());
+            return Ok(());
+        }
+        self.status = Some(status);
+        let values = |name: &'static str| {
+            parsed.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value)
+        };
+        let says = |name, token: &str| {
+            values(name).any(|value| value.split(|&byte| byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes())))
+        };
+        self.keeps_alive = if parsed.version == Some(1) { !says("connection", "close") } else { says("connection", "keep-alive") };
+
+        let length = values("content-length").next();
+        self.state = if self.is_head_request || status == 204 || status == 304 {
+            State::Done
+        } else if says("transfer-encoding", "chunked") {
+            State::ChunkHead(Vec::new())
+        } else if let Some(length) = length {
+            let length = std::str::from_utf8(length).ok().and_then(|text| text.trim().parse().ok());
+            match length.ok_or_else(|| not_http(head))? {
+                0 => State::Done,
+                length => State::Sized(length),
+            }
+        } else {
+            self.keeps_alive = false;
+            State::UntilClose
+        };
+        Ok(())
+    }
+}
+
+/// Adds to `line` up to the next line feed. Returns whether it is whole, and what follows.
+fn take_line<'b>(line: &mut Vec<u8>, bytes: &'b [u8]) -> Result<(bool, &'b [u8]), Failure> {
+    let end = bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1);
+    let (taken, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+    line.extend_from_slice(taken);
+    if line.len() > MAX_HEAD {
+        return Err(bad_chunk());
+    }
+    Ok((end.is_some(), rest))
+}
+
+fn could_be_http(head: &[u8]) -> bool {
+    let prefix = b"HTTP/";
+    head.iter().zip(prefix).all(|(a, b)| a == b)
+}
+
+fn not_http(head: &[u8]) -> Failure {
+    let shown: String = String::from_utf8_lossy(head.get(..head.len().min(24)).unwrap_or_default()).escape_debug().collect();
+    failure::response(
+        "not_http",
+        format!("the response is no HTTP/1.1: it begins with \"{shown}\""),
+        Some("if the service is not HTTP, use --no-request"),
+    )
+}
+
+fn bad_chunk() -> Failure {
+    failure::response("bad_chunk", "the chunked response is malformed".to_owned(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn received(text: &str) -> Response {
+        let mut whole = Response::to(&Request::default());
+        whole.receive(text.as_bytes()).unwrap();
+        // However it is cut, it means the same.
+        let mut piecewise = Response::to(&Request::default());
+        text.as_bytes().chunks(1).for_each(|byte| piecewise.receive(byte).unwrap());
+        assert_eq!((whole.status(), whole.is_done()), (piecewise.status(), piecewise.is_done()));
+        whole
+    }
+
+    #[test]
+    fn a_response_ends_where_its_framing_says() {
+        assert!(received("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").keeps_alive());
+        assert!(!received("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok").is_done());
+        assert!(received("HTTP/1.1 204 No Content\r\n\r\n").is_done());
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nT: 1\r\n\r\n";
+        assert!(received(chunked).is_done());
+        assert!(!received(&chunked[..chunked.len() - 2]).is_done());
+        let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        assert_eq!(received(interim).status(), Some(404));
+        assert!(!received(interim).keeps_alive());
+    }
+
+    #[test]
+    fn a_response_without_framing_ends_with_the_connection() {
+        let mut response = received("HTTP/1.0 200 OK\r\n\r\nbody");
+        assert!(!response.is_done());
+        response.receive_end().unwrap();
+        assert!(response.is_done());
+    }
+
+    #[test]
+    fn what_is_no_response_says_so() {
+        let mut response = Response::to(&Request::default());
+        assert_eq!(response.receive(b"220 mail ESMTP\r\n").unwrap_err().name, "not_http");
+        let mut empty = Response::to(&Request::default());
+        assert_eq!(empty.receive_end().unwrap_err().name, "no_response");
+        let mut cut = Response::to(&Request::default());
+        cut.receive(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").unwrap();
+        assert_eq!(cut.receive_end().unwrap_err().name, "response_truncated");
+    }
+
+    #[test]
+    fn given_headers_replace_the_usual_ones() {
+        let options = Request { headers: vec![("Host".into(), "other".into())], ..Request::default() };
+        let target = "example.org:8443/x".parse().unwrap();
+        let text = String::from_utf8(request(&target, &options, ConnectionReuse::Close)).unwrap();
+        assert!(text.starts_with("GET /x HTTP/1.1\r\n") && text.contains("Host: other\r\n"));
+        assert_eq!(text.matches("Host:").count(), 1);
+        assert!(text.contains("Connection: close\r\n") && text.ends_with("\r\n\r\n"));
+    }
+}

@@ -1,0 +1,122 @@
+//! What to measure and how.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reprise_engine::{ClientIdentity, KeyLog};
+use reprise_trace::{Kind, Version};
+use reprise_wire::{CipherSuite, NamedGroup};
+use rustls_pki_types::CertificateDer;
+
+/// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
+pub struct Options {
+    /// The versions to measure; empty for each that the target speaks.
+    pub versions: Vec<Version>,
+    /// The kinds to measure; empty for `full` and each that the target offers.
+    pub kinds: Vec<Kind>,
+    /// Connections for each version and kind.
+    pub count: u32,
+    /// What happens to a connection after its first request.
+    pub connections: ConnectionReuse,
+    /// The request; `None` for services that are not HTTP.
+    pub request: Option<Request>,
+    /// How long to wait for tickets where nothing else is awaited.
+    pub ticket_wait: Duration,
+    /// How long one connection may take, from its first packet to its last.
+    pub timeout: Duration,
+    /// The name to send.
+    pub server_name: ServerName,
+    /// The protocols to offer.
+    pub alpn: Alpn,
+    /// Whom to trust.
+    pub certificates: Certificates,
+    /// The client's own certificate.
+    pub identity: Option<Arc<ClientIdentity>>,
+    /// The address to connect to instead of resolving the name.
+    pub resolve: Option<IpAddr>,
+    /// The suites to offer; empty for all that the engine speaks.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// The groups to offer; empty for all that the engine speaks.
+    pub groups: Vec<NamedGroup>,
+    /// Who is told the secrets.
+    pub key_log: Option<Arc<dyn KeyLog>>,
+    /// For the bootstrap: the same samples and seed give the same intervals.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            versions: Vec::new(),
+            kinds: Vec::new(),
+            count: 100,
+            connections: ConnectionReuse::Close,
+            request: Some(Request::default()),
+            ticket_wait: Duration::from_millis(200),
+            timeout: Duration::from_secs(10),
+            server_name: ServerName::Host,
+            alpn: Alpn::Default,
+            certificates: Certificates::Roots(Vec::new()),
+            identity: None,
+            resolve: None,
+            cipher_suites: Vec::new(),
+            groups: Vec::new(),
+            key_log: None,
+            seed: 0x5265_7072_6973_6521,
+        }
+    }
+}
+
+/// What happens to a connection after its first request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionReuse {
+    /// It is closed: `Connection: close`.
+    Close,
+    /// It carries the same request once more, which shows what the next message costs without any handshake.
+    KeepAlive,
+}
+
+/// An HTTP/1.1 request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// `GET`, `HEAD`, …
+    pub method: String,
+    /// The path to request instead of the target's.
+    pub path: Option<String>,
+    /// Further header fields, name and value.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { method: "GET".to_owned(), path: None, headers: Vec::new() }
+    }
+}
+
+/// The name in server_name, and the one that the certificate must be for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerName {
+    /// The target's host.
+    Host,
+    /// Another name.
+    Name(String),
+}
+
+/// The protocols that ALPN offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alpn {
+    /// `http/1.1` with a request, none without.
+    Default,
+    /// These; none if empty.
+    Protocols(Vec<Vec<u8>>),
+}
+
+/// Whom to trust.
+#[derive(Clone, Debug)]
+pub enum Certificates {
+    /// These root certificates, DER.
+    Roots(Vec<CertificateDer<'static>>),
+    /// Anyone.
+    Insecure,
+}

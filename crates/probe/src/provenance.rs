@@ -1,0 +1,46 @@
+//! Where a result comes from: program, machine, libraries.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+
+use reprise_trace::document::Provenance;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Describes this program on this machine, now. `command` is the command line with its secrets removed.
+pub fn provenance(version: &str, commit: Option<&str>, command: Vec<String>) -> Provenance {
+    let libraries = [("aws-lc-rs", env!("REPRISE_AWS_LC_RS")), ("rustls-webpki", env!("REPRISE_WEBPKI"))];
+    Provenance {
+        version: version.to_owned(),
+        commit: commit.map(str::to_owned),
+        command,
+        time: OffsetDateTime::now_utc().truncate_to_second().format(&Rfc3339).unwrap_or_default(),
+        machine: machine(),
+        cpu: cpu(),
+        kernel: kernel(),
+        libraries: libraries.map(|(name, version)| (name.to_owned(), version.to_owned())).into_iter().collect::<BTreeMap<_, _>>(),
+    }
+}
+
+fn machine() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+fn cpu() -> Option<String> {
+    let count = thread::available_parallelism().ok()?;
+    let model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let model = model.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    Some(format!("{model}, {count} available"))
+}
+
+fn kernel() -> Option<String> {
+    match fs::read_to_string("/proc/sys/kernel/osrelease") {
+        Ok(release) => Some(format!("Linux {}", release.trim())),
+        Err(_) => Some(std::env::consts::OS.to_owned()),
+    }
+}

@@ -1,0 +1,63 @@
+//! From a name to an address, within a time.
+
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reprise_trace::{Failure, FailureClass, Nanos};
+
+use crate::failure;
+use crate::interrupt::Interrupt;
+
+/// How often a wait looks at Ctrl-C.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The addresses of `host` in the system's order of preference, and how long it took to find them out. The system's
+/// resolver cannot be interrupted, so it runs on a thread of its own, whose start is not counted.
+pub(crate) fn resolve(
+    host: &str,
+    port: u16,
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<(Vec<IpAddr>, Nanos), Failure> {
+    let (sender, receiver) = mpsc::channel();
+    let name = host.to_owned();
+    thread::spawn(move || {
+        let start = Instant::now();
+        let found = (name.as_str(), port).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect::<Vec<_>>());
+        let _ = sender.send((found, Nanos::from(start.elapsed())));
+    });
+
+    let deadline = Instant::now() + timeout;
+    loop {
+        match receiver.recv_timeout(SLICE) {
+            Ok((Ok(addresses), took)) if !addresses.is_empty() => return Ok((addresses, took)),
+            Ok((Ok(_), _)) => return Err(failed(host, "it has no address")),
+            Ok((Err(error), _)) => return Err(failed(host, &why(&error))),
+            Err(RecvTimeoutError::Disconnected) => return Err(failed(host, "the resolver gave up")),
+            Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(failure::interrupted()),
+            Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                return Err(failed(host, &format!("no answer within {} s", timeout.as_secs_f64())));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// The resolver's own words, without those that say it once more.
+fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("failed to lookup address information: ").unwrap_or(&text).to_owned()
+}
+
+fn failed(host: &str, why: &str) -> Failure {
+    Failure {
+        class: FailureClass::Resolve,
+        name: "name_not_resolved".to_owned(),
+        message: format!("cannot resolve {host}: {why}"),
+        hint: Some("check the name, or give its address with --resolve ADDRESS".to_owned()),
+        local_port: None,
+    }
+}

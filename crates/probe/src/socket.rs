@@ -1,0 +1,180 @@
+//! A TCP connection with a deadline that Ctrl-C can cut short.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Poll, Token};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use crate::interrupt::Interrupt;
+
+/// How often a wait looks at Ctrl-C.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Makes connections; what it waits with is made once.
+pub(crate) struct Dialer {
+    poll: Poll,
+    events: Events,
+    interrupt: Interrupt,
+}
+
+impl Dialer {
+    pub(crate) fn new(interrupt: Interrupt) -> io::Result<Self> {
+        Ok(Self { poll: Poll::new()?, events: Events::with_capacity(4), interrupt })
+    }
+
+    /// A socket that is not connected yet: its making is no part of connecting.
+    pub(crate) fn socket(address: SocketAddr) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        // A handshake is a conversation of small messages: none may wait for another.
+        socket.set_tcp_nodelay(true)?;
+        Ok(socket)
+    }
+
+    /// Connects, SYN to established.
+    pub(crate) fn connect(&mut self, socket: Socket, address: SocketAddr, deadline: Instant) -> io::Result<Stream> {
+        let tcp = match socket.connect(&SockAddr::from(address)) {
+            Ok(()) => TcpStream::from(socket),
+            Err(error) if is_in_progress(&error) => self.finish_connecting(TcpStream::from(socket), deadline)?,
+            Err(error) => return Err(error),
+        };
+        Ok(Stream { tcp, deadline, interrupt: self.interrupt.clone(), sent: 0, received: 0, ended: false })
+    }
+
+    fn finish_connecting(&mut self, tcp: TcpStream, deadline: Instant) -> io::Result<TcpStream> {
+        let mut tcp = mio::net::TcpStream::from_std(tcp);
+        self.poll.registry().register(&mut tcp, Token(0), Interest::WRITABLE)?;
+        let connected = self.wait_until_writable(deadline);
+        self.poll.registry().deregister(&mut tcp)?;
+        connected?;
+        match tcp.take_error()? {
+            Some(error) => Err(error),
+            None => Ok(TcpStream::from(tcp)),
+        }
+    }
+
+    fn wait_until_writable(&mut self, deadline: Instant) -> io::Result<()> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.poll.poll(&mut self.events, Some(left.min(SLICE))) {
+                Ok(()) if !self.events.is_empty() => return Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ if self.interrupt.is_raised() => return Err(io::ErrorKind::Interrupted.into()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An established connection. Reading and writing end with [`io::ErrorKind::TimedOut`] at the deadline and with
+/// [`io::ErrorKind::Interrupted`] at Ctrl-C.
+pub(crate) struct Stream {
+    tcp: TcpStream,
+    deadline: Instant,
+    interrupt: Interrupt,
+    sent: u64,
+    received: u64,
+    ended: bool,
+}
+
+impl Stream {
+    /// Makes reading and writing wait. Not part of connecting.
+    pub(crate) fn prepare(&self) -> io::Result<()> {
+        self.tcp.set_nonblocking(false)?;
+        self.tcp.set_read_timeout(Some(SLICE))?;
+        self.tcp.set_write_timeout(Some(SLICE))
+    }
+
+    pub(crate) fn local_port(&self) -> io::Result<u16> {
+        Ok(self.tcp.local_addr()?.port())
+    }
+
+    /// Replaces the deadline.
+    pub(crate) fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+    }
+
+    /// Reads what has come; 0 at the end of the stream. Reading on after that end is an error, not another 0, so that
+    /// no loop can mistake a dead connection for a quiet one.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        loop {
+            // A server that never stops talking is not listened to past the deadline either.
+            self.check_time()?;
+            match self.tcp.read(buffer) {
+                Ok(count) => {
+                    self.received += count as u64;
+                    self.ended = count == 0;
+                    return Ok(count);
+                }
+                Err(error) => keep_waiting(error)?,
+            }
+        }
+    }
+
+    /// Whether the server will send nothing more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    pub(crate) fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.tcp.write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.sent += count as u64;
+                    bytes = bytes.get(count..).unwrap_or_default();
+                }
+                Err(error) => keep_waiting(error).and_then(|()| self.check_time())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) fn shut_down(&self) {
+        let _ = self.tcp.shutdown(std::net::Shutdown::Write);
+    }
+
+    /// Bytes written and read so far.
+    pub(crate) fn traffic(&self) -> (u64, u64) {
+        (self.sent, self.received)
+    }
+
+    fn check_time(&self) -> io::Result<()> {
+        if self.interrupt.is_raised() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if Instant::now() >= self.deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
+    }
+}
+
+/// A slice has passed without a byte; any other error stands.
+fn keep_waiting(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// Whether a non-blocking connect has begun rather than failed.
+fn is_in_progress(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        error.raw_os_error() == Some(libc::EINPROGRESS)
+    }
+    #[cfg(not(unix))]
+    {
+        error.kind() == io::ErrorKind::WouldBlock
+    }
+}

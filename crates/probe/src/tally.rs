@@ -1,0 +1,162 @@
+//! From samples to the figures of a document.
+
+use std::collections::BTreeMap;
+
+use reprise_stats::{Summary, paired_ratio, summarize};
+use reprise_trace::document::{NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Traffic};
+use reprise_trace::{
+    Asked, Attempt, Bytes, ClientAuthentication, Kind, Nanos, NextRequest, Phase, Sample,
+};
+
+/// The attempts of one version and kind, in the order in which they were made; those of one index were made in turns.
+pub(crate) struct Attempts {
+    pub(crate) asked: Asked,
+    pub(crate) rounds: Vec<Attempt>,
+}
+
+impl Attempts {
+    fn completed(&self) -> impl Iterator<Item = &Sample> {
+        self.rounds.iter().filter_map(|attempt| attempt.as_ref().ok())
+    }
+
+    /// The samples that are of the kind that was asked.
+    fn of_asked_kind(&self) -> impl Iterator<Item = &Sample> {
+        self.completed().filter(|sample| sample.outcome.kind == self.asked.kind)
+    }
+
+    /// One phase of one round, if that came out as asked.
+    fn phase_in_round(&self, round: usize, phase: Phase) -> Option<u64> {
+        let sample = self.rounds.get(round)?.as_ref().ok()?;
+        let phase = sample.phases.of(phase)?;
+        (sample.outcome.kind == self.asked.kind).then_some(phase.0)
+    }
+}
+
+/// The figures of one run.
+pub(crate) fn run(attempts: &Attempts, seed: u64) -> Run {
+    let asked: Vec<&Sample> = attempts.of_asked_kind().collect();
+    let phases = Phase::ALL.into_iter().filter_map(|phase| {
+        let values: Vec<u64> = asked.iter().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect();
+        Some((phase, statistics(summarize(&values, seed)?)))
+    });
+    let mut http_status = BTreeMap::new();
+    for status in attempts.completed().filter_map(|sample| sample.http_status) {
+        *http_status.entry(status).or_default() += 1;
+    }
+    Run {
+        asked: attempts.asked,
+        observed: observed(attempts),
+        n: asked.len() as u64,
+        failed: (attempts.rounds.len() - attempts.completed().count()) as u64,
+        phases: phases.collect(),
+        bytes: traffic(&asked),
+        round_trips: median(asked.iter().map(|sample| sample.round_trips)),
+        next_request: next_request(&asked, seed),
+        http_status,
+    }
+}
+
+/// What each kind of resumption saves against a full handshake of its version, phase by phase.
+pub(crate) fn ratios(runs: &[Attempts], seed: u64) -> Vec<Ratio> {
+    let mut ratios = Vec::new();
+    for to in runs.iter().filter(|run| run.asked.kind != Kind::Full) {
+        let full = Asked { kind: Kind::Full, ..to.asked };
+        let Some(from) = runs.iter().find(|run| run.asked == full) else { continue };
+        ratios.extend(Phase::ALL.into_iter().filter_map(|phase| compare(from, to, phase, seed)));
+    }
+    ratios
+}
+
+/// Every counted connection.
+pub(crate) fn records(runs: &[Attempts]) -> Vec<SampleRecord> {
+    let samples = runs.iter().flat_map(Attempts::completed);
+    let record = |sample: &Sample| SampleRecord {
+        local_port: sample.local_port,
+        asked: sample.asked,
+        kind: sample.outcome.kind,
+        phases: sample.phases,
+    };
+    samples.map(record).collect()
+}
+
+fn compare(from: &Attempts, to: &Attempts, phase: Phase, seed: u64) -> Option<Ratio> {
+    let rounds = from.rounds.len().min(to.rounds.len());
+    let pairs: Vec<(u64, u64)> = (0..rounds)
+        .filter_map(|round| Some((from.phase_in_round(round, phase)?, to.phase_in_round(round, phase)?)))
+        .collect();
+    let ratio = paired_ratio(&pairs, seed)?;
+    let (from_values, to_values): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+    let median = |values: &[u64]| reprise_stats::median(values).and_then(|median| i64::try_from(median).ok());
+    Some(Ratio {
+        phase,
+        tls: to.asked.tls,
+        from: from.asked.kind,
+        to: to.asked.kind,
+        median: ratio.median,
+        ci95: ratio.ci95.map(|(low, high)| [low, high]),
+        saved_ns: median(&from_values)? - median(&to_values)?,
+    })
+}
+
+fn observed(attempts: &Attempts) -> Observed {
+    let mut observed = Observed::default();
+    for outcome in attempts.completed().map(|sample| &sample.outcome) {
+        observed.kinds.add(outcome.kind);
+        observed.client_certificate_requested +=
+            u64::from(outcome.client_authentication != ClientAuthentication::NotRequested);
+        observed.client_certificate_sent += u64::from(outcome.client_authentication == ClientAuthentication::Sent);
+        observed.tickets_given += u64::from(outcome.tickets > 0);
+        observed.session_ids_given += u64::from(outcome.session_id_given);
+        observed.sessions_offered += u64::from(outcome.session_offered);
+    }
+    // A kind that was asked and never seen is a count of zero, not an absent one.
+    observed.kinds.0.entry(attempts.asked.kind).or_default();
+    observed.kinds.0.entry(Kind::Full).or_default();
+    if let Some(sample) = attempts.of_asked_kind().next().or_else(|| attempts.completed().next()) {
+        let outcome = sample.outcome.clone();
+        observed.version = Some(outcome.version.to_string());
+        observed.cipher = Some(outcome.cipher);
+        observed.group = outcome.group;
+        observed.signature = outcome.signature;
+        observed.peer_key = outcome.peer_key;
+        observed.psk_mode = outcome.psk_mode;
+        observed.alpn = outcome.alpn;
+    }
+    observed
+}
+
+fn statistics(summary: Summary) -> Statistics {
+    Statistics {
+        median_ns: summary.median,
+        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
+        mean_ns: summary.mean,
+        min_ns: summary.min,
+        max_ns: summary.max,
+        p90_ns: summary.p90,
+        p99_ns: summary.p99,
+    }
+}
+
+fn traffic(samples: &[&Sample]) -> Option<Traffic> {
+    Some(Traffic {
+        sent: Bytes(median(samples.iter().map(|sample| sample.sent.0))?),
+        received: Bytes(median(samples.iter().map(|sample| sample.received.0))?),
+    })
+}
+
+fn next_request(samples: &[&Sample], seed: u64) -> Option<NextRequestStatistics> {
+    let requests: Vec<NextRequest> = samples.iter().filter_map(|sample| sample.next_request).collect();
+    let of = |phase: fn(&NextRequest) -> Nanos| {
+        let values: Vec<u64> = requests.iter().map(|request| phase(request).0).collect();
+        summarize(&values, seed).map(statistics)
+    };
+    Some(NextRequestStatistics {
+        n: requests.len() as u64,
+        wait: of(|request| request.wait)?,
+        receive: of(|request| request.receive)?,
+    })
+}
+
+fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
+    reprise_stats::median(&values.collect::<Vec<_>>())
+}

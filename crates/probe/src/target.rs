@@ -1,0 +1,174 @@
+//! What is to be measured: `HOST[:PORT][/PATH]` or an https URL.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A host, a port and a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// A name or an address; an IPv6 address without its brackets.
+    pub host: String,
+    /// The port, 443 unless given.
+    pub port: u16,
+    /// The path with its query, `/` unless given.
+    pub path: String,
+}
+
+/// Why a target cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TargetError {
+    /// There is no host in it.
+    #[error("'{0}' names no host: a target is HOST[:PORT][/PATH] or an https URL")]
+    NoHost(String),
+    /// Another scheme than https.
+    #[error("'{0}' is no https URL: only TLS is measured, so write https:// or leave the scheme out")]
+    Scheme(String),
+    /// A port that is none.
+    #[error("'{0}' is no port: it is a number from 1 to 65535")]
+    Port(String),
+    /// Characters that no host has.
+    #[error("'{0}' is no host name: {1}")]
+    Host(String, &'static str),
+    /// A user name in the URL.
+    #[error("a target carries no user name or password: give it with --header 'Authorization: …'")]
+    UserInfo,
+    /// Control characters or spaces in the path.
+    #[error("the path holds a space or a control character: write it percent-encoded")]
+    Path,
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let rest = match text.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => rest,
+            Some(_) => return Err(TargetError::Scheme(text.to_owned())),
+            None => text,
+        };
+        let rest = rest.split('#').next().unwrap_or_default();
+        let (authority, path) = match rest.find(['/', '?']) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        if authority.contains('@') {
+            return Err(TargetError::UserInfo);
+        }
+        let (host, port) = split_authority(authority)?;
+        let host = check_host(text, host)?;
+        if path.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(TargetError::Path);
+        }
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        Ok(Self { host, port, path })
+    }
+}
+
+impl Target {
+    /// The address, where the host is one.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.host.parse().ok()
+    }
+
+    /// `HOST[:PORT]` as a Host header writes it (RFC 9110 §7.2).
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        if self.port == 443 { host } else { format!("{host}:{}", self.port) }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        write!(f, "{host}:{}", self.port)
+    }
+}
+
+/// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`, or a bare V6 address.
+fn split_authority(authority: &str) -> Result<(&str, u16), TargetError> {
+    let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
+        let (host, rest) = bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
+        (host, rest.strip_prefix(':').or(if rest.is_empty() { None } else { Some(rest) }))
+    } else if authority.parse::<IpAddr>().is_ok() {
+        (authority, None)
+    } else {
+        match authority.rsplit_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        }
+    };
+    let port = match port {
+        None => 443,
+        Some(port) => port.parse().ok().filter(|&port| port != 0).ok_or_else(|| TargetError::Port(port.to_owned()))?,
+    };
+    Ok((host, port))
+}
+
+fn check_host(text: &str, host: &str) -> Result<String, TargetError> {
+    if host.is_empty() {
+        return Err(TargetError::NoHost(text.to_owned()));
+    }
+    if host.parse::<IpAddr>().is_ok() {
+        return Ok(host.to_owned());
+    }
+    let host = host.trim_end_matches('.');
+    let complain = |why| Err(TargetError::Host(host.to_owned(), why));
+    match host {
+        _ if !host.is_ascii() => complain("write an internationalised name in its xn-- form"),
+        _ if host.len() > 253 => complain("it is longer than 253 characters"),
+        _ if host.split('.').any(|label| label.is_empty() || label.len() > 63) => {
+            complain("a label of it is empty or longer than 63 characters")
+        }
+        _ if !host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_')) => {
+            complain("it holds a character that no name has")
+        }
+        _ => Ok(host.to_ascii_lowercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> (String, u16, String) {
+        let target: Target = text.parse().unwrap();
+        (target.host, target.port, target.path)
+    }
+
+    #[test]
+    fn a_target_is_read_in_every_form() {
+        let example = |port, path: &str| ("example.org".to_owned(), port, path.to_owned());
+        assert_eq!(parsed("example.org"), example(443, "/"));
+        assert_eq!(parsed("Example.ORG.:8443"), example(8443, "/"));
+        assert_eq!(parsed("example.org/a?b=c#d"), example(443, "/a?b=c"));
+        assert_eq!(parsed("https://example.org?x"), example(443, "/?x"));
+        assert_eq!(parsed("HTTPS://example.org:1/a:b"), example(1, "/a:b"));
+        assert_eq!(parsed("[::1]:8443/x"), ("::1".to_owned(), 8443, "/x".to_owned()));
+        assert_eq!(parsed("::1"), ("::1".to_owned(), 443, "/".to_owned()));
+        assert_eq!(parsed("127.0.0.1:1"), ("127.0.0.1".to_owned(), 1, "/".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_target_says_why() {
+        let refused = |text: &str| text.parse::<Target>().unwrap_err();
+        assert_eq!(refused(""), TargetError::NoHost(String::new()));
+        assert_eq!(refused("https:///x"), TargetError::NoHost("https:///x".to_owned()));
+        assert!(matches!(refused("http://example.org"), TargetError::Scheme(_)));
+        for port in ["0", "65536", "x", ""] {
+            assert_eq!(refused(&format!("example.org:{port}")), TargetError::Port(port.to_owned()));
+        }
+        assert_eq!(refused("user@example.org"), TargetError::UserInfo);
+        assert!(matches!(refused("exa mple.org"), TargetError::Host(..)));
+        assert!(matches!(refused("[::1"), TargetError::Host(..)));
+        assert_eq!(refused("example.org/a b"), TargetError::Path);
+    }
+
+    #[test]
+    fn a_host_header_brackets_addresses_and_hides_the_usual_port() {
+        assert_eq!("[::1]:8443".parse::<Target>().unwrap().authority(), "[::1]:8443");
+        assert_eq!("example.org".parse::<Target>().unwrap().authority(), "example.org");
+    }
+}

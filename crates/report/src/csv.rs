@@ -1,0 +1,117 @@
+//! Statistics as comma-separated values (RFC 4180): one row for each label, version, kind and phase.
+
+use std::io::{self, Write};
+
+use reprise_trace::document::{LabDocument, MeasureDocument, Run, Statistics};
+use reprise_trace::{Kind, Phase};
+use serde::Serialize;
+
+/// One target, with the header.
+pub fn measure(document: &MeasureDocument, out: impl Write) -> io::Result<()> {
+    write(std::slice::from_ref(document), out)
+}
+
+/// The lab, with the header.
+pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
+    write(&document.results, out)
+}
+
+/// One row. Its fields are the header: their names and order are fixed, empty is unknown.
+#[derive(Serialize)]
+struct Record<'a> {
+    label: &'a str,
+    tls: &'static str,
+    kind: &'static str,
+    /// A phase, or `next_wait` and `next_receive` of one more request on the same connection.
+    phase: &'static str,
+    n: u64,
+    failed: u64,
+    observed_full: u64,
+    observed_id: u64,
+    observed_ticket: u64,
+    observed_psk: u64,
+    observed_early: u64,
+    median_ns: Option<u64>,
+    ci95_low_ns: Option<u64>,
+    ci95_high_ns: Option<u64>,
+    mean_ns: Option<u64>,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+    p90_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    saved_ns: Option<i64>,
+    ratio: Option<f64>,
+    ratio_ci95_low: Option<f64>,
+    ratio_ci95_high: Option<f64>,
+    round_trips: Option<u64>,
+    bytes_sent: Option<u64>,
+    bytes_received: Option<u64>,
+}
+
+fn write(documents: &[MeasureDocument], out: impl Write) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    for document in documents {
+        for run in &document.runs {
+            for record in records(document, run) {
+                writer.serialize(record)?;
+            }
+        }
+    }
+    writer.flush()
+}
+
+/// A run's rows. One whose samples were all of another kind has no statistics, and still one row, for its counts.
+fn records<'a>(document: &'a MeasureDocument, run: &Run) -> Vec<Record<'a>> {
+    let phases = run.phases.iter().map(|(phase, statistics)| (phase.name(), Some(*phase), statistics));
+    let next = run.next_request.iter().flat_map(|it| [("next_wait", None, &it.wait), ("next_receive", None, &it.receive)]);
+    let mut records: Vec<Record<'a>> =
+        phases.chain(next).map(|(name, phase, it)| record(document, run, name, phase, Some(it))).collect();
+    if records.is_empty() {
+        records.push(record(document, run, Phase::Total.name(), None, None));
+    }
+    records
+}
+
+fn record<'a>(
+    document: &'a MeasureDocument,
+    run: &Run,
+    name: &'static str,
+    phase: Option<Phase>,
+    statistics: Option<&Statistics>,
+) -> Record<'a> {
+    let kinds = &run.observed.kinds;
+    let ci95 = statistics.and_then(|it| it.ci95_ns);
+    let ratio = document
+        .ratios
+        .iter()
+        .find(|it| Some(it.phase) == phase && it.tls == run.asked.tls && it.from == Kind::Full && it.to == run.asked.kind);
+    let ratio_ci95 = ratio.and_then(|it| it.ci95);
+    Record {
+        label: &document.label,
+        tls: run.asked.tls.number(),
+        kind: run.asked.kind.name(),
+        phase: name,
+        n: if name.starts_with("next_") { run.next_request.map_or(0, |it| it.n) } else { run.n },
+        failed: run.failed,
+        observed_full: kinds.of(Kind::Full),
+        observed_id: kinds.of(Kind::Id),
+        observed_ticket: kinds.of(Kind::Ticket),
+        observed_psk: kinds.of(Kind::Psk),
+        observed_early: kinds.of(Kind::Early),
+        median_ns: statistics.map(|it| it.median_ns),
+        ci95_low_ns: ci95.map(|[low, _]| low),
+        ci95_high_ns: ci95.map(|[_, high]| high),
+        mean_ns: statistics.map(|it| it.mean_ns),
+        min_ns: statistics.map(|it| it.min_ns),
+        max_ns: statistics.map(|it| it.max_ns),
+        p90_ns: statistics.map(|it| it.p90_ns),
+        p99_ns: statistics.map(|it| it.p99_ns),
+        saved_ns: ratio.map(|it| it.saved_ns),
+        ratio: ratio.map(|it| it.median),
+        ratio_ci95_low: ratio_ci95.map(|[low, _]| low),
+        ratio_ci95_high: ratio_ci95.map(|[_, high]| high),
+        round_trips: run.round_trips,
+        bytes_sent: run.bytes.map(|it| it.sent.0),
+        bytes_received: run.bytes.map(|it| it.received.0),
+    }
+}

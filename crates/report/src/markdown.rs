@@ -1,0 +1,93 @@
+//! Pages as GitHub's Markdown: what the terminal shows, with every column.
+
+use reprise_trace::document::{LabDocument, MeasureDocument};
+
+use crate::page::{self, Block, Item, Page};
+use crate::table::{Alignment, Column, Row, Table};
+
+/// One target.
+pub fn measure(document: &MeasureDocument) -> String {
+    render(&page::measure(document))
+}
+
+/// The lab.
+pub fn lab(document: &LabDocument) -> String {
+    render(&page::lab(document))
+}
+
+fn render(page: &Page) -> String {
+    let title = format!("# {}\n", escaped(&page.title));
+    let blocks = page.blocks.iter().map(|block| match block {
+        Block::Heading(text) => format!("## {}\n", escaped(text)),
+        Block::Facts(facts) => {
+            facts.iter().map(|fact| format!("- {}: {}\n", escaped(&fact.name), escaped(&fact.value))).collect()
+        }
+        Block::Table(table) => self::table(table),
+        Block::Paragraph(text) => format!("{}\n", escaped(text)),
+        Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
+        Block::Item(item) => self::item(item),
+    });
+    std::iter::once(title).chain(blocks).collect::<Vec<_>>().join("\n")
+}
+
+fn table(table: &Table) -> String {
+    let header = |column: &Column| match column.unit.as_str() {
+        "" => escaped(&column.name),
+        unit => format!("{} {}", escaped(&column.name), escaped(unit)),
+    };
+    let rule = |column: &Column| match column.alignment {
+        Alignment::Left => ":---".to_owned(),
+        Alignment::Right => "---:".to_owned(),
+    };
+    let head = [table.columns.iter().map(header).collect(), table.columns.iter().map(rule).collect()];
+    let rows = table.rows().map(cells);
+    head.into_iter().chain(rows).map(|cells: Vec<String>| format!("| {} |\n", cells.join(" | "))).collect()
+}
+
+/// The cells of a row; its note stands in the last cell that is not empty, since GitHub's tables have no spans.
+fn cells(row: &Row) -> Vec<String> {
+    let mut cells: Vec<String> = row.cells.iter().map(|cell| escaped(cell.trim())).collect();
+    let place = cells.iter_mut().rev().find(|cell| !cell.is_empty());
+    if let (Some(cell), Some(note)) = (place, &row.note) {
+        cell.push_str(&format!(" ({})", escaped(note)));
+    }
+    cells
+}
+
+fn item(item: &Item) -> String {
+    let slug = item.slug.as_ref().map(|slug| format!(" `{slug}`")).unwrap_or_default();
+    let confidence = item.confidence.map(|confidence| format!(", {confidence}")).unwrap_or_default();
+    let mut out = format!("- **{}**{confidence}: {}{slug}\n", item.label, escaped(&item.text));
+    for evidence in &item.evidence {
+        out.push_str(&format!("  - {}\n", escaped(evidence)));
+    }
+    for step in &item.remedy {
+        out.push_str(&format!("  - → {}\n", escaped(step)));
+    }
+    out
+}
+
+/// Text that means itself: nothing in it ends a cell, opens a tag or makes a link. Underscores within words are safe.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '|' | '*' | '`' | '[' | ']' | '\\' => out.extend(['\\', letter]),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            control if control.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_stays_in_its_cell() {
+        assert_eq!(escaped("a|b\n<img>"), "a\\|b &lt;img>");
+    }
+}

@@ -1,0 +1,202 @@
+//! The lab: what resuming saves by key, version and way of resuming. The tables of the measurements that everybody quotes,
+//! for this machine.
+
+use reprise_explain::lab_sentences;
+use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
+use reprise_trace::{Kind, Phase, Version};
+
+use super::{Block, Fact, Item, Page, source};
+use crate::figures::{Figure, Scale, Unit};
+use crate::table::{Column, Draft, Table, Tone};
+
+/// How many characters the longest bar has.
+const BAR: usize = 20;
+
+/// All that is shown of the lab.
+pub(crate) fn lab(document: &LabDocument) -> Page {
+    let comparisons: Vec<Comparison<'_>> = document.results.iter().flat_map(comparisons).collect();
+    let mut blocks = vec![
+        Block::Facts(facts(document, &comparisons)),
+        Block::Heading("The handshake".to_owned()),
+        Block::Table(table(&comparisons, Phase::Tls, true)),
+        Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
+        Block::Table(table(&comparisons, Phase::Total, false)),
+        Block::Aside("Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned()),
+    ];
+    blocks.extend(lab_sentences(document).into_iter().map(Block::Paragraph));
+    if document.results.iter().any(|result| result.interrupted) {
+        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+    }
+    for result in &document.results {
+        let labelled = |warning: &String| Block::Item(Item::warning(format!("{}: {warning}", result.label)));
+        blocks.extend(result.warnings.iter().map(labelled));
+        blocks.extend(result.failures.iter().map(|failure| Block::Item(failure.into())));
+    }
+    blocks.push(source(&document.provenance));
+    Page { title: "What resuming a TLS session saves on this machine".to_owned(), blocks }
+}
+
+fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
+    let samples = match samples(comparisons) {
+        Some(count) => format!("{count} connections behind each figure, interleaved"),
+        None => "interleaved; n says how many connections are behind a figure".to_owned(),
+    };
+    let mut facts = vec![Fact::new("samples", samples)];
+    let libraries = &document.provenance.libraries;
+    if !libraries.is_empty() {
+        let shown: Vec<String> = libraries.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        facts.push(Fact::new("libraries", shown.join(" · ")));
+    }
+    facts
+}
+
+/// How many samples are behind every figure alike; `None` where the figures differ, and each row has to say.
+fn samples(comparisons: &[Comparison<'_>]) -> Option<u64> {
+    let mut counts = comparisons.iter().map(|it| it.shown().n);
+    let first = counts.next()?;
+    counts.all(|count| count == first).then_some(first)
+}
+
+/// New sessions of one server and version, and the same resumed in one way.
+struct Comparison<'a> {
+    result: &'a MeasureDocument,
+    version: Version,
+    new: &'a Run,
+    reused: Option<&'a Run>,
+}
+
+/// A server with several ways of resuming gives several, one with none gives one.
+fn comparisons(result: &MeasureDocument) -> Vec<Comparison<'_>> {
+    let of_version = |version: Version| {
+        let new = result.run(version, Kind::Full)?;
+        let resumptions = result.runs.iter().filter(|run| run.asked.tls == version && run.asked.kind != Kind::Full);
+        let mut reused: Vec<Option<&Run>> = resumptions.map(Some).collect();
+        if reused.is_empty() {
+            reused.push(None);
+        }
+        Some(reused.into_iter().map(move |reused| Comparison { result, version, new, reused }))
+    };
+    [Version::Tls12, Version::Tls13].into_iter().filter_map(of_version).flatten().collect()
+}
+
+impl<'a> Comparison<'a> {
+    /// `rsa-2048` of `rsa-2048/off`.
+    fn key(&self) -> &'a str {
+        self.label().0
+    }
+
+    /// `off` of `rsa-2048/off`.
+    fn server(&self) -> &'a str {
+        self.label().1
+    }
+
+    fn label(&self) -> (&'a str, &'a str) {
+        self.result.label.split_once('/').unwrap_or((&self.result.label, ""))
+    }
+
+    fn shown(&self) -> &'a Run {
+        self.reused.unwrap_or(self.new)
+    }
+
+    fn new_statistics(&self, phase: Phase) -> Option<&'a Statistics> {
+        self.new.phases.get(&phase)
+    }
+
+    fn reused_statistics(&self, phase: Phase) -> Option<&'a Statistics> {
+        self.reused?.phases.get(&phase)
+    }
+
+    fn ratio(&self, phase: Phase) -> Option<&'a Ratio> {
+        let kind = self.reused?.asked.kind;
+        let wanted = (phase, self.version, Kind::Full, kind);
+        self.result.ratios.iter().find(|ratio| (ratio.phase, ratio.tls, ratio.from, ratio.to) == wanted)
+    }
+
+    /// The share of a new session's time that is saved.
+    fn saved(&self, phase: Phase) -> Option<f64> {
+        let (new, reused) = (self.new_statistics(phase)?.median_ns, self.reused_statistics(phase)?.median_ns);
+        (new > 0).then(|| 1.0 - reused as f64 / new as f64)
+    }
+}
+
+fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table {
+    let new = || comparisons.iter().filter_map(|it| it.new_statistics(phase));
+    let reused = || comparisons.iter().filter_map(|it| it.reused_statistics(phase));
+    let unit = Unit::of_all(new().chain(reused()).map(|statistics| statistics.median_ns));
+    let (scale_of_new, scale_of_reused) = (Scale::of_column(unit, new()), Scale::of_column(unit, reused()));
+    let longest = new().map(|statistics| statistics.median_ns).max().unwrap_or_default();
+    let counted = samples(comparisons).is_none();
+
+    let mut columns = vec![Column::words("key"), Column::words("TLS"), Column::words("server"), Column::words("reused by")];
+    if with_bars {
+        columns.push(Column::words("taken █ saved ░").dispensable(1));
+    }
+    columns.extend([
+        Column::figures("n", "").dispensable(0),
+        Column::figures("new", unit.symbol()),
+        Column::figures("reused", unit.symbol()),
+        Column::figures("ratio", "×"),
+        Column::figures("saved", "%"),
+    ]);
+
+    let mut drafts = Vec::new();
+    let mut previous: Option<&Comparison<'_>> = None;
+    for comparison in sorted(comparisons) {
+        let same_key = previous.is_some_and(|it| it.key() == comparison.key());
+        let same_version = same_key && previous.is_some_and(|it| it.version == comparison.version);
+        if previous.is_some() && !same_version {
+            drafts.push(None);
+        }
+        let shown_once = |text: &str, again: bool| if again { String::new() } else { text.to_owned() };
+        let mut words = vec![
+            shown_once(comparison.key(), same_key),
+            shown_once(comparison.version.number(), same_version),
+            comparison.server().to_owned(),
+            reused_by(comparison).to_owned(),
+        ];
+        if with_bars {
+            words.push(bar(comparison, phase, longest));
+        }
+        let ratio = comparison.ratio(phase);
+        let refused = comparison.reused.is_some_and(|run| run.n == 0);
+        drafts.push(Some(Draft {
+            words,
+            figures: vec![
+                counted.then(|| Figure::count(comparison.shown().n)),
+                comparison.new_statistics(phase).map(|it| scale_of_new.median(it)),
+                comparison.reused_statistics(phase).map(|it| scale_of_reused.median(it)),
+                ratio.map(|it| Figure::ratio(it.median, it.ci95)),
+                comparison.saved(phase).map(Figure::percent),
+            ],
+            note: refused.then(|| "refused".to_owned()),
+            tone: if refused { Tone::Warning } else { Tone::Plain },
+        }));
+        previous = Some(comparison);
+    }
+    Table::of_drafts(columns, drafts)
+}
+
+/// By key in the order of the document, then by version, then by server in the order of the document.
+fn sorted<'c, 'a>(comparisons: &'c [Comparison<'a>]) -> Vec<&'c Comparison<'a>> {
+    let first_with_key = |key: &str| comparisons.iter().position(|it| it.key() == key);
+    let mut sorted: Vec<&Comparison<'a>> = comparisons.iter().collect();
+    sorted.sort_by_key(|it| (first_with_key(it.key()), it.version));
+    sorted
+}
+
+fn reused_by(comparison: &Comparison<'_>) -> &'static str {
+    match comparison.reused.map(|run| run.asked.kind) {
+        None => "–",
+        Some(Kind::Id) => "session ID",
+        Some(kind) => kind.name(),
+    }
+}
+
+/// A new session's time, on the scale of the longest: what a reused one takes of it, and what it saves.
+fn bar(comparison: &Comparison<'_>, phase: Phase, longest_ns: u64) -> String {
+    let Some(new) = comparison.new_statistics(phase).filter(|_| longest_ns > 0) else { return String::new() };
+    let characters = |ns: u64| ((ns as f64 / longest_ns as f64 * BAR as f64).round() as usize).clamp(1, BAR);
+    let whole = characters(new.median_ns);
+    let taken = comparison.reused_statistics(phase).map_or(whole, |reused| characters(reused.median_ns)).min(whole);
+    format!("{}{}", "█".repeat(taken), "░".repeat(whole - taken))
+}

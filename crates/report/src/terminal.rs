@@ -1,0 +1,193 @@
+//! Pages as text for a terminal, or for a file that is read like one.
+
+mod table;
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Effects};
+use reprise_trace::document::{LabDocument, MeasureDocument};
+
+use crate::page::{self, Block, Fact, Item, Page};
+use crate::table::Tone;
+
+/// How to write for the reader's terminal. The caller knows whether there is one, how wide, and about `NO_COLOR`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour.
+    pub color: bool,
+    /// Columns of text; `None` where there is no terminal: tables then keep all their columns.
+    pub width: Option<usize>,
+}
+
+/// One target.
+pub fn measure(document: &MeasureDocument, style: Style) -> String {
+    render(&page::measure(document), style)
+}
+
+/// The lab.
+pub fn lab(document: &LabDocument, style: Style) -> String {
+    render(&page::lab(document), style)
+}
+
+/// Prose is not set wider than this, however wide the terminal.
+const PROSE: usize = 100;
+
+/// Where the text of an item begins: behind the longest label, `warning`.
+const LABEL: usize = 9;
+
+const TITLE: anstyle::Style = anstyle::Style::new().bold();
+const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
+
+fn render(page: &Page, style: Style) -> String {
+    let mut out = format!("{}\n", style.paint(TITLE, &visible(&page.title)));
+    let mut previous: Option<&Block> = None;
+    for block in &page.blocks {
+        if !belongs_to(previous, block) {
+            out.push('\n');
+        }
+        match block {
+            Block::Heading(text) => line(&mut out, &style.paint(TITLE, &visible(text))),
+            Block::Facts(facts) => facts.iter().for_each(|fact| self::fact(&mut out, fact, facts, style)),
+            Block::Table(table) => out.push_str(&table::render(table, style)),
+            Block::Paragraph(text) => wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, text)),
+            Block::Aside(text) => {
+                wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(QUIET, text)));
+            }
+            Block::Item(item) => self::item(&mut out, item, style),
+        }
+        previous = Some(block);
+    }
+    out
+}
+
+/// Whether a block stands directly below the one before it: facts below the title, a table below its heading, a sentence
+/// below a sentence.
+fn belongs_to(previous: Option<&Block>, block: &Block) -> bool {
+    matches!(
+        (previous, block),
+        (None, Block::Facts(_))
+            | (Some(Block::Heading(_)), Block::Table(_))
+            | (Some(Block::Paragraph(_)), Block::Paragraph(_))
+    )
+}
+
+fn fact(out: &mut String, fact: &Fact, facts: &[Fact], style: Style) {
+    let width = facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or_default() + 2;
+    let name = format!("{:<width$}", fact.name);
+    let indent = " ".repeat(width);
+    for (index, text) in wrapped(&fact.value, &indent, &indent, style).iter().enumerate() {
+        match (index, text.strip_prefix(&indent)) {
+            (0, Some(value)) => line(out, &format!("{}{value}", style.paint(QUIET, &name))),
+            _ => line(out, text),
+        }
+    }
+}
+
+fn item(out: &mut String, item: &Item, style: Style) {
+    let indent = " ".repeat(LABEL);
+    let text = match (&item.slug, item.confidence) {
+        (Some(slug), Some(confidence)) => format!("{} [{slug},\u{a0}{confidence}]", item.text),
+        (Some(slug), None) => format!("{} [{slug}]", item.text),
+        (None, _) => item.text.clone(),
+    };
+    for (index, text) in wrapped(&text, &indent, &indent, style).iter().enumerate() {
+        match (index, text.strip_prefix(&indent)) {
+            (0, Some(text)) => {
+                let label = style.paint(tone(item.tone), item.label);
+                let gap = " ".repeat(LABEL.saturating_sub(item.label.len()));
+                line(out, &format!("{label}{gap}{}", style.paint(TITLE, text)));
+            }
+            _ => line(out, &style.paint(TITLE, text)),
+        }
+    }
+    for evidence in &item.evidence {
+        wrapped(evidence, &indent, &indent, style).iter().for_each(|text| line(out, text));
+    }
+    for (index, step) in item.remedy.iter().enumerate() {
+        let arrow = if index == 0 { "→ " } else { "  " };
+        let first = format!("{indent}{arrow}");
+        let rest = format!("{indent}    ");
+        wrapped(step, &first, &rest, style).iter().for_each(|text| line(out, text));
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{}", text.trim_end());
+}
+
+/// Prose in lines. A figure is never parted from its unit.
+fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
+    const TOGETHER: [(&str, &str); 6] = [
+        (" ms", "\u{a0}ms"),
+        (" µs", "\u{a0}µs"),
+        (" %", "\u{a0}%"),
+        (" ·", "\u{a0}·"),
+        ("± ", "±\u{a0}"),
+        ("TLS 1.", "TLS\u{a0}1."),
+    ];
+    let bound = TOGETHER.iter().fold(visible(text), |text, (parted, bound)| text.replace(parted, bound));
+    let width = style.width.unwrap_or(PROSE).min(PROSE);
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&bound, options).into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// Text from a server, a file or a flag, without what a terminal would obey.
+fn visible(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+}
+
+fn tone(tone: Tone) -> anstyle::Style {
+    match tone {
+        Tone::Plain => anstyle::Style::new(),
+        Tone::Gain => AnsiColor::Green.on_default(),
+        Tone::Quiet => QUIET,
+        Tone::Warning => AnsiColor::Yellow.on_default(),
+        Tone::Fault => AnsiColor::Red.on_default(),
+    }
+}
+
+impl Style {
+    fn paint(self, style: anstyle::Style, text: &str) -> String {
+        if self.color && !text.is_empty() && style != anstyle::Style::new() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NARROW: Style = Style { color: false, width: Some(24) };
+
+    #[test]
+    fn a_figure_is_not_parted_from_its_unit() {
+        assert_eq!(wrapped("the handshake takes 3.42 ms in all", "", "", NARROW), ["the handshake takes", "3.42 ms in all"]);
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_broken_runs_over() {
+        let directive = "ssl_session_cache=shared:SSL:10m;";
+        assert_eq!(wrapped(directive, "→ ", "  ", NARROW), [format!("→ {directive}")]);
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_drive_the_terminal() {
+        assert_eq!(visible("h2\u{1b}[2J\r\n"), "h2\u{fffd}[2J\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn nothing_is_painted_without_colour() {
+        assert_eq!(Style::default().paint(TITLE, "a"), "a");
+        let coloured = Style { color: true, width: None };
+        assert_eq!(coloured.paint(TITLE, "a"), "\u{1b}[1ma\u{1b}[0m");
+        assert_eq!(coloured.paint(tone(Tone::Plain), "a"), "a");
+    }
+}

@@ -1,0 +1,149 @@
+//! Tables on a terminal. What does not fit is left out by whole columns: a figure is never wrapped or cut.
+
+use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
+
+use super::{QUIET, Style, tone, visible};
+use crate::table::{Alignment, Line, Row, Table, Tone};
+
+/// Between two columns.
+const GAP: u16 = 2;
+
+/// The table, and below it the names of the columns that were left out for the width.
+pub(super) fn render(table: &Table, style: Style) -> String {
+    let (table, left_out) = fit(table.clone(), style.width);
+    let mut drawn = draw(&table).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().into_iter();
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    for header in drawn.by_ref().take(header_lines(&table) + 1) {
+        line(style.paint(QUIET, &header));
+    }
+    for content in &table.lines {
+        match content {
+            Line::Gap => line(String::new()),
+            Line::Row(row) => line(painted(&drawn.next().unwrap_or_default(), row, style)),
+        }
+    }
+    if !left_out.is_empty() {
+        line(style.paint(QUIET, &format!("Left out for the width: {}.", left_out.join(", "))));
+    }
+    out
+}
+
+/// The table without as many of its dispensable columns as the width asks for, and the names of those.
+fn fit(mut table: Table, width: Option<usize>) -> (Table, Vec<String>) {
+    let mut left_out = Vec::new();
+    while width.is_some_and(|width| drawn_width(&table) > width) {
+        let ranks = table.columns.iter().enumerate().filter_map(|(index, column)| Some((column.rank?, index)));
+        let Some((_, index)) = ranks.min() else { break };
+        left_out.extend(table.columns.get(index).map(|column| column.name.clone()).filter(|name| !name.is_empty()));
+        table = table.without_column(index);
+    }
+    (table, left_out)
+}
+
+fn drawn_width(table: &Table) -> usize {
+    draw(table).lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default()
+}
+
+/// Header, rule and rows, a line each (the header one or two); gaps are not drawn.
+fn draw(table: &Table) -> String {
+    let mut drawn = comfy_table::Table::new();
+    drawn
+        .load_preset(presets::NOTHING)
+        .set_style(TableComponent::HeaderLines, '─')
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(table.columns.iter().map(|column| match header_lines(table) {
+            1 => column.name.clone(),
+            _ => format!("{}\n{}", column.name, column.unit),
+        }));
+    drawn.add_rows(table.rows().map(|row| row.cells.iter().map(|cell| visible(cell))));
+    let last = table.columns.len().saturating_sub(1);
+    for (index, (drawn, column)) in drawn.column_iter_mut().zip(&table.columns).enumerate() {
+        drawn.set_padding((0, if index == last { 0 } else { GAP }));
+        drawn.set_cell_alignment(match column.alignment {
+            Alignment::Left => CellAlignment::Left,
+            Alignment::Right => CellAlignment::Right,
+        });
+    }
+    drawn.to_string()
+}
+
+fn header_lines(table: &Table) -> usize {
+    if table.columns.iter().all(|column| column.unit.is_empty()) { 1 } else { 2 }
+}
+
+fn painted(drawn: &str, row: &Row, style: Style) -> String {
+    let text = match &row.note {
+        Some(note) => format!("{drawn}  {}", visible(note)),
+        None => drawn.to_owned(),
+    };
+    // The medians are what is read first: spreads step back.
+    if row.tone == Tone::Plain { quiet_spreads(&text, style) } else { style.paint(tone(row.tone), &text) }
+}
+
+fn quiet_spreads(text: &str, style: Style) -> String {
+    let mut parts = text.split('±');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (spread, rest) = part.split_at(part.find(' ').unwrap_or(part.len()));
+        out.push_str(&style.paint(QUIET, &format!("±{spread}")));
+        out.push_str(rest);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Figure;
+    use crate::table::{Column, Draft};
+
+    fn table() -> Table {
+        let row = |kind: &str, ratio| Draft {
+            words: vec![kind.to_owned()],
+            figures: vec![Some(Figure::count(100)), Some(Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1])))],
+            note: None,
+            tone: Tone::Plain,
+        };
+        let columns = vec![Column::words("kind"), Column::figures("n", "").dispensable(0), Column::figures("tls", "ms")];
+        Table::of_drafts(columns, vec![Some(row("full", 1.0)), None, Some(row("ticket", 12.5))])
+    }
+
+    fn lines(width: Option<usize>) -> Vec<String> {
+        render(&table(), Style { color: false, width }).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn figures_stand_under_one_another_and_under_their_unit() {
+        assert_eq!(
+            lines(None),
+            [
+                "kind      n          tls",
+                "                      ms",
+                "────────────────────────",
+                "full    100   1.00 ±0.10",
+                "",
+                "ticket  100  12.50 ±0.10",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_by_whole_columns_and_is_named() {
+        assert_eq!(lines(Some(24)), lines(None));
+        assert_eq!(
+            lines(Some(23))[2..],
+            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Left out for the width: n."]
+        );
+        assert_eq!(lines(Some(5)), lines(Some(23)), "what is indispensable stays");
+    }
+
+    #[test]
+    fn spreads_are_dimmed_beside_their_figure() {
+        let coloured = Style { color: true, width: None };
+        assert_eq!(quiet_spreads("1.00 ±0.10  2 ±1", coloured), "1.00 \u{1b}[2m±0.10\u{1b}[0m  2 \u{1b}[2m±1\u{1b}[0m");
+    }
+}

@@ -1,0 +1,153 @@
+//! Documents in `documents/` against the texts in `golden/` that they become. `REPRISE_BLESS=1` writes the texts anew: read
+//! the difference before it is committed.
+
+// What a helper of a test unwraps is as good as an assertion.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use reprise_report::terminal::{self, Style};
+use reprise_report::{csv, json, markdown};
+use reprise_trace::document::{LabDocument, MeasureDocument};
+use serde_json::Value;
+
+const MEASURED: [&str; 3] = ["nginx", "refused", "away"];
+
+#[test]
+fn a_target_on_terminals_of_every_width() {
+    for name in MEASURED {
+        let document = measured(name);
+        for width in [80, 120] {
+            compare(&format!("{name}.{width}.txt"), &terminal::measure(&document, plain(Some(width))));
+        }
+        compare(&format!("{name}.txt"), &terminal::measure(&document, plain(None)));
+    }
+}
+
+#[test]
+fn a_target_in_colour() {
+    let style = Style { color: true, width: Some(120) };
+    for name in MEASURED {
+        let coloured = terminal::measure(&measured(name), style);
+        compare(&format!("{name}.color.txt"), &coloured);
+        assert_eq!(without_escapes(&coloured), terminal::measure(&measured(name), plain(Some(120))), "colour moves nothing");
+    }
+}
+
+#[test]
+fn the_lab_on_terminals_of_every_width() {
+    for width in [80, 120] {
+        compare(&format!("lab.{width}.txt"), &terminal::lab(&lab(), plain(Some(width))));
+    }
+    compare("lab.color.txt", &terminal::lab(&lab(), Style { color: true, width: Some(120) }));
+}
+
+#[test]
+fn markdown_and_csv() {
+    for name in MEASURED {
+        compare(&format!("{name}.md"), &markdown::measure(&measured(name)));
+        let mut table = Vec::new();
+        csv::measure(&measured(name), &mut table).unwrap();
+        compare(&format!("{name}.csv"), &String::from_utf8(table).unwrap());
+    }
+    compare("lab.md", &markdown::lab(&lab()));
+    let mut table = Vec::new();
+    csv::lab(&lab(), &mut table).unwrap();
+    compare("lab.csv", &String::from_utf8(table).unwrap());
+}
+
+#[test]
+fn json_loses_nothing() {
+    let mut written = Vec::new();
+    json::write(&lab(), &mut written).unwrap();
+    let read: Value = serde_json::from_slice(&written).unwrap();
+    assert_eq!(read, serde_json::from_str::<Value>(&source("lab")).unwrap());
+    assert!(written.ends_with(b"}\n"));
+}
+
+#[test]
+fn no_line_of_a_table_is_wider_than_the_terminal() {
+    for name in MEASURED {
+        for width in [70, 80, 100, 120] {
+            let page = terminal::measure(&measured(name), plain(Some(width)));
+            let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{name}: {widest} columns on a terminal of {width}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_of_one_column_is_overrun_and_not_a_crash() {
+    for name in MEASURED {
+        for width in [0, 1] {
+            assert!(terminal::measure(&measured(name), plain(Some(width))).contains("total"));
+        }
+    }
+}
+
+#[test]
+fn a_document_without_runs_still_makes_a_page() {
+    let mut document = measured("nginx");
+    document.runs.clear();
+    document.ratios.clear();
+    document.findings.clear();
+    let page = terminal::measure(&document, plain(Some(80)));
+    assert!(page.starts_with("https://localhost:8443/ at 127.0.0.1\n"));
+    assert!(markdown::measure(&document).starts_with("# https://localhost:8443/"));
+    let nothing = LabDocument { results: Vec::new(), ..lab() };
+    assert!(terminal::lab(&nothing, plain(None)).starts_with("What resuming a TLS session saves"));
+}
+
+#[test]
+fn a_target_on_which_nothing_completed_is_told_row_by_row() {
+    let mut document = measured("refused");
+    document.findings.clear();
+    for run in &mut document.runs {
+        run.observed.kinds.0.clear();
+        run.phases.clear();
+        (run.n, run.failed) = (0, 100);
+    }
+    let page = terminal::measure(&document, plain(Some(80)));
+    assert_eq!(page.matches("none completed").count(), 3);
+    assert_eq!(page.matches("failed  100 of 100").count(), 3);
+    assert!(page.contains("None of 300 connections completed"));
+}
+
+fn plain(width: Option<usize>) -> Style {
+    Style { color: false, width }
+}
+
+fn measured(name: &str) -> MeasureDocument {
+    let mut document: MeasureDocument = serde_json::from_str(&source(name)).unwrap();
+    document.findings = reprise_explain::findings(&document);
+    document
+}
+
+fn lab() -> LabDocument {
+    serde_json::from_str(&source("lab")).unwrap()
+}
+
+fn source(name: &str) -> String {
+    fs::read_to_string(tests().join("documents").join(name).with_extension("json")).unwrap()
+}
+
+fn compare(name: &str, rendered: &str) {
+    let file = tests().join("golden").join(name);
+    if std::env::var_os("REPRISE_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&file, rendered).unwrap();
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert!(rendered == expected, "{name} differs; REPRISE_BLESS=1 writes it anew. It is now:\n{rendered}");
+}
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+/// Colours alone: from ESC to `m`.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| out + part.split_once('m').map_or(part, |(_, rest)| rest))
+}

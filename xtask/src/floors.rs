@@ -1,0 +1,136 @@
+//! The house has floors, and a crate imports only crates of lower ones. Each crate says where it stands:
+//!
+//! ```toml
+//! [package.metadata.reprise]
+//! floor = 3
+//! ```
+
+use std::collections::BTreeMap;
+
+use anyhow::bail;
+use cargo_metadata::{DependencyKind, Package};
+
+use crate::workspace::Workspace;
+
+/// The crate that tests of any floor may start servers with. It imports nothing that they could be testing through it.
+const LAB: &str = "reprise-lab";
+
+/// Prints the house from the top floor down. Fails, with every fault named, when a crate has no floor or imports one of
+/// its own or of a higher floor.
+pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
+    let crates: Vec<Crate> = workspace.metadata.workspace_packages().into_iter().map(Crate::of).collect();
+    let faults = faults(&crates);
+    if !faults.is_empty() {
+        bail!("the floors do not hold:\n  {}", faults.join("\n  "));
+    }
+    for (floor, names) in by_floor(&crates).into_iter().rev() {
+        println!("floor {floor}: {}", names.join(" "));
+    }
+    println!("{} crates, each above what it imports", crates.len());
+    Ok(())
+}
+
+struct Crate {
+    name: String,
+    floor: Option<u64>,
+    imports: Vec<Import>,
+}
+
+struct Import {
+    name: String,
+    for_tests: bool,
+}
+
+impl Crate {
+    fn of(package: &Package) -> Self {
+        let imports = package.dependencies.iter().filter(|dependency| dependency.path.is_some()).map(|dependency| Import {
+            name: dependency.name.clone(),
+            for_tests: dependency.kind == DependencyKind::Development,
+        });
+        Self {
+            name: package.name.to_string(),
+            floor: package.metadata.pointer("/reprise/floor").and_then(serde_json::Value::as_u64),
+            imports: imports.collect(),
+        }
+    }
+}
+
+fn faults(crates: &[Crate]) -> Vec<String> {
+    let floors: BTreeMap<&str, u64> =
+        crates.iter().filter_map(|member| Some((member.name.as_str(), member.floor?))).collect();
+    let mut faults = Vec::new();
+    for member in crates {
+        let Some(floor) = member.floor else {
+            faults
+                .push(format!("{0} has no floor: add [package.metadata.reprise] floor = N to its Cargo.toml", member.name));
+            continue;
+        };
+        for import in &member.imports {
+            // One without a floor has a fault of its own.
+            let Some(&below) = floors.get(import.name.as_str()) else { continue };
+            if below < floor || import.for_tests && import.name == LAB {
+                continue;
+            }
+            let purpose = if import.for_tests { " for its tests" } else { "" };
+            faults.push(format!(
+                "{} (floor {floor}) imports {} (floor {below}){purpose}: a crate imports only crates of lower floors",
+                member.name, import.name
+            ));
+        }
+    }
+    faults
+}
+
+fn by_floor(crates: &[Crate]) -> BTreeMap<u64, Vec<&str>> {
+    let mut house: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    for member in crates {
+        house.entry(member.floor.unwrap_or_default()).or_default().push(&member.name);
+    }
+    house
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(name: &str, floor: Option<u64>, imports: &[(&str, bool)]) -> Crate {
+        let imports = imports.iter().map(|&(name, for_tests)| Import { name: name.to_owned(), for_tests });
+        Crate { name: name.to_owned(), floor, imports: imports.collect() }
+    }
+
+    #[test]
+    fn lower_floors_may_be_imported() {
+        let crates = [member("wire", Some(0), &[]), member("engine", Some(1), &[("wire", false), ("wire", true)])];
+        assert_eq!(faults(&crates), Vec::<String>::new());
+    }
+
+    #[test]
+    fn its_own_and_higher_floors_may_not() {
+        let found = faults(&[
+            member("wire", Some(0), &[("trace", false), ("engine", true)]),
+            member("trace", Some(0), &[]),
+            member("engine", Some(1), &[]),
+        ]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("wire (floor 0) imports trace (floor 0):"), "{found:?}");
+        assert!(found[1].starts_with("wire (floor 0) imports engine (floor 1) for its tests:"), "{found:?}");
+    }
+
+    #[test]
+    fn tests_may_import_the_lab_and_nothing_else_may() {
+        let lab = || member(LAB, Some(2), &[]);
+        assert_eq!(faults(&[lab(), member("engine", Some(1), &[(LAB, true)])]).len(), 0);
+        assert_eq!(faults(&[lab(), member("engine", Some(1), &[(LAB, false)])]).len(), 1);
+    }
+
+    #[test]
+    fn every_crate_has_a_floor() {
+        let found = faults(&[member("attic", None, &[])]);
+        assert!(found[0].starts_with("attic has no floor"), "{found:?}");
+    }
+
+    #[test]
+    fn this_house_stands() {
+        check(&Workspace::find().unwrap()).unwrap();
+    }
+}
