@@ -5,6 +5,7 @@
 
 mod docs;
 mod floors;
+mod picture;
 mod schema;
 mod workspace;
 
@@ -31,6 +32,8 @@ enum Task {
         #[arg(long)]
         test_command: bool,
     },
+    /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
+    Picture,
     /// Write the JSON Schema of every document into docs/schema.
     Schema {
         /// Write nothing; fail when the committed files differ.
@@ -55,6 +58,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Floors => floors::check(workspace),
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
+        Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),
     }

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::cmd::load::LoadArgs;
 use crate::cmd::measure::MeasureArgs;
+use crate::cmd::report::ReportArgs;
 
 /// Measure, explain and remove the cost of TLS connections.
 #[derive(Parser)]
@@ -19,6 +21,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// What does a connection cost, new and resumed, phase by phase?
     Measure(Box<MeasureArgs>),
+    /// How many handshakes a second does it hold, and who is the bottleneck?
+    Load(Box<LoadArgs>),
+    /// Show a saved result again, in any format
+    Report(Box<ReportArgs>),
 }
 
 const EXAMPLES: &str = "\

@@ -26,6 +26,8 @@ fn main() -> ExitCode {
     }
     let result = match cli.command {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
+        Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
+        Command::Report(arguments) => cmd::report::run(*arguments),
     };
     Ending::from(result).into_exit_code()
 }

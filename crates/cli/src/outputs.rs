@@ -96,7 +96,9 @@ impl Output {
                 out.write_all(bytes).and_then(|()| out.flush())?;
                 Ok(())
             }
-            Self::File(path, mut file) => overwrite(&mut file, bytes).with_context(|| format!("cannot write {}", path.display())),
+            Self::File(path, mut file) => {
+                overwrite(&mut file, bytes).with_context(|| format!("cannot write {}", path.display()))
+            }
         }
     }
 }

@@ -39,8 +39,12 @@ mod tests {
 
     #[test]
     fn headers_and_queries_are_hidden() {
-        let given = ["reprise", "-H", "Authorization: x", "--header=Cookie: y", "-HToken: z", "example.org/a?token=t", "-n", "3"];
+        let given =
+            ["reprise", "-H", "Authorization: x", "--header=Cookie: y", "-HToken: z", "example.org/a?token=t", "-n", "3"];
         let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
-        assert_eq!(shown, ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]);
+        assert_eq!(
+            shown,
+            ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]
+        );
     }
 }

@@ -50,7 +50,7 @@ fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
             let (ratio, interval) = ratio_and_interval(saved.ratio, ci95);
             format!("{ratio} times as fast (95 % interval {interval})")
         }
-        None => format!("{} times as fast", ratio(saved.ratio)),
+        None => format!("{} times as fast in {}, too few to be sure", ratio(saved.ratio), connections(run.n)),
     };
     if saved.ratio < 1.0 {
         return format!("{resuming} lengthens the handshake from {full} to {resumed}, {ratio}.");

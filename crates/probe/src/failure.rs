@@ -20,7 +20,9 @@ pub(crate) fn interrupted() -> Failure {
 
 pub(crate) fn connect(address: SocketAddr, error: &io::Error) -> Failure {
     let (name, hint) = match error.kind() {
-        io::ErrorKind::ConnectionRefused => ("connection_refused", "nothing listens there: check the port, and that the server runs"),
+        io::ErrorKind::ConnectionRefused => {
+            ("connection_refused", "nothing listens there: check the port, and that the server runs")
+        }
         io::ErrorKind::TimedOut => ("connect_timeout", "a firewall may drop the packets; --timeout gives it longer"),
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
             ("unreachable", "check the address and the route; --resolve ADDRESS picks another (-4 or -6)")
@@ -72,18 +74,18 @@ pub(crate) fn tls(error: &Error, has_identity: bool) -> Failure {
         Error::Certificate(_) => FailureClass::Certificate,
         _ => FailureClass::Tls,
     };
-    Failure { class, name: tls_name(error), message: error.to_string(), hint: tls_hint(error, has_identity), local_port: None }
+    Failure {
+        class,
+        name: tls_name(error),
+        message: error.to_string(),
+        hint: tls_hint(error, has_identity),
+        local_port: None,
+    }
 }
 
 /// What went wrong with a response.
 pub(crate) fn response(name: &str, message: String, hint: Option<&str>) -> Failure {
-    Failure {
-        class: FailureClass::Request,
-        name: name.to_owned(),
-        message,
-        hint: hint.map(str::to_owned),
-        local_port: None,
-    }
+    Failure { class: FailureClass::Request, name: name.to_owned(), message, hint: hint.map(str::to_owned), local_port: None }
 }
 
 /// Under TLS 1.3 a handshake has completed only once the server has shown its application keys.
@@ -92,7 +94,9 @@ pub(crate) fn unconfirmed() -> Failure {
         class: FailureClass::Tls,
         name: "unconfirmed".to_owned(),
         message: "the server closed before it showed that it had finished: no record under its application keys".to_owned(),
-        hint: Some("it may have refused the handshake in silence (client certificate?); a longer --ticket-wait shows".to_owned()),
+        hint: Some(
+            "it may have refused the handshake in silence (client certificate?); a longer --ticket-wait shows".to_owned(),
+        ),
         local_port: None,
     }
 }
@@ -119,15 +123,23 @@ fn tls_name(error: &Error) -> String {
 
 fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
     let hint = match error {
-        Error::NotTls(bytes) if bytes.starts_with(b"HTTP/") => "this port speaks plain HTTP; its TLS port is often 443 or 8443",
+        Error::NotTls(bytes) if [&b"HTTP/"[..], b"<!DOCTYPE", b"<html"].iter().any(|start| bytes.starts_with(start)) => {
+            "this port speaks plain HTTP; its TLS port is often 443 or 8443"
+        }
         Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, it cannot be measured yet",
-        Error::Certificate(CertificateError::UnknownIssuer) => "give the root that signed it with --ca FILE, or look away with --insecure",
+        Error::Certificate(CertificateError::UnknownIssuer) => {
+            "give the root that signed it with --ca FILE, or look away with --insecure"
+        }
         Error::Certificate(CertificateError::Expired | CertificateError::NotValidYet) => {
             "renew it, check this machine's clock, or look away with --insecure"
         }
-        Error::Certificate(CertificateError::WrongName { .. }) => "ask for one of its names with --sni NAME, or look away with --insecure",
+        Error::Certificate(CertificateError::WrongName { .. }) => {
+            "ask for one of its names with --sni NAME, or look away with --insecure"
+        }
         Error::Certificate(_) => "--insecure measures all the same",
-        Error::AlertReceived(AlertDescription::PROTOCOL_VERSION) => "it does not speak the versions that were offered: leave --tls out",
+        Error::AlertReceived(AlertDescription::PROTOCOL_VERSION) => {
+            "it does not speak the versions that were offered: leave --tls out"
+        }
         Error::AlertReceived(AlertDescription::HANDSHAKE_FAILURE) if has_identity => {
             "no common cipher suite or group, or it does not accept the client's certificate"
         }
@@ -144,8 +156,12 @@ fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
             | AlertDescription::ACCESS_DENIED
             | AlertDescription::DECRYPT_ERROR,
         ) if has_identity => "it does not accept the client's certificate: check that its CA is the one the server trusts",
-        Error::AlertReceived(AlertDescription::UNRECOGNIZED_NAME) => "it does not know this name: --sni NAME asks for another",
-        Error::AlertReceived(AlertDescription::NO_APPLICATION_PROTOCOL) => "it wants another protocol: --alpn NAME offers it",
+        Error::AlertReceived(AlertDescription::UNRECOGNIZED_NAME) => {
+            "it does not know this name: --sni NAME asks for another"
+        }
+        Error::AlertReceived(AlertDescription::NO_APPLICATION_PROTOCOL) => {
+            "it wants another protocol: --alpn NAME offers it"
+        }
         Error::ClosedEarly(_) => "the server's log may say why",
         Error::NoCommonSignatureScheme => "use a client key of another kind",
         _ => return None,

@@ -185,9 +185,12 @@ impl Response {
             parsed.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value)
         };
         let says = |name, token: &str| {
-            values(name).any(|value| value.split(|&byte| byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes())))
+            values(name).any(|value| {
+                value.split(|&byte| byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+            })
         };
-        self.keeps_alive = if parsed.version == Some(1) { !says("connection", "close") } else { says("connection", "keep-alive") };
+        self.keeps_alive =
+            if parsed.version == Some(1) { !says("connection", "close") } else { says("connection", "keep-alive") };
 
         let length = values("content-length").next();
         self.state = if self.is_head_request || status == 204 || status == 304 {
@@ -259,7 +262,8 @@ mod tests {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nT: 1\r\n\r\n";
         assert!(received(chunked).is_done());
         assert!(!received(&chunked[..chunked.len() - 2]).is_done());
-        let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let interim =
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         assert_eq!(received(interim).status(), Some(404));
         assert!(!received(interim).keeps_alive());
     }

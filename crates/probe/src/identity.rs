@@ -38,9 +38,9 @@ pub enum IdentityError {
     /// There is no private key in the file.
     #[error("{0} holds no private key in PEM (-----BEGIN PRIVATE KEY-----)")]
     NoKey(PathBuf),
-    /// The key's old encryption is not read: OpenSSL's own (RFC 1421), or PBES1 (RFC 8018, section 6.1).
-    #[error("{0} is encrypted in an old format: convert it with 'openssl pkcs8 -topk8 -in OLD -out NEW'")]
-    OldEncryption(PathBuf),
+    /// The key's encryption is not read: PBES2 is (RFC 8018, section 6.2), and nothing older.
+    #[error("{0} is encrypted in a way that is not read: convert it with 'openssl pkcs8 -topk8 -in OLD -out NEW'")]
+    UnreadEncryption(PathBuf),
     /// No passphrase can be had.
     #[error("{path} is encrypted, and its passphrase is unknown: {error}")]
     NoPassphrase {
@@ -70,7 +70,8 @@ pub fn load_identity(certificate: &Path, key: &Path, passphrase: &Passphrase<'_>
     let chain = read_chain(certificate)?;
     let der = read_key(key, passphrase)?;
     let key_pair = PrivateKey::from_der(&der).ok_or_else(|| IdentityError::UnsupportedKey(key.to_owned()))?;
-    let belongs = chain.first().and_then(reprise_engine::public_key_of).is_some_and(|public| key_pair.is_private_half_of(&public));
+    let belongs =
+        chain.first().and_then(reprise_engine::public_key_of).is_some_and(|public| key_pair.is_private_half_of(&public));
     if !belongs {
         return Err(IdentityError::Mismatch { certificate: certificate.to_owned(), key: key.to_owned() });
     }
@@ -94,25 +95,43 @@ fn read_key(path: &Path, passphrase: &Passphrase<'_>) -> Result<PrivateKeyDer<'s
     let pem = read(path)?;
     let text = String::from_utf8_lossy(&pem);
     if text.contains("Proc-Type: 4,ENCRYPTED") {
-        return Err(IdentityError::OldEncryption(path.to_owned()));
+        return Err(IdentityError::UnreadEncryption(path.to_owned()));
     }
     if let Some(encrypted) = encrypted_section(&text) {
         let secret = passphrase(path).map_err(|error| IdentityError::NoPassphrase { path: path.to_owned(), error })?;
-        let key = decrypt(encrypted, &secret).map_err(|error| match error {
-            Pkcs8Error::EncryptedPrivateKey(Pkcs5Error::DecryptFailed) | Pkcs8Error::KeyMalformed => {
-                IdentityError::WrongPassphrase(path.to_owned())
-            }
-            Pkcs8Error::EncryptedPrivateKey(_) => IdentityError::OldEncryption(path.to_owned()),
-            error => IdentityError::Unreadable { path: path.to_owned(), error: error.to_string() },
-        })?;
+        let key = decrypt(encrypted, &secret).map_err(|error| error.at(path))?;
         return Ok(PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.as_bytes().to_vec())));
     }
     PrivateKeyDer::from_pem_slice(&pem).map_err(|_| IdentityError::NoKey(path.to_owned()))
 }
 
-fn decrypt(pem: &str, passphrase: &str) -> Result<SecretDocument, Pkcs8Error> {
-    let (_, document) = SecretDocument::from_pem(pem).map_err(Pkcs8Error::Asn1)?;
-    EncryptedPrivateKeyInfo::try_from(document.as_bytes())?.decrypt(passphrase)
+fn decrypt(pem: &str, passphrase: &str) -> Result<SecretDocument, Undecrypted> {
+    let (_, document) = SecretDocument::from_pem(pem).map_err(Undecrypted::Damaged)?;
+    let key = EncryptedPrivateKeyInfo::try_from(document.as_bytes()).map_err(|_| Undecrypted::Unread)?;
+    key.decrypt(passphrase).map_err(|error| match error {
+        // With a wrong key the padding is wrong, and once in 256 times what stands before it.
+        Pkcs8Error::EncryptedPrivateKey(Pkcs5Error::DecryptFailed | Pkcs5Error::EncryptFailed) => Undecrypted::WrongKey,
+        Pkcs8Error::EncryptedPrivateKey(_) => Undecrypted::Unread,
+        _ => Undecrypted::WrongKey,
+    })
+}
+
+/// Why an encrypted key stays so.
+enum Undecrypted {
+    Damaged(pkcs8::der::Error),
+    Unread,
+    WrongKey,
+}
+
+impl Undecrypted {
+    fn at(self, path: &Path) -> IdentityError {
+        let path = path.to_owned();
+        match self {
+            Self::Damaged(error) => IdentityError::Unreadable { path, error: error.to_string() },
+            Self::Unread => IdentityError::UnreadEncryption(path),
+            Self::WrongKey => IdentityError::WrongPassphrase(path),
+        }
+    }
 }
 
 /// The first encrypted PKCS #8 section (RFC 7468 §11).
@@ -184,7 +203,9 @@ impl Signer for PrivateKey {
                 key.sign(encoding, &random, message, &mut signature).map_err(|_| FAILED)?;
                 Ok(signature)
             }
-            Self::Ecdsa(key, _) => key.sign(&random, message).map(|signature| signature.as_ref().to_vec()).map_err(|_| FAILED),
+            Self::Ecdsa(key, _) => {
+                key.sign(&random, message).map(|signature| signature.as_ref().to_vec()).map_err(|_| FAILED)
+            }
             Self::Ed25519(key) => Ok(key.sign(message).as_ref().to_vec()),
         }
     }

@@ -3,7 +3,10 @@
 //! The way in is [`measure`]: [`Target`] and [`Options`] to a [`MeasureDocument`](reprise_trace::document::MeasureDocument).
 //! It finds out what the target speaks and offers ([`discover`]), makes the connections of every version and kind in
 //! turns ([`visit`]), and computes the statistics ([`tally`]). Nothing is printed here.
+//!
+//! [`trace()`] makes one connection of each kind and keeps what every one of its messages was.
 
+mod approach;
 mod clock;
 mod discover;
 mod failure;
@@ -21,6 +24,7 @@ mod sessions;
 mod socket;
 mod tally;
 mod target;
+mod trace;
 mod visit;
 mod warnings;
 
@@ -32,3 +36,4 @@ pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerN
 pub use provenance::provenance;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use target::{Target, TargetError};
+pub use trace::{Capture, Tracing, trace};

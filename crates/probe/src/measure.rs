@@ -1,23 +1,17 @@
 //! Measures one target: discover, make connections in turns, tally.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
-use reprise_trace::document::{AllConnections, MeasureDocument, Provenance, Target as TargetRecord};
+use reprise_engine::Config;
+use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Version};
-use rustls_pki_types::ServerName as PkiName;
 
-use crate::clock::Clock;
+use crate::approach::{configs, recognise, record, resolve, visitor};
 use crate::discover::{Offering, count, discover};
 use crate::failure;
-use crate::http;
 use crate::interrupt::Interrupt;
-use crate::options::{Alpn, Certificates, Options, ServerName};
-use crate::random::{FreshKeyShares, SystemEntropy};
-use crate::resolver;
+use crate::options::Options;
 use crate::sessions::{Sessions, full};
-use crate::socket::Dialer;
 use crate::tally::{self, Attempts};
 use crate::target::Target;
 use crate::visit::{Visit, Visitor};
@@ -239,123 +233,11 @@ fn plan(offerings: Vec<Offering>, named: &[Kind]) -> Vec<Lane> {
     lanes
 }
 
-/// A server that refuses everything that is spoken here is shown everything that is known, so that its choice names
-/// what it would have wanted.
-fn recognise(visitor: &mut Visitor, survey: &Arc<Config>, failure: Failure, all: &mut AllConnections) -> Failure {
-    if !matches!(failure.name.as_str(), "alert_handshake_failure" | "alert_protocol_version" | "alert_insufficient_security") {
-        return failure;
-    }
-    let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
-    let visit = visitor.visit(survey, asked, full(asked));
-    count(all, &visit);
-    match visit.attempt {
-        Err(recognised) if recognised.name == "unspoken" => recognised,
-        _ => failure,
-    }
-}
-
-fn resolve(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
-    if let Some(address) = options.resolve.or_else(|| target.address()) {
-        return Ok(SocketAddr::new(address, target.port));
-    }
-    let (addresses, _) = resolver::resolve(&target.host, target.port, options.timeout, interrupt)?;
-    // The first that answers, as every client does; the measurement then stays with it.
-    let reachable = |address: &&IpAddr| {
-        addresses.len() == 1
-            || std::net::TcpStream::connect_timeout(&SocketAddr::new(**address, target.port), options.timeout.min(HAPPY)).is_ok()
-    };
-    let address = addresses.iter().find(reachable).or(addresses.first());
-    address.map(|&address| SocketAddr::new(address, target.port)).ok_or_else(failure::interrupted)
-}
-
-/// How long the first of several addresses is given before the next is tried.
-const HAPPY: std::time::Duration = std::time::Duration::from_secs(1);
-
-fn visitor(target: &Target, options: &Options, address: SocketAddr, interrupt: &Interrupt) -> Result<Visitor, Failure> {
-    let dialer = Dialer::new(interrupt.clone()).map_err(|error| failure::connect(address, &error))?;
-    let request = options.request.clone().map(|request| {
-        let bytes = http::request(target, &request, options.connections);
-        (request, bytes)
-    });
-    let resolved = options.resolve.is_some() || target.address().is_some();
-    Ok(Visitor {
-        clock: Clock::new(),
-        dialer,
-        interrupt: interrupt.clone(),
-        address,
-        name: (!resolved).then(|| target.host.clone()),
-        request,
-        reuse: options.connections,
-        timeout: options.timeout,
-        ticket_wait: options.ticket_wait,
-    })
-}
-
-struct Configs {
-    by_version: Vec<(Version, Arc<Config>)>,
-    survey: Arc<Config>,
-}
-
-fn configs(target: &Target, options: &Options) -> Result<Configs, Failure> {
-    let name = match &options.server_name {
-        ServerName::Host => target.host.clone(),
-        ServerName::Name(name) => name.clone(),
-    };
-    let server_name = PkiName::try_from(name.clone()).map_err(|_| {
-        failure::response("bad_server_name", format!("'{name}' is no name that a certificate can be for"), Some("give one with --sni NAME"))
-    })?;
-    let sni = matches!(server_name, PkiName::DnsName(_)).then_some(name);
-    let alpn = match (&options.alpn, &options.request) {
-        (Alpn::Protocols(protocols), _) => protocols.clone(),
-        (Alpn::Default, Some(_)) => vec![b"http/1.1".to_vec()],
-        (Alpn::Default, None) => Vec::new(),
-    };
-    let certificates = match &options.certificates {
-        Certificates::Roots(roots) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(roots).0)),
-        Certificates::Insecure => CertificatePolicy::AcceptAnyChain,
-    };
-    let cipher_suites = match options.cipher_suites.as_slice() {
-        [] => SUITES.iter().map(|suite| suite.id).collect(),
-        given => given.to_vec(),
-    };
-    let groups = match options.groups.as_slice() {
-        [] => EcdhKeyShare::GROUPS.to_vec(),
-        given => given.to_vec(),
-    };
-    let config = |versions: Vec<Version>, survey| {
-        Arc::new(Config {
-            versions,
-            cipher_suites: cipher_suites.clone(),
-            groups: groups.clone(),
-            server_name: server_name.clone(),
-            sni: sni.clone(),
-            alpn: alpn.clone(),
-            certificates: certificates.clone(),
-            identity: options.identity.clone(),
-            key_shares: Arc::new(FreshKeyShares),
-            entropy: Arc::new(SystemEntropy),
-            key_log: options.key_log.clone(),
-            survey,
-        })
-    };
-    let mut versions = options.versions.clone();
-    if versions.is_empty() {
-        versions = vec![Version::Tls12, Version::Tls13];
-    }
-    versions.sort_unstable();
-    versions.dedup();
-    Ok(Configs {
-        by_version: versions.into_iter().map(|version| (version, config(vec![version], false))).collect(),
-        survey: config(vec![Version::Tls12, Version::Tls13], true),
-    })
-}
-
 fn empty_document(target: &Target, options: &Options, provenance: Provenance) -> MeasureDocument {
-    let path = options.request.as_ref().map(|request| publishable(request.path.as_deref().unwrap_or(&target.path)));
     MeasureDocument {
         schema: MeasureDocument::SCHEMA.to_owned(),
         label: target.to_string(),
-        target: TargetRecord { host: target.host.clone(), port: target.port, address: None, path },
+        target: record(target, options),
         runs: Vec::new(),
         ratios: Vec::new(),
         all_connections: AllConnections::default(),
@@ -365,13 +247,5 @@ fn empty_document(target: &Target, options: &Options, provenance: Provenance) ->
         warnings: Vec::new(),
         interrupted: false,
         provenance,
-    }
-}
-
-/// A path without its query, which may carry a token.
-fn publishable(path: &str) -> String {
-    match path.split_once('?') {
-        Some((path, _)) => format!("{path}?<hidden>"),
-        None => path.to_owned(),
     }
 }

@@ -10,6 +10,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
+#[derive(Clone)]
 pub struct Options {
     /// The versions to measure; empty for each that the target speaks.
     pub versions: Vec<Version>,

@@ -19,7 +19,10 @@ pub fn provenance(version: &str, commit: Option<&str>, command: Vec<String>) -> 
         machine: machine(),
         cpu: cpu(),
         kernel: kernel(),
-        libraries: libraries.map(|(name, version)| (name.to_owned(), version.to_owned())).into_iter().collect::<BTreeMap<_, _>>(),
+        libraries: libraries
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
+            .into_iter()
+            .collect::<BTreeMap<_, _>>(),
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) fn resolve(
     let name = host.to_owned();
     thread::spawn(move || {
         let start = Instant::now();
-        let found = (name.as_str(), port).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect::<Vec<_>>());
+        let found =
+            (name.as_str(), port).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect::<Vec<_>>());
         let _ = sender.send((found, Nanos::from(start.elapsed())));
     });
 

@@ -30,7 +30,9 @@ pub enum RootsError {
 pub fn read_roots(path: &Path) -> Result<Vec<CertificateDer<'static>>, RootsError> {
     let unreadable = |error: String| RootsError::Unreadable { path: path.to_owned(), error };
     let pem = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let roots = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>().map_err(|error| unreadable(error.to_string()))?;
+    let roots = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| unreadable(error.to_string()))?;
     if roots.is_empty() { Err(RootsError::Empty(path.to_owned())) } else { Ok(roots) }
 }
 

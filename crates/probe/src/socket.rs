@@ -5,8 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Token};
+use reprise_trace::{Direction, Segment};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
+use crate::clock::Clock;
 use crate::interrupt::Interrupt;
 
 /// How often a wait looks at Ctrl-C.
@@ -40,7 +42,7 @@ impl Dialer {
             Err(error) if is_in_progress(&error) => self.finish_connecting(TcpStream::from(socket), deadline)?,
             Err(error) => return Err(error),
         };
-        Ok(Stream { tcp, deadline, interrupt: self.interrupt.clone(), sent: 0, received: 0, ended: false })
+        Ok(Stream { tcp, deadline, interrupt: self.interrupt.clone(), sent: 0, received: 0, ended: false, record: None })
     }
 
     fn finish_connecting(&mut self, tcp: TcpStream, deadline: Instant) -> io::Result<TcpStream> {
@@ -80,6 +82,13 @@ pub(crate) struct Stream {
     sent: u64,
     received: u64,
     ended: bool,
+    record: Option<Record>,
+}
+
+/// What goes over a socket, kept.
+struct Record {
+    clock: Clock,
+    segments: Vec<Segment>,
 }
 
 impl Stream {
@@ -90,8 +99,18 @@ impl Stream {
         self.tcp.set_write_timeout(Some(SLICE))
     }
 
-    pub(crate) fn local_port(&self) -> io::Result<u16> {
-        Ok(self.tcp.local_addr()?.port())
+    pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
+    }
+
+    /// From now on every byte is kept.
+    pub(crate) fn record(&mut self, clock: Clock) {
+        self.record = Some(Record { clock, segments: Vec::new() });
+    }
+
+    /// What was kept so far; `None` where nothing was to be.
+    pub(crate) fn take_record(&mut self) -> Option<Vec<Segment>> {
+        self.record.take().map(|record| record.segments)
     }
 
     /// Replaces the deadline.
@@ -112,6 +131,7 @@ impl Stream {
                 Ok(count) => {
                     self.received += count as u64;
                     self.ended = count == 0;
+                    self.keep(Direction::Received, buffer.get(..count).unwrap_or_default());
                     return Ok(count);
                 }
                 Err(error) => keep_waiting(error)?,
@@ -130,7 +150,9 @@ impl Stream {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     self.sent += count as u64;
-                    bytes = bytes.get(count..).unwrap_or_default();
+                    let (written, rest) = bytes.split_at_checked(count).unwrap_or((bytes, &[]));
+                    self.keep(Direction::Sent, written);
+                    bytes = rest;
                 }
                 Err(error) => keep_waiting(error).and_then(|()| self.check_time())?,
             }
@@ -139,13 +161,20 @@ impl Stream {
     }
 
     /// Says that nothing more will be sent.
-    pub(crate) fn shut_down(&self) {
+    pub(crate) fn shut_down(&mut self) {
         let _ = self.tcp.shutdown(std::net::Shutdown::Write);
+        self.keep(Direction::Sent, &[]);
     }
 
     /// Bytes written and read so far.
     pub(crate) fn traffic(&self) -> (u64, u64) {
         (self.sent, self.received)
+    }
+
+    fn keep(&mut self, direction: Direction, bytes: &[u8]) {
+        if let Some(record) = &mut self.record {
+            record.segments.push(Segment { at: record.clock.now(), direction, bytes: bytes.to_vec() });
+        }
     }
 
     fn check_time(&self) -> io::Result<()> {

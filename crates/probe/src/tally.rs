@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_stats::{Summary, paired_ratio, summarize};
 use reprise_trace::document::{NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Traffic};
-use reprise_trace::{
-    Asked, Attempt, Bytes, ClientAuthentication, Kind, Nanos, NextRequest, Phase, Sample,
-};
+use reprise_trace::{Asked, Attempt, Bytes, ClientAuthentication, Kind, Nanos, NextRequest, Phase, Sample};
 
 /// The attempts of one version and kind, in the order in which they were made; those of one index were made in turns.
 pub(crate) struct Attempts {

@@ -90,7 +90,8 @@ impl fmt::Display for Target {
 /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`, or a bare V6 address.
 fn split_authority(authority: &str) -> Result<(&str, u16), TargetError> {
     let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
-        let (host, rest) = bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
+        let (host, rest) =
+            bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
         (host, rest.strip_prefix(':').or(if rest.is_empty() { None } else { Some(rest) }))
     } else if authority.parse::<IpAddr>().is_ok() {
         (authority, None)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use reprise_engine::{Config, Connection, Offer, Session, Start};
 use reprise_trace::{
-    Asked, Attempt, Bytes, Failure, FailureClass, Nanos, NextRequest, Phases, Sample, Version, round_trips,
+    Asked, Attempt, Bytes, Failure, FailureClass, Nanos, NextRequest, Phases, Recording, Sample, Version, round_trips,
 };
 use rustls_pki_types::UnixTime;
 
@@ -34,6 +34,8 @@ pub(crate) struct Visitor {
     pub(crate) reuse: ConnectionReuse,
     pub(crate) timeout: Duration,
     pub(crate) ticket_wait: Duration,
+    /// Whether the bytes of each connection are kept.
+    pub(crate) records: bool,
 }
 
 /// What came of a visit.
@@ -41,16 +43,18 @@ pub(crate) struct Visit {
     pub(crate) attempt: Attempt,
     /// What the server gave for the next one.
     pub(crate) sessions: Vec<Session>,
+    /// Its bytes, where the visitor records them and the connection was established.
+    pub(crate) recording: Option<Recording>,
 }
 
 impl Visitor {
     pub(crate) fn visit(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
-        let mut sessions = Vec::new();
-        let attempt = self.attempt(config, asked, offer, &mut sessions);
-        Visit { attempt, sessions }
+        let mut left = Left::default();
+        let attempt = self.attempt(config, asked, offer, &mut left);
+        Visit { attempt, sessions: left.sessions, recording: left.recording }
     }
 
-    fn attempt(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer, sessions: &mut Vec<Session>) -> Attempt {
+    fn attempt(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer, left: &mut Left) -> Attempt {
         let deadline = Instant::now() + self.timeout;
         let mut phases = Phases::default();
         // What can be made ready is made ready before the clock starts: the key share is no part of any phase.
@@ -64,13 +68,23 @@ impl Visitor {
             phases.resolve = Some(took);
         }
         let connecting = self.clock.now();
-        let stream = self.dialer.connect(socket, self.address, deadline).map_err(|error| self.connect_failure(&error))?;
-        phases.connect = Some(self.clock.now() - connecting);
+        let mut stream =
+            self.dialer.connect(socket, self.address, deadline).map_err(|error| self.connect_failure(&error))?;
+        let connected = self.clock.now();
+        phases.connect = Some(connected - connecting);
 
-        let local_port = stream.local_port().map_err(|error| failure::connect(self.address, &error))?;
+        let client = stream.local_address().map_err(|error| failure::connect(self.address, &error))?;
+        let local_port = client.port();
+        if self.records {
+            stream.record(self.clock);
+        }
         let mut call = Call { visitor: self, config, connection, stream, phases };
         let result = call.run(connecting);
-        *sessions = call.connection.take_sessions();
+        left.sessions = call.connection.take_sessions();
+        left.recording = call.stream.take_record().map(|segments| {
+            let server = self.address;
+            Recording { client, server, connecting, connected, segments }
+        });
         result.and_then(|answer| call.into_sample(asked, local_port, answer)).map_err(|mut failure| {
             failure.local_port = Some(local_port);
             failure
@@ -83,6 +97,13 @@ impl Visitor {
             _ => failure::connect(self.address, error),
         }
     }
+}
+
+/// What a connection leaves behind, whatever came of it.
+#[derive(Default)]
+struct Left {
+    sessions: Vec<Session>,
+    recording: Option<Recording>,
 }
 
 /// An established connection.

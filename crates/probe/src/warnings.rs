@@ -8,7 +8,8 @@ use crate::tally::Attempts;
 
 /// What the counted connections of a measurement warn of.
 pub(crate) fn about(runs: &[Attempts]) -> Vec<String> {
-    let samples: Vec<&Sample> = runs.iter().flat_map(|run| &run.rounds).filter_map(|attempt| attempt.as_ref().ok()).collect();
+    let samples: Vec<&Sample> =
+        runs.iter().flat_map(|run| &run.rounds).filter_map(|attempt| attempt.as_ref().ok()).collect();
     unsuccessful_responses(&samples).into_iter().chain(unverified_signature(&samples)).collect()
 }
 

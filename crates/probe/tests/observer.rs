@@ -113,13 +113,20 @@ fn the_same_samples_and_seed_give_the_same_figures() {
     let document = lab.measure(&Silent, &Interrupt::default()).document;
     for run in &document.runs {
         let of_run = |phase: reprise_trace::Phase| {
-            document.samples.iter().filter(|sample| sample.asked == run.asked).filter_map(move |sample| sample.phases.of(phase))
+            document
+                .samples
+                .iter()
+                .filter(|sample| sample.asked == run.asked)
+                .filter_map(move |sample| sample.phases.of(phase))
         };
         for (phase, statistics) in &run.phases {
             let values: Vec<u64> = of_run(*phase).map(|nanos| nanos.0).collect();
             assert_eq!(values.len() as u64, run.n);
             let summary = reprise_stats::summarize(&values, lab.options.seed).unwrap();
-            assert_eq!((summary.median, summary.min, summary.max), (statistics.median_ns, statistics.min_ns, statistics.max_ns));
+            assert_eq!(
+                (summary.median, summary.min, summary.max),
+                (statistics.median_ns, statistics.min_ns, statistics.max_ns)
+            );
             assert_eq!(summary.ci95.map(|(low, high)| [low, high]), statistics.ci95_ns);
         }
     }

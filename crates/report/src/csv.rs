@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use reprise_trace::document::{LabDocument, MeasureDocument, Run, Statistics};
-use reprise_trace::{Kind, Phase};
+use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, Run, Statistics, TraceDocument};
+use reprise_trace::{Direction, Kind, Phase};
 use serde::Serialize;
 
 /// One target, with the header.
@@ -14,6 +14,49 @@ pub fn measure(document: &MeasureDocument, out: impl Write) -> io::Result<()> {
 /// The lab, with the header.
 pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
     write(&document.results, out)
+}
+
+/// A load: one row for each second and kind, with the header.
+pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    writer.write_record(["second", "kind", "completed"])?;
+    for second in 0..document.rate.per_second.len() {
+        for (kind, series) in &document.rate.per_second_by_kind {
+            let completed = series.get(second).copied().unwrap_or_default();
+            writer.write_record([second.to_string(), kind.name().to_owned(), completed.to_string()])?;
+        }
+    }
+    writer.flush()
+}
+
+/// A trace: one row for each message, with the header.
+pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    writer.write_record(["tls", "connection", "kind", "at_ns", "direction", "message", "size", "encrypted", "skipped"])?;
+    for trace in &document.traces {
+        let connections = [("first", Some(&trace.full)), ("second", trace.resumed.as_ref())];
+        for (name, connection) in connections.into_iter().filter_map(|(name, it)| Some((name, it?))) {
+            for (index, event) in connection.events.iter().enumerate() {
+                let skipped = name == "first" && trace.skipped.iter().any(|skipped| skipped.index == index);
+                let direction = match event.direction {
+                    Direction::Sent => "sent",
+                    Direction::Received => "received",
+                };
+                writer.write_record([
+                    trace.asked.tls.number(),
+                    name,
+                    connection.outcome.kind.name(),
+                    &event.at.0.to_string(),
+                    direction,
+                    event.what.name(),
+                    &event.size.0.to_string(),
+                    &event.encrypted.to_string(),
+                    &skipped.to_string(),
+                ])?;
+            }
+        }
+    }
+    writer.flush()
 }
 
 /// One row. Its fields are the header: their names and order are fixed, empty is unknown.

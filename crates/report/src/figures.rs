@@ -29,6 +29,11 @@ impl Figure {
         Self { value: signed(median, decimals), spread }
     }
 
+    /// A time that was taken once, `812` or `48.61`.
+    pub(crate) fn time(unit: Unit, ns: i64) -> Self {
+        Self { value: unit.shown(ns), ..Self::default() }
+    }
+
     /// A share in per cent, `82`.
     pub(crate) fn percent(share: f64) -> Self {
         Self { value: signed(share * 100.0, 0), spread: String::new() }
@@ -58,6 +63,15 @@ impl Unit {
         }
     }
 
+    /// A time that was taken once: what is below a microsecond is not worth telling.
+    pub(crate) fn shown(self, ns: i64) -> String {
+        let decimals = match self {
+            Self::Micros => 0,
+            Self::Millis => 2,
+        };
+        signed(ns as f64 / self.nanos(), decimals)
+    }
+
     fn nanos(self) -> f64 {
         match self {
             Self::Micros => 1e3,
@@ -83,12 +97,14 @@ impl Scale {
             smallest_half = half_interval(statistics).map_or(smallest_half, |half| smallest_half.min(half / unit.nanos()));
         }
         let for_medians = match largest {
+            // A phase that takes no time at all, as `receive` does where the response comes whole.
+            0.0 => 0,
             n if n < 1.0 => 3,
             n if n < 10.0 => 2,
             n if n < 100.0 => 1,
             _ => 0,
         };
-        let visible = |decimals: &usize| smallest_half >= 0.5 * 0.1_f64.powi(*decimals as i32);
+        let visible = |decimals: &usize| largest == 0.0 || smallest_half >= 0.5 * 0.1_f64.powi(*decimals as i32);
         let decimals = (for_medians..for_medians + 2).find(visible).unwrap_or(for_medians);
         Self { unit, decimals: decimals.min(3) }
     }
@@ -96,6 +112,9 @@ impl Scale {
     /// A median and half its interval, `3.42 ±0.02`.
     pub(crate) fn median(self, statistics: &Statistics) -> Figure {
         let decimals = self.decimals;
+        if statistics.max_ns == 0 {
+            return Figure { value: signed(0.0, decimals), ..Figure::default() };
+        }
         let spread = half_interval(statistics).map(|half| format!("±{:.decimals$}", half / self.unit.nanos()));
         Figure {
             value: signed(statistics.median_ns as f64 / self.unit.nanos(), decimals),

@@ -1,4 +1,4 @@
-//! Results to terminal, JSON, CSV and Markdown: pure functions to text and bytes.
+//! Results to terminal, JSON, CSV, Markdown and pcapng: pure functions to text and bytes.
 //!
 //! A result becomes a page (`page/RESULT.rs`: what is shown), and a page becomes text (`terminal.rs`, `markdown.rs`: how it
 //! is shown). JSON and CSV come straight from the document: they leave nothing out.
@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod json;
 pub mod markdown;
+pub mod pcapng;
 pub mod terminal;
 
 mod figures;

@@ -1,8 +1,8 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
-use crate::page::{self, Block, Item, Page};
+use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
 /// One target.
@@ -15,6 +15,16 @@ pub fn lab(document: &LabDocument) -> String {
     render(&page::lab(document))
 }
 
+/// A load.
+pub fn load(document: &LoadDocument) -> String {
+    render(&page::load(document))
+}
+
+/// The messages of a full and of a resumed handshake.
+pub fn trace(document: &TraceDocument) -> String {
+    render(&page::trace(document))
+}
+
 fn render(page: &Page) -> String {
     let title = format!("# {}\n", escaped(&page.title));
     let blocks = page.blocks.iter().map(|block| match block {
@@ -23,6 +33,7 @@ fn render(page: &Page) -> String {
             facts.iter().map(|fact| format!("- {}: {}\n", escaped(&fact.name), escaped(&fact.value))).collect()
         }
         Block::Table(table) => self::table(table),
+        Block::Ladder(ladder) => self::ladder(ladder),
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
         Block::Item(item) => self::item(item),
@@ -52,6 +63,27 @@ fn cells(row: &Row) -> Vec<String> {
         cell.push_str(&format!(" ({})", escaped(note)));
     }
     cells
+}
+
+fn ladder(ladder: &Ladder) -> String {
+    let unit = ladder.unit;
+    let head = ladder.titles.iter().map(|title| format!("{unit} | B | {}", escaped(title)));
+    let rule = ladder.titles.iter().map(|_| "---: | ---: | :---".to_owned());
+    let rungs = ladder.rungs.iter().filter_map(|rung| match rung {
+        Rung::Messages(cells) => Some(cells.iter().map(self::cell).collect::<Vec<_>>()),
+        Rung::HandshakeEnd => None,
+    });
+    [head.collect(), rule.collect()].into_iter().chain(rungs).map(|cells| format!("| {} |\n", cells.join(" | "))).collect()
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => " | | ".to_owned(),
+        Cell::Message(message) => {
+            format!("{} | {} | {} {}", message.at, message.size, message.arrow, escaped(&message.name))
+        }
+        Cell::Skipped(message) => format!("skipped | | ~~{} {}~~", message.arrow, escaped(&message.name)),
+    }
 }
 
 fn item(item: &Item) -> String {

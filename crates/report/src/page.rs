@@ -1,10 +1,15 @@
 //! What is shown of a result, before any format. Each result has its file in `page/`.
 
 mod lab;
+mod load;
 mod measure;
+mod trace;
 
 pub(crate) use lab::lab;
+pub(crate) use load::load;
 pub(crate) use measure::measure;
+pub(crate) use trace::ladder::{Cell, Ladder, Message, Rung};
+pub(crate) use trace::trace;
 
 use reprise_trace::Failure;
 use reprise_trace::document::{Confidence, Finding, Provenance, Severity};
@@ -24,6 +29,7 @@ pub(crate) enum Block {
     Heading(String),
     Facts(Vec<Fact>),
     Table(Table),
+    Ladder(Ladder),
     Paragraph(String),
     /// Told in passing, a legend or a footer.
     Aside(String),

@@ -1,11 +1,12 @@
 //! Pages as text for a terminal, or for a file that is read like one.
 
+mod ladder;
 mod table;
 
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;
@@ -29,6 +30,16 @@ pub fn lab(document: &LabDocument, style: Style) -> String {
     render(&page::lab(document), style)
 }
 
+/// A load.
+pub fn load(document: &LoadDocument, style: Style) -> String {
+    render(&page::load(document), style)
+}
+
+/// The messages of a full and of a resumed handshake.
+pub fn trace(document: &TraceDocument, style: Style) -> String {
+    render(&page::trace(document), style)
+}
+
 /// Prose is not set wider than this, however wide the terminal.
 const PROSE: usize = 100;
 
@@ -49,6 +60,7 @@ fn render(page: &Page, style: Style) -> String {
             Block::Heading(text) => line(&mut out, &style.paint(TITLE, &visible(text))),
             Block::Facts(facts) => facts.iter().for_each(|fact| self::fact(&mut out, fact, facts, style)),
             Block::Table(table) => out.push_str(&table::render(table, style)),
+            Block::Ladder(ladder) => out.push_str(&ladder::render(ladder, style)),
             Block::Paragraph(text) => wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, text)),
             Block::Aside(text) => {
                 wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(QUIET, text)));
@@ -66,7 +78,7 @@ fn belongs_to(previous: Option<&Block>, block: &Block) -> bool {
     matches!(
         (previous, block),
         (None, Block::Facts(_))
-            | (Some(Block::Heading(_)), Block::Table(_))
+            | (Some(Block::Heading(_)), Block::Table(_) | Block::Facts(_))
             | (Some(Block::Paragraph(_)), Block::Paragraph(_))
     )
 }

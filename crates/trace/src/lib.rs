@@ -3,6 +3,7 @@
 //!
 //! Floor 0: plain data. Nothing here reads a clock, opens a socket or draws randomness; every other crate may speak it.
 
+mod capture;
 mod event;
 mod kind;
 mod outcome;
@@ -14,6 +15,7 @@ mod units;
 pub mod document;
 pub mod schema;
 
+pub use capture::{Recording, Segment};
 pub use event::{Direction, Event, What};
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};

@@ -3,13 +3,15 @@
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-use crate::document::{LabDocument, MeasureDocument};
+use crate::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 /// Every schema with the name of the file in `docs/schema/` that publishes it.
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("reprise.measure.1.json", schema::<MeasureDocument>(MeasureDocument::SCHEMA)),
         ("reprise.lab.1.json", schema::<LabDocument>(LabDocument::SCHEMA)),
+        ("reprise.load.1.json", schema::<LoadDocument>(LoadDocument::SCHEMA)),
+        ("reprise.trace.1.json", schema::<TraceDocument>(TraceDocument::SCHEMA)),
     ]
 }
 

@@ -41,12 +41,7 @@ fn each_resumes_as_it_is_configured() {
 
 /// TLS 1.3 has no session IDs: a server that stores sessions names them in tickets.
 fn lanes(tls12: Kind) -> Vec<(Version, Kind)> {
-    vec![
-        (Version::Tls12, Kind::Full),
-        (Version::Tls12, tls12),
-        (Version::Tls13, Kind::Full),
-        (Version::Tls13, Kind::Ticket),
-    ]
+    vec![(Version::Tls12, Kind::Full), (Version::Tls12, tls12), (Version::Tls13, Kind::Full), (Version::Tls13, Kind::Ticket)]
 }
 
 /// Discovery makes a connection for each version, and a second under TLS 1.2; every sample is one more.

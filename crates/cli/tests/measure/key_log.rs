@@ -18,7 +18,10 @@ fn every_connections_secrets_are_appended() {
     let mut labels: BTreeMap<&str, u64> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [label, random, secret] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
-        assert!(random.len() == 64 && secret.len() >= 64 && [random, secret].iter().all(|hex| is_hexadecimal(hex)), "{line}");
+        assert!(
+            random.len() == 64 && secret.len() >= 64 && [random, secret].iter().all(|hex| is_hexadecimal(hex)),
+            "{line}"
+        );
         *labels.entry(label).or_default() += 1;
     }
     assert!(text.starts_with("# mine\n"), "what was there is kept");

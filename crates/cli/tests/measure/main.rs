@@ -10,6 +10,7 @@ mod documents;
 mod dying_target;
 mod embedded_lab;
 mod harness;
+#[cfg(unix)]
 mod interruption;
 mod key_log;
 mod negotiation;

@@ -1,5 +1,7 @@
 //! Versions, suites, groups and keys: each is measured, and called by its name.
 
+use std::process::{Command, Stdio};
+
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig};
 use reprise_lab::{KeyKind, Versions, rsa_1024_server};
 use reprise_trace::{Kind, Version};
@@ -139,7 +141,7 @@ fn an_rsa_key_of_1024_bits_is_measured_when_told_to_look_away_and_its_signature_
 
 #[test]
 fn a_server_without_extended_master_secret_resumes() {
-    reprise_lab::require!("nginx");
+    reprise_lab::require!("nginx", "openssl");
     let lab = Lab::new();
     let config = NginxConfig {
         versions: Versions::Tls12,
@@ -147,7 +149,10 @@ fn a_server_without_extended_master_secret_resumes() {
         ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
     };
     let mut nginx = Nginx::start(config).unwrap();
-    let outcome = lab.measure(nginx.address()).count(4).args(["--tls", "1.2"]).run().exits(0);
+    let address = nginx.address().to_string();
+    let witness = Command::new("openssl").args(["s_client", "-connect", &address]).stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8_lossy(&witness.stdout).contains("Extended master secret: no"), "{witness:?}");
+    let outcome = lab.measure(address).count(4).args(["--tls", "1.2"]).run().exits(0);
     assert_account_for(&mut nginx, &outcome.document(), "no extended master secret");
     assert_eq!(outcome.measured(Version::Tls12, Kind::Ticket).n, 4);
 }

@@ -38,7 +38,8 @@ fn ccm() {
     reprise_lab::require!("openssl");
     let outcome = measure(KeyKind::P256, Versions::Tls12, only("ECDHE-ECDSA-AES128-CCM"));
     outcome.says(&["the server chose the cipher suite TLS_ECDHE_ECDSA_WITH_AES_128_CCM"]);
-    let outcome = measure(KeyKind::P256, Versions::Tls13, |config| config.ciphersuites = Some("TLS_AES_128_CCM_SHA256".to_owned()));
+    let outcome =
+        measure(KeyKind::P256, Versions::Tls13, |config| config.ciphersuites = Some("TLS_AES_128_CCM_SHA256".to_owned()));
     outcome.says(&["the server chose the cipher suite TLS_AES_128_CCM_SHA256"]);
 }
 

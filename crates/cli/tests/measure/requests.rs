@@ -41,7 +41,8 @@ fn path_method_and_headers_arrive_with_every_request() {
     let lab = Lab::new();
     let witness = Witness::start(&lab, "$request_method $request_uri $http_x_test $http_host $http_user_agent");
     let call = lab.measure(format!("{}/ignored", witness.nginx.address())).count(2);
-    let call = call.args(["--method", "POST", "--path", "/ok?a=b", "-H", "X-Test: one two", "--header", "Host: other.example"]);
+    let call =
+        call.args(["--method", "POST", "--path", "/ok?a=b", "-H", "X-Test: one two", "--header", "Host: other.example"]);
     let document = call.run().exits(0).document();
     let all = document.all_connections;
     for line in witness.lines(all.full + all.ticket) {

@@ -49,7 +49,8 @@ fn without_cache_and_tickets_nothing_resumes_though_tickets_arrive() {
         let mut nginx = Configuration::Off.start(identity);
         let outcome = lab.measure(nginx.address()).count(COUNT).run().exits(0);
         assert_account_for(&mut nginx, &outcome.document(), key);
-        let expected = [(Version::Tls12, Kind::Full, ALL), (Version::Tls13, Kind::Full, ALL), (Version::Tls13, Kind::Ticket, 0)];
+        let expected =
+            [(Version::Tls12, Kind::Full, ALL), (Version::Tls13, Kind::Full, ALL), (Version::Tls13, Kind::Ticket, 0)];
         assert_eq!(kinds(&outcome), expected, "{key}");
         outcome.shows(&[
             "TLS 1.2 offers no resumption: neither a session ID nor a ticket arrives",

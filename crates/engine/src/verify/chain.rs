@@ -2,6 +2,8 @@
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, Error as WebPkiError, KeyUsage, anchor_from_trusted_cert};
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
 use super::CertificateError;
 
@@ -13,7 +15,8 @@ pub trait ChainVerifier: Send + Sync {
 
 /// Verification against a set of roots (RFC 5280, RFC 6125) by the webpki library.
 pub struct WebPkiVerifier {
-    roots: Vec<TrustAnchor<'static>>,
+    anchors: Vec<TrustAnchor<'static>>,
+    roots: Vec<CertificateDer<'static>>,
 }
 
 impl WebPkiVerifier {
@@ -22,18 +25,42 @@ impl WebPkiVerifier {
         let anchors: Vec<_> =
             roots.iter().filter_map(|root| anchor_from_trusted_cert(root).ok().map(|anchor| anchor.to_owned())).collect();
         let unreadable = roots.len() - anchors.len();
-        (Self { roots: anchors }, unreadable)
+        let roots = roots.iter().map(|root| root.clone().into_owned()).collect();
+        (Self { anchors, roots }, unreadable)
     }
 }
 
 impl ChainVerifier for WebPkiVerifier {
     fn verify(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>, now: UnixTime) -> Result<(), CertificateError> {
-        let (leaf, intermediates) = chain.split_first().ok_or(CertificateError::Empty)?;
+        let (der, intermediates) = chain.split_first().ok_or(CertificateError::Empty)?;
         let explain = |error| explain(error, name);
-        let leaf = EndEntityCert::try_from(leaf).map_err(explain)?;
-        leaf.verify_for_usage(ALL_VERIFICATION_ALGS, &self.roots, intermediates, now, KeyUsage::server_auth(), None, None)
-            .map_err(explain)?;
+        let leaf = EndEntityCert::try_from(der).map_err(explain)?;
+        match leaf.verify_for_usage(
+            ALL_VERIFICATION_ALGS,
+            &self.anchors,
+            intermediates,
+            now,
+            KeyUsage::server_auth(),
+            None,
+            None,
+        ) {
+            // What `openssl req -x509` makes is marked as a CA and served as it is. Whoever trusts this very certificate
+            // needs no chain to it.
+            Err(WebPkiError::CaUsedAsEndEntity) if self.roots.contains(der) => verify_validity(der, now)?,
+            result => result.map(|_| ()).map_err(explain)?,
+        }
         leaf.verify_is_valid_for_subject_name(name).map_err(explain)
+    }
+}
+
+/// What the chain's verification would have checked of a certificate that is trusted by itself.
+fn verify_validity(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), CertificateError> {
+    let unreadable = |_| CertificateError::Other("its validity cannot be read".to_owned());
+    let validity = Certificate::from_der(certificate).map_err(unreadable)?.tbs_certificate.validity;
+    match now.as_secs() {
+        now if now < validity.not_before.to_unix_duration().as_secs() => Err(CertificateError::NotValidYet),
+        now if now > validity.not_after.to_unix_duration().as_secs() => Err(CertificateError::Expired),
+        _ => Ok(()),
     }
 }
 
@@ -43,9 +70,10 @@ fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
         WebPkiError::UnknownIssuer | WebPkiError::InvalidSignatureForPublicKey => CertificateError::UnknownIssuer,
         WebPkiError::CertExpired { .. } => CertificateError::Expired,
         WebPkiError::CertNotValidYet { .. } => CertificateError::NotValidYet,
-        WebPkiError::CertNotValidForName(context) => {
-            CertificateError::WrongName { expected: name.to_str().into_owned(), presented: context.presented }
-        }
+        WebPkiError::CertNotValidForName(context) => CertificateError::WrongName {
+            expected: name.to_str().into_owned(),
+            presented: context.presented.iter().map(|name| plain(name)).collect(),
+        },
         // A root used directly as a server's certificate: no chain to a root there is.
         WebPkiError::CaUsedAsEndEntity => CertificateError::Other("it is a CA's own, not a server's".to_owned()),
         WebPkiError::UnsupportedSignatureAlgorithmContext(_)
@@ -54,4 +82,10 @@ fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
         }
         other => CertificateError::Other(format!("{other:?}")),
     }
+}
+
+/// The name itself, which the library wraps in its kind: `DnsName("example.org")`.
+fn plain(presented: &str) -> String {
+    let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(presented);
+    inner.trim_matches('"').to_owned()
 }

@@ -41,3 +41,12 @@ fn a_suite_that_is_not_spoken_is_not_offered() {
     let heard = crate::script::Heard::from(&mut client);
     assert!(heard.hello().cipher_suites.iter().eq([CipherSuite::TLS_AES_256_GCM_SHA384]));
 }
+
+#[test]
+fn the_longest_protocol_of_alpn_is_offered() {
+    let longest = vec![b'x'; 255];
+    let mut client = crate::begun_with(Config { alpn: vec![longest.clone()], ..trusting_client() }, FULL);
+    let heard = crate::script::Heard::from(&mut client);
+    let offered = heard.extension(reprise_wire::ExtensionType::ALPN);
+    assert_eq!(offered, Some(&crate::script::tls13::protocols(&[&longest])[..]));
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_engine::{Error, Offer};
+use reprise_engine::{Error, Offer, Tls13Ticket};
 use reprise_lab::KeyKind;
 use reprise_trace::{Kind, Nanos, PskMode, Verification, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -10,6 +10,7 @@ use rustls::HandshakeKind;
 
 use crate::client::{self, client};
 use crate::pair::Pair;
+use crate::script::Heard;
 use crate::server::{ONLY_TLS13, Resumption, Server, authority};
 use crate::tickets;
 use crate::tls13::SUITES;
@@ -161,8 +162,13 @@ fn a_session_cannot_be_offered_where_its_version_is_not() {
 fn a_ticket_too_long_for_a_hello_is_refused_before_it_is_sent() {
     let mut pair = pair(SUITES[0], Resumption::Tickets);
     pair.drive();
-    let mut ticket = tickets(pair.client.take_sessions()).pop().unwrap();
-    ticket.ticket = vec![7; 0xffff];
-    let refused = client::start(&pair.client_config, Offer::Ticket(ticket), Nanos(0)).err();
-    assert_eq!(refused, Some(Error::TooLarge { what: "ticket or cookie", limit: 0xffff }));
+    let known = tickets(pair.client.take_sessions()).pop().unwrap();
+    let hello = |length: usize| {
+        let ticket = Tls13Ticket { ticket: vec![7; length], ..known.clone() };
+        let mut client = client::start(&pair.client_config, Offer::Ticket(ticket), Nanos(0))?;
+        Ok(Heard::from(&mut client).hello().extensions.unwrap().as_bytes().len())
+    };
+    let longest = 0xffff - hello(1).unwrap() + 1;
+    assert_eq!(hello(longest), Ok(0xffff));
+    assert_eq!(hello(longest + 1), Err(Error::TooLarge { what: "ticket or cookie", limit: 0xffff }));
 }

@@ -75,9 +75,9 @@ fn the_server_closes_with_notice() {
         assert_eq!(pair.client.take_application_data(), b"farewell");
         assert!(pair.client.is_peer_closed());
         assert_eq!(pair.story().last().map(String::as_str), Some("< {close_notify}"));
-        assert_eq!(pair.client.receive_end(pair.now), Ok(()));
-        // What comes after it is not read any more (RFC 8446 §6.1).
+        // What comes after it is not read any more (RFC 8446 §6.1), and need not be whole.
         assert_eq!(pair.client.receive(pair.now, b"garbage"), Ok(()));
+        assert_eq!(pair.client.receive_end(pair.now), Ok(()));
     }
 }
 
@@ -91,6 +91,13 @@ fn the_end_of_the_transport_without_notice_is_an_error_only_before_the_handshake
         done.drive();
         assert_eq!(done.client.receive_end(done.now), Ok(()));
         assert!(done.client.is_peer_closed());
+
+        // Who has closed does not mind what becomes of the rest.
+        let mut closed = pair(version);
+        closed.drive();
+        closed.client.close(closed.now).unwrap();
+        closed.client.receive(closed.now, &[23, 3, 3]).unwrap();
+        assert_eq!(closed.client.receive_end(closed.now), Ok(()));
     }
 }
 

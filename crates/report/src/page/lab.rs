@@ -38,6 +38,7 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
 
 fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
     let samples = match samples(comparisons) {
+        Some(1) => "1 connection behind each figure".to_owned(),
         Some(count) => format!("{count} connections behind each figure, interleaved"),
         None => "interleaved; n says how many connections are behind a figure".to_owned(),
     };

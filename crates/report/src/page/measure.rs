@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
-use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics};
+use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
 use super::{Block, Fact, Item, Page, source};
@@ -21,11 +21,11 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(findings(document).map(Block::Item));
     blocks.push(source(&document.provenance));
-    Page { title: title(document), blocks }
+    Page { title: title(&document.target), blocks }
 }
 
-fn title(document: &MeasureDocument) -> String {
-    let target = &document.target;
+/// The target as its owner would write it, and the address it was found at.
+pub(super) fn title(target: &Target) -> String {
     let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
     let name = match (&target.path, target.port) {
         (Some(path), 443) => format!("https://{host}{path}"),
@@ -72,7 +72,10 @@ fn connections(document: &MeasureDocument) -> String {
     let up_to = if each.iter().all(|count| *count == most) { "" } else { "up to " };
     let all = document.all_connections;
     let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].into_iter().fold(0, u64::saturating_add);
-    format!("{up_to}{most} connections for each row, interleaved; {total} in all with discovery and priming")
+    format!(
+        "{up_to}{most} connection{} for each row, interleaved; {total} in all with discovery and priming",
+        if most == 1 { "" } else { "s" }
+    )
 }
 
 /// "200 × 388, 503 × 12".
@@ -99,7 +102,11 @@ fn findings(document: &MeasureDocument) -> impl Iterator<Item = Item> {
 }
 
 fn legend(document: &MeasureDocument) -> String {
-    let mut legend = "Medians, ± half their 95 % interval.".to_owned();
+    let has_interval = |run: &Run| run.phases.values().any(|statistics| statistics.ci95_ns.is_some());
+    let mut legend = match document.runs.iter().any(has_interval) {
+        true => "Medians, ± half their 95 % interval.".to_owned(),
+        false => "Medians; of so few samples there is no interval.".to_owned(),
+    };
     if !document.ratios.is_empty() {
         legend.push_str(" saves, ratio: against a full handshake of the same version.");
     }

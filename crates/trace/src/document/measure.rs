@@ -119,7 +119,7 @@ pub struct Observed {
 pub struct Statistics {
     /// The median.
     pub median_ns: u64,
-    /// The bootstrap interval of the median, 95 %; null under n = 2.
+    /// The bootstrap interval of the median, 95 %; null under six samples, whose whole range covers less.
     pub ci95_ns: Option<[u64; 2]>,
     /// The arithmetic mean.
     pub mean_ns: u64,
@@ -166,7 +166,7 @@ pub struct Ratio {
     pub to: Kind,
     /// The ratio.
     pub median: f64,
-    /// Its interval, from the same interleaved samples; null under n = 2.
+    /// Its interval, from the same interleaved samples; null under six of them.
     pub ci95: Option<[f64; 2]>,
     /// median(from) − median(to): what a connection of kind `to` saves, negative where it costs more.
     pub saved_ns: i64,

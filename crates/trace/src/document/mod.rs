@@ -2,12 +2,18 @@
 
 mod finding;
 mod lab;
+mod load;
 mod measure;
 mod provenance;
+mod trace;
 
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
+pub use load::{
+    Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict,
+};
 pub use measure::{
     AllConnections, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Target, Traffic,
 };
 pub use provenance::Provenance;
+pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

@@ -118,7 +118,7 @@ enum Connections {
 
 /// A list that comes as one argument.
 #[derive(Clone, Debug)]
-struct List<T>(Vec<T>);
+pub(crate) struct List<T>(pub(crate) Vec<T>);
 
 impl MeasureArgs {
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
@@ -179,7 +179,7 @@ fn open_key_log() -> anyhow::Result<Option<Arc<dyn KeyLog>>> {
     Ok(Some(Arc::new(file)))
 }
 
-fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
+pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
     if let Ok(passphrase) = env::var(PASSPHRASE) {
         return Ok(Zeroizing::new(passphrase));
     }
@@ -192,11 +192,11 @@ fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
 
 // Parsers of single values.
 
-fn parse_target(text: &str) -> Result<Target, String> {
+pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
     text.parse().map_err(|error: reprise_probe::TargetError| error.to_string())
 }
 
-fn parse_version(text: &str) -> Result<Version, String> {
+pub(crate) fn parse_version(text: &str) -> Result<Version, String> {
     text.parse()
 }
 
@@ -207,7 +207,7 @@ fn parse_kind(text: &str) -> Result<Kind, String> {
     }
 }
 
-fn parse_server_name(text: &str) -> Result<String, String> {
+pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
     match rustls_pki_types::ServerName::try_from(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err("no name or address that a certificate can be for".to_owned()),
@@ -219,7 +219,7 @@ fn parse_method(text: &str) -> Result<String, String> {
     if text.is_empty() || !text.bytes().all(is_token) { Err("no HTTP method".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-fn parse_path(text: &str) -> Result<String, String> {
+pub(crate) fn parse_path(text: &str) -> Result<String, String> {
     match text {
         _ if !text.starts_with('/') => Err("a path begins with /".to_owned()),
         _ if text.chars().any(|c| c.is_whitespace() || c.is_control()) => {
@@ -229,17 +229,21 @@ fn parse_path(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_header(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("a header field is 'Name: value'")?;
     let name = parse_method(name).map_err(|_| format!("'{name}' is no header name"))?;
     if name.eq_ignore_ascii_case("connection") {
         return Err("use --connections close or --connections keepalive".to_owned());
     }
     let value = value.trim();
-    if value.chars().any(char::is_control) { Err("a header value holds no control character".to_owned()) } else { Ok((name, value.to_owned())) }
+    if value.chars().any(char::is_control) {
+        Err("a header value holds no control character".to_owned())
+    } else {
+        Ok((name, value.to_owned()))
+    }
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let complain = || format!("'{text}' is no duration: write 500ms, 10s or 2m, above zero and up to an hour");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -265,7 +269,7 @@ fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
     Ok(protocols)
 }
 
-fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
+pub(crate) fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
     let parse = |name: &str| {
         let suite = CipherSuite::from_name(name).ok_or_else(|| format!("no cipher suite is named '{name}'"))?;
         match reprise_engine::suite::find(suite) {

@@ -48,5 +48,6 @@ pub(super) fn measure(
 }
 
 fn start(identity: Identity, resumption: Resumption) -> anyhow::Result<EmbeddedServer> {
-    EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) }).context("cannot start an embedded server")
+    EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) })
+        .context("cannot start an embedded server")
 }

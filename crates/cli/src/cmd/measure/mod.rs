@@ -1,6 +1,6 @@
 //! `reprise measure [TARGET]`: what does a connection cost, new and resumed, phase by phase?
 
-mod flags;
+pub(crate) mod flags;
 mod lab;
 mod target;
 
@@ -54,7 +54,8 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
         let samples = run.observed.kinds.total() + run.failed;
         if run.n < samples {
             let Asked { tls, kind } = run.asked;
-            missed.push(format!("{}: {kind} under {tls} was observed in {} of {samples} connections", document.label, run.n));
+            missed
+                .push(format!("{}: {kind} under {tls} was observed in {} of {samples} connections", document.label, run.n));
         }
     }
     (!missed.is_empty()).then(|| missed.join("\n  "))

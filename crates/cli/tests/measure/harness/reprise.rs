@@ -115,14 +115,16 @@ pub(crate) struct Running {
 
 impl Running {
     /// Whether the file is there that the document will go to.
+    #[cfg(unix)]
     pub(crate) fn has_opened_its_document(&self) -> bool {
         self.document_path().is_some_and(|path| path.exists())
     }
 
     /// What Ctrl-C does.
+    #[cfg(unix)]
     pub(crate) fn interrupt(&self) {
-        let status = Command::new("kill").arg("-INT").arg(self.child.id().to_string()).status().unwrap();
-        assert!(status.success(), "kill: {status}");
+        use rustix::process::{Pid, Signal, kill_process};
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
 
     /// Waits for its end.

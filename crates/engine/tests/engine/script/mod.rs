@@ -67,9 +67,9 @@ pub(crate) struct Heard {
 impl Heard {
     /// Takes the client's hello from it; what stands before it, a ChangeCipherSpec, is passed over.
     pub(crate) fn from(client: &mut Connection) -> Self {
-        let records = records(&client.take_outgoing(NOW));
-        let hello = records.into_iter().find(|(content_type, _)| *content_type == ContentType::HANDSHAKE);
-        let message = hello.expect("no ClientHello").1;
+        let records = records(&client.take_outgoing(NOW)).into_iter();
+        let message: Vec<u8> =
+            records.filter(|(kind, _)| *kind == ContentType::HANDSHAKE).flat_map(|(_, part)| part).collect();
         let hello = ClientHello::parse(body_of(&message)).unwrap();
         let (random, session_id) = (*hello.random, hello.session_id.to_vec());
         Self { message, random, session_id }

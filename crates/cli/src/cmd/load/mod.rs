@@ -1,0 +1,93 @@
+//! `reprise load TARGET`: how many handshakes a second does it hold, and who is the bottleneck?
+
+mod flags;
+mod live;
+mod prerequisites;
+
+pub(crate) use flags::LoadArgs;
+
+use std::io;
+
+use reprise_load::{Search, search};
+use reprise_probe::Interrupt;
+use reprise_report::terminal::Style;
+use reprise_trace::document::{LoadDocument, Provenance, Target as TargetRecord};
+use reprise_trace::{Failure, FailureClass};
+
+use crate::cmd::load::live::Live;
+use crate::ending::Ending;
+use crate::outputs::{Outputs, Rendered};
+use crate::redact;
+
+pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    let outputs = Outputs::open(&arguments.output)?;
+    let address = prerequisites::resolve(&arguments)?;
+    prerequisites::refuse_strangers(&arguments, address)?;
+    let options = arguments.options(address)?;
+    let target = TargetRecord {
+        host: arguments.target.host.clone(),
+        port: address.port(),
+        address: Some(address.ip().to_string()),
+        path: (options.requests > 0).then(|| arguments.path().to_owned()),
+    };
+    prerequisites::wait_for_start(&arguments, interrupt)?;
+    let stop = || interrupt.is_raised();
+    let live = Live::new();
+    let document = match arguments.step_target() {
+        None => {
+            let outcome = reprise_load::run(&options, &stop, &live)?;
+            outcome.document(&options, target, interrupt.is_raised(), provenance())
+        }
+        Some(step) => match search(&options, step, &stop, &live)? {
+            None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
+            Some(Search { outcome, options, steps }) => {
+                LoadDocument { steps, ..outcome.document(&options, target, interrupt.is_raised(), provenance()) }
+            }
+        },
+    };
+    live.finish();
+    outputs.write(&document)?;
+    Ok(ending(&document))
+}
+
+/// A target of which nothing completed cannot be loaded; one that did complete some has answered, whatever failed beside.
+fn ending(document: &LoadDocument) -> Ending {
+    let failed = |class, name: &str, message| {
+        Ending::Failed(Failure { class, name: name.to_owned(), message, hint: None, local_port: None })
+    };
+    if document.interrupted {
+        return failed(FailureClass::Interrupted, "interrupted", "interrupted".to_owned());
+    }
+    if document.total_completed() + document.warmup_completed > 0 {
+        return Ending::Done;
+    }
+    let most = document.errors.iter().max_by_key(|(_, count)| **count);
+    let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
+    failed(FailureClass::Tls, "nothing_completed", format!("no connection completed: {why}"))
+}
+
+fn provenance() -> Provenance {
+    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), redact::command_line())
+}
+
+impl Rendered for LoadDocument {
+    fn terminal(&self, style: Style) -> String {
+        reprise_report::terminal::load(self, style)
+    }
+
+    fn json(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        reprise_report::json::write(self, &mut out)?;
+        Ok(out)
+    }
+
+    fn csv(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        reprise_report::csv::load(self, &mut out)?;
+        Ok(out)
+    }
+
+    fn markdown(&self) -> String {
+        reprise_report::markdown::load(self)
+    }
+}

@@ -1,0 +1,49 @@
+//! What must be settled before a load begins: where it goes, whether it may, and when.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+use reprise_probe::Interrupt;
+
+use super::LoadArgs;
+
+/// The address that all connections go to: one, so that a load is on one thing.
+pub(super) fn resolve(arguments: &LoadArgs) -> anyhow::Result<SocketAddr> {
+    let target = &arguments.target;
+    if let Some(address) = arguments.resolve.or_else(|| target.address()) {
+        return Ok(SocketAddr::new(address, target.port));
+    }
+    let addresses = (target.host.as_str(), target.port).to_socket_addrs();
+    let mut addresses = addresses.with_context(|| format!("cannot resolve {}", target.host))?;
+    addresses.next().with_context(|| format!("{} has no address", target.host))
+}
+
+/// A load on somebody else's server is an attack: whoever may make it has to say so.
+pub(super) fn refuse_strangers(arguments: &LoadArgs, address: SocketAddr) -> anyhow::Result<()> {
+    if address.ip().is_loopback() || arguments.i_may_load_this_target {
+        return Ok(());
+    }
+    bail!(
+        "{} is not on this machine: a load takes a server's capacity from those whom it serves, so it is sent only where its \
+         owner has agreed. If that is you, or you have asked, say so with --i-may-load-this-target",
+        address.ip()
+    )
+}
+
+/// Several generators begin at the same second of their clocks.
+pub(super) fn wait_for_start(arguments: &LoadArgs, interrupt: &Interrupt) -> anyhow::Result<()> {
+    let Some(start) = arguments.start_at else { return Ok(()) };
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(start);
+    if start < SystemTime::now() {
+        bail!("--start-at is in the past: this generator would begin after the others");
+    }
+    while let Ok(left) = start.duration_since(SystemTime::now()) {
+        if interrupt.is_raised() {
+            return Ok(());
+        }
+        thread::sleep(left.min(Duration::from_millis(50)));
+    }
+    Ok(())
+}

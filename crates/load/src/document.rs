@@ -1,0 +1,144 @@
+//! From what was seen to the document.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use reprise_trace::document::{LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, Provenance, Target};
+use reprise_trace::{Kind, Phase};
+
+use crate::load::Outcome;
+use crate::options::{Arrival, Close, End, KeyShareMode, Options};
+use crate::verdict;
+
+impl Outcome {
+    /// The document of this load.
+    pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
+        let planned = match options.end {
+            End::After(duration) if !interrupted => duration.min(self.elapsed),
+            _ => self.elapsed,
+        };
+        let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
+        let series =
+            |place: usize| self.tally.per_second.iter().map(move |counts| counts.get(place).copied().unwrap_or_default());
+        let histograms = self.histograms();
+        let mut document = LoadDocument {
+            schema: LoadDocument::SCHEMA.to_owned(),
+            target,
+            asked: asked(options),
+            seconds: planned.as_secs_f64(),
+            completed: Kind::ALL
+                .into_iter()
+                .map(|kind| (kind, self.completed(kind)))
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            errors: self.errors(),
+            warmup_completed: self.tally.warmup,
+            primed: self.tally.primed,
+            refused: self.tally.refused,
+            http_status: self.tally.status.iter().copied().collect(),
+            rate: LoadRate {
+                mean: self.tally.in_time as f64 / planned.as_secs_f64().max(1e-9),
+                per_second: self.tally.per_second.iter().map(|counts| counts.iter().sum()).collect(),
+                per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
+            },
+            client_cpu_ns: LoadCpu { user: nanos(self.client_cpu.user), system: nanos(self.client_cpu.system) },
+            server_cpu_ns: self.server_cpu.as_ref().filter(|cpu| !cpu.is_empty()).map(|cpu| nanos(cpu.total())),
+            latency_ns: std::collections::BTreeMap::new(),
+            latency_from_intended_ns: std::collections::BTreeMap::new(),
+            histograms: histograms.iter().filter_map(|(kind, phase, histogram)| encoded(*kind, *phase, histogram)).collect(),
+            bottleneck: verdict::bottleneck(self, options),
+            warnings: Vec::new(),
+            steps: Vec::new(),
+            interrupted,
+            generators: 1,
+            provenance,
+        };
+        summarize(&mut document, histograms);
+        document.warnings = verdict::warnings(&document, options);
+        document
+    }
+
+    /// Every histogram that holds something.
+    fn histograms(&self) -> Vec<(Kind, Option<Phase>, &Histogram<u64>)> {
+        let mut all = Vec::new();
+        for kind in Kind::ALL {
+            let Some(histograms) = self.tally.of(kind).and_then(|tally| tally.histograms()) else { continue };
+            for (phase, histogram) in Phase::ALL.into_iter().zip(&histograms.phases) {
+                all.push((kind, Some(phase), histogram));
+            }
+            all.push((kind, None, &histograms.from_intended));
+        }
+        all.retain(|(_, _, histogram)| !histogram.is_empty());
+        all
+    }
+}
+
+/// Fills the latencies of a document from histograms.
+pub(crate) fn summarize<'a>(
+    document: &mut LoadDocument,
+    histograms: impl IntoIterator<Item = (Kind, Option<Phase>, &'a Histogram<u64>)>,
+) {
+    document.latency_ns.clear();
+    document.latency_from_intended_ns.clear();
+    for (kind, phase, histogram) in histograms {
+        let latency = LoadLatency {
+            p50: histogram.value_at_quantile(0.5),
+            p90: histogram.value_at_quantile(0.9),
+            p99: histogram.value_at_quantile(0.99),
+            p999: histogram.value_at_quantile(0.999),
+            max: histogram.max(),
+        };
+        match phase {
+            Some(phase) => drop(document.latency_ns.entry(kind).or_default().insert(phase, latency)),
+            None => drop(document.latency_from_intended_ns.insert(kind, latency)),
+        }
+    }
+}
+
+/// A histogram as it stands in a document.
+pub(crate) fn encoded(kind: Kind, phase: Option<Phase>, histogram: &Histogram<u64>) -> Option<LoadHistogram> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(histogram, &mut bytes).ok()?;
+    Some(LoadHistogram { kind, phase, hdr_v2: STANDARD.encode(bytes) })
+}
+
+/// The histogram that stands in a document; `None` if it is none.
+pub(crate) fn decoded(histogram: &LoadHistogram) -> Option<Histogram<u64>> {
+    let bytes = STANDARD.decode(&histogram.hdr_v2).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
+fn asked(options: &Options) -> LoadAsked {
+    let (connections, rate) = match options.arrival {
+        Arrival::Closed { connections } => (Some(connections as u64), None),
+        Arrival::Open { rate, .. } => (None, Some(rate)),
+    };
+    LoadAsked {
+        tls: options.tls.version,
+        mix: options.mix.iter().copied().collect(),
+        connections,
+        rate,
+        requests: options.requests,
+        threads: options.threads as u64,
+        key_shares: match options.tls.key_shares {
+            KeyShareMode::Unit => "unit",
+            KeyShareMode::Reused => "reused",
+            KeyShareMode::Fresh => "fresh",
+        }
+        .to_owned(),
+        close: match options.close {
+            Close::Rst => "rst",
+            Close::Fin => "fin",
+            Close::Notify => "notify",
+        }
+        .to_owned(),
+        verify: !options.tls.engine.is_empty(),
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,246 @@
+//! Connections by the measurement engine: certificates are verified, and a client certificate is shown where it is asked for.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use aws_lc_rs::rand;
+use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
+use reprise_engine::{
+    CertificatePolicy, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer,
+    Session, Start,
+};
+use reprise_trace::{Kind, Nanos};
+use reprise_wire::NamedGroup;
+use rustls_pki_types::{ServerName, UnixTime};
+
+use crate::fault::Fault;
+use crate::lean::Heard;
+use crate::options::{KeyShareMode, TlsOptions};
+use crate::unit_share::UnitKeyShares;
+
+/// The most sessions that are held in spare, beyond those that were asked for.
+const SPARE: usize = 64;
+
+/// The engine's configurations, one for each of [`TlsOptions::server_names`]; what a name is left out for is checked
+/// against `host`. `None` if a name is none that a certificate can be for.
+///
+/// Key shares are unit ones or fresh ones: the engine uses each of them once.
+pub fn engine_configs(
+    tls: &TlsOptions,
+    host: &str,
+    certificates: &CertificatePolicy,
+    identity: Option<&Arc<ClientIdentity>>,
+) -> Option<Vec<Arc<Config>>> {
+    let key_shares: Arc<dyn KeyShares> = match tls.key_shares {
+        KeyShareMode::Unit => Arc::new(UnitKeyShares),
+        KeyShareMode::Reused | KeyShareMode::Fresh => Arc::new(FreshKeyShares),
+    };
+    let config = |name: &Option<String>| {
+        let server_name = ServerName::try_from(name.clone().unwrap_or_else(|| host.to_owned())).ok()?;
+        Some(Arc::new(Config {
+            versions: vec![tls.version],
+            cipher_suites: tls.cipher_suites.clone(),
+            groups: tls.groups.clone(),
+            server_name,
+            sni: name.clone(),
+            alpn: tls.alpn.clone(),
+            certificates: certificates.clone(),
+            identity: identity.cloned(),
+            key_shares: Arc::clone(&key_shares),
+            entropy: Arc::new(SystemEntropy),
+            key_log: None,
+            survey: false,
+        }))
+    };
+    tls.server_names.iter().map(|name| config(&name.name)).collect()
+}
+
+/// One connection at a time.
+#[derive(Default)]
+pub(crate) struct EngineClient {
+    connection: Option<Connection>,
+    hello: Vec<u8>,
+    offered: Option<Session>,
+    was_ready: bool,
+}
+
+/// The sessions that one thread holds.
+#[derive(Default)]
+pub(crate) struct EngineSessions {
+    id: Vec<Session>,
+    ticket: Vec<Session>,
+    next: usize,
+}
+
+impl EngineClient {
+    pub(crate) fn start(
+        &mut self,
+        config: &Arc<Config>,
+        sessions: &mut EngineSessions,
+        target: usize,
+        kind: Kind,
+        now: Nanos,
+    ) -> Result<(), Fault> {
+        self.offered = sessions.take(kind, target, now);
+        let offer = match (&self.offered, kind) {
+            (Some(Session::Tls13(ticket)), _) => Offer::Ticket(ticket.clone()),
+            (Some(Session::Tls12(session)), Kind::Id) => Offer::SessionId(session.clone()),
+            (Some(Session::Tls12(session)), _) => Offer::SessionTicket(session.clone()),
+            (None, _) => Offer::Full { session_ticket: kind != Kind::Id },
+        };
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let start = Start { offer, date: UnixTime::since_unix_epoch(since) };
+        let connection = Connection::start(Arc::clone(config), start, now).map_err(|error| fault_of(&error))?;
+        self.hello = self.connection.insert(connection).take_outgoing(now);
+        self.was_ready = false;
+        Ok(())
+    }
+
+    pub(crate) fn hello(&self) -> &[u8] {
+        &self.hello
+    }
+
+    pub(crate) fn receive<'a>(
+        &mut self,
+        sessions: &mut EngineSessions,
+        target: usize,
+        now: Nanos,
+        record: &'a mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Heard<'a>, Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::Crypto)?;
+        let received = connection.receive(now, record);
+        out.extend_from_slice(&connection.take_outgoing(now));
+        received.map_err(|error| fault_of(&error))?;
+        for session in connection.take_sessions() {
+            sessions.keep(session, target);
+        }
+        if connection.ready().is_some() && !self.was_ready {
+            self.was_ready = true;
+            return Ok(Heard::Ready);
+        }
+        if connection.is_peer_closed() {
+            return Ok(Heard::Ended);
+        }
+        let data = connection.take_application_data();
+        if data.is_empty() {
+            return Ok(Heard::Nothing);
+        }
+        // What a record holds is shorter than the record: its own memory takes it.
+        let place = record.get_mut(..data.len()).ok_or(Fault::Crypto)?;
+        place.copy_from_slice(&data);
+        Ok(Heard::Data(place))
+    }
+
+    pub(crate) fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::Crypto)?;
+        connection.send(now, data).map_err(|error| fault_of(&error))?;
+        out.extend_from_slice(&connection.take_outgoing(now));
+        Ok(())
+    }
+
+    pub(crate) fn send_close(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::Crypto)?;
+        connection.close(now).map_err(|error| fault_of(&error))?;
+        out.extend_from_slice(&connection.take_outgoing(now));
+        Ok(())
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.connection.as_ref().and_then(Connection::outcome).map_or(Kind::Full, |outcome| outcome.kind)
+    }
+
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_confirmed)
+    }
+
+    pub(crate) fn offers_session(&self) -> bool {
+        self.offered.is_some()
+    }
+
+    pub(crate) fn reset(&mut self, sessions: &mut EngineSessions, completed: bool) {
+        if completed && self.offered.is_some() && self.kind() == Kind::Full {
+            sessions.forget(self.offered.as_ref());
+        }
+        self.connection = None;
+        self.offered = None;
+    }
+}
+
+impl EngineSessions {
+    /// TLS 1.3 tickets go once each, newest first; TLS 1.2 sessions in turns, once there are as many as are to be held.
+    fn take(&mut self, kind: Kind, target: usize, now: Nanos) -> Option<Session> {
+        let held = match kind {
+            Kind::Id => &mut self.id,
+            Kind::Ticket => &mut self.ticket,
+            _ => return None,
+        };
+        if let Some(Session::Tls13(_)) = held.last() {
+            held.retain(|session| !matches!(session, Session::Tls13(ticket) if ticket.is_expired(now)));
+            return held.pop();
+        }
+        self.next = self.next.wrapping_add(1);
+        held.get(self.next % held.len().max(1)).filter(|_| held.len() >= target).cloned()
+    }
+
+    fn keep(&mut self, session: Session, target: usize) {
+        let (held, most) = match &session {
+            Session::Tls12(session) if session.ticket.is_none() => (&mut self.id, target),
+            Session::Tls12(_) => (&mut self.ticket, target),
+            Session::Tls13(_) => (&mut self.ticket, target + SPARE),
+        };
+        if held.len() < most {
+            held.push(session);
+        }
+    }
+
+    /// What was refused is not offered again.
+    fn forget(&mut self, refused: Option<&Session>) {
+        let Some(Session::Tls12(refused)) = refused else { return };
+        let is_it = |session: &Session| matches!(session, Session::Tls12(held) if held.session_id == refused.session_id && held.ticket == refused.ticket);
+        self.id.retain(|session| !is_it(session));
+        self.ticket.retain(|session| !is_it(session));
+    }
+}
+
+/// A key pair for each connection.
+struct FreshKeyShares;
+
+impl KeyShares for FreshKeyShares {
+    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        Ok(Box::new(EcdhKeyShare::generate(group)?))
+    }
+}
+
+struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        rand::fill(bytes).map_err(|_| Error::Crypto("the system's random generator"))
+    }
+
+    fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
+        const FAILED: Error = Error::Crypto("RSA encryption: it takes keys of 2048 to 8192 bits");
+        let key = PublicEncryptingKey::from_der(public_key).map_err(|_| FAILED)?;
+        let key = Pkcs1PublicEncryptingKey::new(key).map_err(|_| FAILED)?;
+        let mut encrypted = vec![0; key.ciphertext_size()];
+        let length = key.encrypt(premaster, &mut encrypted).map_err(|_| FAILED)?.len();
+        encrypted.truncate(length);
+        Ok(encrypted)
+    }
+}
+
+fn fault_of(error: &Error) -> Fault {
+    match error {
+        Error::NotTls(_) => Fault::NotTls,
+        Error::Malformed { .. } => Fault::Malformed,
+        Error::PeerMisbehaved(_) => Fault::PeerMisbehaved,
+        Error::Unspoken(_) | Error::NoCommonSignatureScheme | Error::NothingToOffer(_) => Fault::Unspoken,
+        Error::AlertReceived(description) => Fault::Alert(*description),
+        Error::Certificate(_) => Fault::BadCertificate,
+        Error::BadRecordMac => Fault::BadRecordMac,
+        Error::ClosedEarly(_) | Error::Closed => Fault::ClosedEarly,
+        Error::TooLarge { .. } | Error::TooMany { .. } => Fault::TooLarge,
+        Error::Crypto(_) => Fault::Crypto,
+    }
+}

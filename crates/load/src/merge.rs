@@ -1,0 +1,132 @@
+//! Results of several generators that ran at the same time, as one.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use reprise_trace::document::{Bottleneck, LoadDocument, Verdict};
+use reprise_trace::{Kind, Phase};
+use thiserror::Error;
+
+use crate::document::{decoded, encoded, summarize};
+
+/// Why results do not make one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MergeError {
+    /// There is none.
+    #[error("there is no result to merge")]
+    Nothing,
+    /// They are of different loads.
+    #[error("the results are of different loads ({0}): merging them would compare nothing")]
+    Different(&'static str),
+    /// A histogram cannot be read.
+    #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
+    Histogram {
+        /// Of this kind.
+        kind: Kind,
+    },
+}
+
+/// Merges exactly: counts add up, and so do histograms, from which the latencies are computed anew.
+///
+/// # Errors
+/// If there is nothing to merge, if the loads differ in what makes them comparable, or if a histogram is broken.
+pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
+    let (first, others) = documents.split_first().ok_or(MergeError::Nothing)?;
+    let mut merged = first.clone();
+    let mut histograms: BTreeMap<(Kind, Option<Phase>), Histogram<u64>> = BTreeMap::new();
+    add_histograms(&mut histograms, first)?;
+    for other in others {
+        check(first, other)?;
+        add_histograms(&mut histograms, other)?;
+        add(&mut merged, other);
+    }
+    merged.histograms =
+        histograms.iter().filter_map(|((kind, phase), histogram)| encoded(*kind, *phase, histogram)).collect();
+    summarize(&mut merged, histograms.iter().map(|((kind, phase), histogram)| (*kind, *phase, histogram)));
+    merged.bottleneck = bottleneck(documents);
+    Ok(merged)
+}
+
+fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
+    let differs = |what, same: bool| if same { Ok(()) } else { Err(MergeError::Different(what)) };
+    differs("targets", (&one.target.host, one.target.port) == (&other.target.host, other.target.port))?;
+    differs("versions", one.asked.tls == other.asked.tls)?;
+    differs("kinds", one.asked.mix == other.asked.mix)?;
+    differs("requests", one.asked.requests == other.asked.requests)?;
+    differs("open and closed loop", one.asked.rate.is_some() == other.asked.rate.is_some())
+}
+
+fn add_histograms(
+    all: &mut BTreeMap<(Kind, Option<Phase>), Histogram<u64>>,
+    document: &LoadDocument,
+) -> Result<(), MergeError> {
+    for histogram in &document.histograms {
+        let broken = || MergeError::Histogram { kind: histogram.kind };
+        let decoded = decoded(histogram).ok_or_else(broken)?;
+        match all.get_mut(&(histogram.kind, histogram.phase)) {
+            Some(sum) => sum.add(&decoded).map_err(|_| broken())?,
+            None => drop(all.insert((histogram.kind, histogram.phase), decoded)),
+        }
+    }
+    Ok(())
+}
+
+fn add(merged: &mut LoadDocument, other: &LoadDocument) {
+    add_counts(&mut merged.completed, &other.completed);
+    add_counts(&mut merged.errors, &other.errors);
+    add_counts(&mut merged.http_status, &other.http_status);
+    merged.warmup_completed += other.warmup_completed;
+    merged.primed += other.primed;
+    merged.refused += other.refused;
+    // They ran at the same time, so their rates add up, and the time is that of the longest.
+    merged.seconds = merged.seconds.max(other.seconds);
+    merged.rate.mean += other.rate.mean;
+    add_series(&mut merged.rate.per_second, &other.rate.per_second);
+    for (kind, series) in &other.rate.per_second_by_kind {
+        add_series(merged.rate.per_second_by_kind.entry(*kind).or_default(), series);
+    }
+    merged.client_cpu_ns.user += other.client_cpu_ns.user;
+    merged.client_cpu_ns.system += other.client_cpu_ns.system;
+    // One server is seen by those that run beside it: all of them saw the same.
+    merged.server_cpu_ns = merged.server_cpu_ns.max(other.server_cpu_ns);
+    merged.asked.threads += other.asked.threads;
+    merged.asked.connections = merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one + other);
+    merged.asked.rate = merged.asked.rate.zip(other.asked.rate).map(|(one, other)| one + other);
+    for warning in &other.warnings {
+        if !merged.warnings.contains(warning) {
+            merged.warnings.push(warning.clone());
+        }
+    }
+    merged.interrupted |= other.interrupted;
+    merged.generators += other.generators;
+}
+
+fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *to.entry(key.clone()).or_default() += count;
+    }
+}
+
+fn add_series(to: &mut Vec<u64>, from: &[u64]) {
+    if to.len() < from.len() {
+        to.resize(from.len(), 0);
+    }
+    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
+/// One generator that was its own bottleneck spoils the sum; a server that one saw saturated was so for all.
+fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
+    let of =
+        |verdict| documents.iter().map(|document| &document.bottleneck).find(|bottleneck| bottleneck.verdict == verdict);
+    let order = [Verdict::Server, Verdict::Client, Verdict::Network, Verdict::Unknown, Verdict::None];
+    let chosen = order.into_iter().find_map(of);
+    let busiest = |share: fn(&Bottleneck) -> Option<f64>| {
+        documents.iter().filter_map(|document| share(&document.bottleneck)).reduce(f64::max)
+    };
+    Bottleneck {
+        verdict: chosen.map_or(Verdict::Unknown, |bottleneck| bottleneck.verdict),
+        reason: chosen.map(|bottleneck| bottleneck.reason.clone()).unwrap_or_default(),
+        client_busy: busiest(|bottleneck| Some(bottleneck.client_busy)).unwrap_or_default(),
+        server_busy: busiest(|bottleneck| bottleneck.server_busy),
+    }
+}

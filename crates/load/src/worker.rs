@@ -1,0 +1,323 @@
+//! One thread: an event loop over its connections.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use reprise_trace::{Kind, Nanos};
+
+use crate::alarm::Alarm;
+use crate::arrivals::{Arrivals, Turns, share};
+use crate::client::{Client, Thread};
+use crate::connection::{Begun, Connection, Plan, Progress};
+use crate::deadlines::Deadlines;
+use crate::fault::Fault;
+use crate::options::{End, Options};
+use crate::tally::{Completion, Tally};
+
+/// How often the flags of others are looked at.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// After Ctrl-C, connections that run are given this long; otherwise the time that each has anyway.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// After a failure, a closed loop waits before it tries again: doubling, up to the second.
+const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(100)];
+
+/// Bytes that are read at once: the longest record, and what may come before it.
+const BUFFER: usize = 32 * 1024;
+
+/// Events that are taken at once.
+const EVENTS: usize = 256;
+
+/// What all threads of a load share.
+pub(crate) struct Shared<'a> {
+    /// Whether it is to end early.
+    stop: &'a (dyn Fn() -> bool + Sync),
+    pub(crate) completed: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+/// One thread's part.
+pub(crate) struct Worker<'a> {
+    options: &'a Options,
+    shared: &'a Shared<'a>,
+    epoch: Instant,
+    poll: Poll,
+    /// In an open loop.
+    alarm: Option<Alarm>,
+    thread: Thread,
+    connections: Vec<Connection>,
+    free: Vec<usize>,
+    deadlines: Deadlines,
+    buffer: Vec<u8>,
+    arrivals: Arrivals,
+    kinds: Turns,
+    names: Turns,
+    tally: Tally,
+    /// How many may still begin, where the load has a count.
+    left: Option<u64>,
+    failures_in_a_row: u32,
+    not_before: Nanos,
+}
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        Self { stop, completed: AtomicU64::new(0), failed: AtomicU64::new(0) }
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// Makes everything that a thread needs, so that nothing is made while it runs.
+    pub(crate) fn new(options: &'a Options, shared: &'a Shared<'a>, index: usize, epoch: Instant) -> io::Result<Self> {
+        let arrivals = Arrivals::of_thread(options, index);
+        let places = share(options.most_connections() as u64, options.threads, index).max(1) as usize;
+        let kinds: Vec<Kind> = options.mix.iter().map(|(kind, _)| *kind).collect();
+        let sessions = share(options.sessions as u64, options.threads, index) as usize;
+        let thread = Thread::new(&options.tls, sessions, &kinds).map_err(|fault| io::Error::other(fault.name()))?;
+        let poll = Poll::new()?;
+        let alarm = match arrivals {
+            Arrivals::Open(_) => Some(Alarm::new(poll.registry())?),
+            Arrivals::Closed { .. } => None,
+        };
+        Ok(Self {
+            options,
+            shared,
+            epoch,
+            poll,
+            alarm,
+            connections: (0..places).map(|_| Connection::new(Client::new(&thread))).collect(),
+            thread,
+            free: (0..places).rev().collect(),
+            deadlines: Deadlines::new(places),
+            buffer: vec![0; BUFFER],
+            arrivals,
+            kinds: Turns::new(options.mix.iter().map(|(_, weight)| *weight), index),
+            names: Turns::new(options.tls.server_names.iter().map(|name| name.weight), index),
+            tally: Tally::new(),
+            left: match options.end {
+                End::Count(count) => Some(share(count, options.threads, index)),
+                End::After(_) => None,
+            },
+            failures_in_a_row: 0,
+            not_before: Nanos(0),
+        })
+    }
+
+    /// Makes connections until the end, and lets those that run come to theirs.
+    pub(crate) fn run(mut self) -> io::Result<Tally> {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut drain_until = None;
+        loop {
+            let now = self.now();
+            let drain_until = match drain_until {
+                None if self.is_over(now) => {
+                    self.count_unstarted(now);
+                    let stopped = (self.shared.stop)();
+                    let grace = if stopped { GRACE.min(self.options.timeout) } else { self.options.timeout };
+                    *drain_until.insert(now + Nanos::from(grace))
+                }
+                None => {
+                    self.begin_due(now);
+                    Nanos(u64::MAX)
+                }
+                Some(until) => until,
+            };
+            self.expire(now);
+            let idle = self.running() == 0;
+            if drain_until != Nanos(u64::MAX) && (idle || now >= drain_until) {
+                break;
+            }
+            let mut timeout = self.timeout(self.now(), drain_until);
+            if let Some(alarm) = &self.alarm
+                && timeout < SLICE
+                && !timeout.is_zero()
+            {
+                alarm.set(timeout)?;
+                timeout = SLICE;
+            }
+            match self.poll.poll(&mut events, Some(timeout)) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+            for event in &events {
+                self.proceed(event.token().0);
+            }
+        }
+        self.cut_off();
+        Ok(self.tally)
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos::from(self.epoch.elapsed())
+    }
+
+    fn running(&self) -> usize {
+        self.connections.len().saturating_sub(self.free.len())
+    }
+
+    fn is_over(&self, now: Nanos) -> bool {
+        let by_time = match self.options.end {
+            End::After(duration) => now >= Nanos::from(self.options.warmup + duration),
+            End::Count(_) => self.left == Some(0),
+        };
+        by_time || (self.shared.stop)()
+    }
+
+    /// Begins what is due, and in a closed loop what there is a place for.
+    fn begin_due(&mut self, now: Nanos) {
+        loop {
+            if self.left == Some(0) || self.free.is_empty() {
+                return;
+            }
+            let intended = match &self.arrivals {
+                Arrivals::Closed { .. } => {
+                    let places = self.arrivals.open_places(self.connections.len(), now);
+                    if self.running() >= places || now < self.not_before {
+                        return;
+                    }
+                    now
+                }
+                Arrivals::Open(open) if open.due() > now => return,
+                Arrivals::Open(open) => open.due(),
+            };
+            if let Arrivals::Open(open) = &mut self.arrivals {
+                open.advance();
+            }
+            self.begin(intended);
+        }
+    }
+
+    fn begin(&mut self, intended: Nanos) {
+        let Some(place) = self.free.pop() else { return };
+        let (kind, name) = (self.kinds.next(), self.names.next());
+        let kind = self.options.mix.get(kind).map_or(Kind::Full, |(kind, _)| *kind);
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(1);
+        }
+        self.tally.begun += 1;
+        let epoch = self.epoch;
+        let Some(connection) = self.connections.get_mut(place) else { return };
+        let begun =
+            connection.begin(&mut self.thread, self.options, Plan { kind, name, intended }, || Nanos::from(epoch.elapsed()));
+        let interest = match begun {
+            Ok(Begun::HelloSent) => Interest::READABLE,
+            Ok(Begun::Connecting) => Interest::READABLE | Interest::WRITABLE,
+            Err(fault) => return self.fail(place, fault),
+        };
+        self.deadlines.add(place, connection.began() + Nanos::from(self.options.timeout));
+        let registered = match connection.stream() {
+            Some(stream) => {
+                use std::os::fd::AsRawFd;
+                self.poll.registry().register(&mut SourceFd(&stream.as_raw_fd()), Token(place), interest)
+            }
+            None => Ok(()),
+        };
+        if registered.is_err() {
+            self.fail(place, Fault::DescriptorLimit);
+        }
+    }
+
+    fn proceed(&mut self, place: usize) {
+        let epoch = self.epoch;
+        let Some(connection) = self.connections.get_mut(place) else { return };
+        let progress = connection.proceed(&mut self.thread, self.options, &mut self.buffer, || Nanos::from(epoch.elapsed()));
+        match progress {
+            Ok(Progress::Waiting) => {}
+            Ok(Progress::Done) => self.complete(place),
+            Err(fault) => self.fail(place, fault),
+        }
+    }
+
+    fn complete(&mut self, place: usize) {
+        let now = self.now();
+        let warmup = Nanos::from(self.options.warmup);
+        if let Some(connection) = self.connections.get(place) {
+            if connection.began() < warmup {
+                self.tally.warmup += 1;
+            } else {
+                let at = now.since(warmup);
+                self.tally.complete(&Completion {
+                    kind: connection.kind(),
+                    phases: connection.phases(now),
+                    from_intended: matches!(self.arrivals, Arrivals::Open(_)).then(|| now.since(connection.intended())),
+                    at,
+                    in_time: match self.options.end {
+                        End::After(duration) => at <= Nanos::from(duration),
+                        End::Count(_) => true,
+                    },
+                    status: connection.status(),
+                });
+                self.tally.primed += u64::from(connection.primes());
+                self.tally.refused += u64::from(connection.was_refused());
+            }
+        }
+        self.failures_in_a_row = 0;
+        self.shared.completed.fetch_add(1, Ordering::Relaxed);
+        self.release(place, true);
+    }
+
+    fn fail(&mut self, place: usize, fault: Fault) {
+        self.tally.fail(fault);
+        self.shared.failed.fetch_add(1, Ordering::Relaxed);
+        let pause = PAUSES[0].saturating_mul(1 << self.failures_in_a_row.min(10)).min(PAUSES[1]);
+        self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
+        self.not_before = self.now() + Nanos::from(pause);
+        self.release(place, false);
+    }
+
+    fn release(&mut self, place: usize, completed: bool) {
+        self.deadlines.remove(place);
+        if let Some(connection) = self.connections.get_mut(place) {
+            // Closing takes the socket out of the poll as well.
+            connection.end(&mut self.thread, self.options, completed);
+            self.free.push(place);
+        }
+    }
+
+    fn expire(&mut self, now: Nanos) {
+        while let Some(place) = self.deadlines.take_expired(now) {
+            let fault = self.connections.get(place).map_or(Fault::Timeout, Connection::timeout);
+            self.fail(place, fault);
+        }
+    }
+
+    /// What was due before the end and found no place is counted as what it is.
+    fn count_unstarted(&mut self, now: Nanos) {
+        let end = match self.options.end {
+            End::After(duration) => Nanos::from(self.options.warmup + duration).min(now),
+            End::Count(_) => return,
+        };
+        let mut unstarted: u64 = 0;
+        if let Arrivals::Open(open) = &mut self.arrivals {
+            while open.due() < end {
+                open.advance();
+                unstarted += 1;
+            }
+        }
+        for _ in 0..unstarted {
+            self.tally.fail(Fault::NotStarted);
+        }
+    }
+
+    fn cut_off(&mut self) {
+        for place in 0..self.connections.len() {
+            if self.deadlines.contains(place) {
+                self.fail(place, Fault::CutOff);
+            }
+        }
+    }
+
+    fn timeout(&self, now: Nanos, drain_until: Nanos) -> Duration {
+        let next = match &self.arrivals {
+            _ if drain_until != Nanos(u64::MAX) => drain_until,
+            Arrivals::Open(open) if !self.free.is_empty() => open.due(),
+            Arrivals::Closed { .. } if !self.free.is_empty() => self.not_before.max(now + Nanos(1_000_000)),
+            _ => Nanos(u64::MAX),
+        };
+        let next = next.min(self.deadlines.next().unwrap_or(Nanos(u64::MAX)));
+        Duration::from(next.since(now)).min(SLICE)
+    }
+}

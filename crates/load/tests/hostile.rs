@@ -1,0 +1,164 @@
+//! Servers that misbehave: each failure is counted by its name, and the load ends in time.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_lab::{
+    Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, ScriptedServer, ServerSpec, Step, Versions,
+};
+use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, Spread, TlsOptions, run};
+use reprise_trace::{Kind, Nanos, Version};
+
+const COUNT: u64 = 6;
+
+fn options(address: SocketAddr, version: Version) -> Options {
+    Options {
+        tls: std::sync::Arc::new(TlsOptions::new(version)),
+        arrival: Arrival::Closed { connections: 3 },
+        end: End::Count(COUNT),
+        timeout: Duration::from_millis(300),
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    }
+}
+
+fn load(options: &Options) -> Outcome {
+    run(options, &|| false, &Silent).unwrap()
+}
+
+fn errors(address: SocketAddr) -> BTreeMap<String, u64> {
+    load(&options(address, Version::Tls13)).errors()
+}
+
+fn all(name: &str) -> BTreeMap<String, u64> {
+    BTreeMap::from([(name.to_owned(), COUNT)])
+}
+
+#[test]
+fn servers_that_do_not_speak_are_named() {
+    assert_eq!(errors(ScriptedServer::silent().unwrap().address()), all("timeout"));
+    assert_eq!(errors(ScriptedServer::plain_http().unwrap().address()), all("not_tls"));
+    assert_eq!(errors(ScriptedServer::garbage().unwrap().address()), all("not_tls"));
+    let after_the_hello = |last: Step| ScriptedServer::start(vec![Step::ReadRecord, last]).unwrap();
+    assert_eq!(errors(after_the_hello(Step::Close).address()), all("closed_early"));
+    assert_eq!(errors(after_the_hello(Step::Reset).address()), all("connection_reset"));
+    let alert = Step::Send(vec![21, 3, 3, 0, 2, 2, 40]);
+    assert_eq!(errors(after_the_hello(alert).address()), all("alert_handshake_failure"));
+    // A ServerHello with the random that makes it a HelloRetryRequest.
+    let mut retry = vec![22, 3, 3, 0, 84, 2, 0, 0, 80, 3, 3];
+    retry.extend(reprise_wire::HELLO_RETRY_REQUEST_RANDOM);
+    retry.extend([0, 0x13, 1, 0, 0, 40]);
+    retry.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 23, 0, 44, 0, 20, 0, 18]);
+    retry.extend([7; 18]);
+    retry.extend([0, 0, 0, 0]);
+    assert_eq!(errors(after_the_hello(Step::Send(retry)).address()), all("hello_retry_request"));
+}
+
+#[test]
+fn nothing_that_a_relay_breaks_passes_for_a_handshake() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    for (version, versions, records) in [(Version::Tls13, Versions::Tls13, 5), (Version::Tls12, Versions::Tls12, 3)] {
+        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity.clone()) }).unwrap();
+        for record in 0..records {
+            for fault in [Fault::Stall, Fault::Close, Fault::Reset, Fault::Truncate, Fault::Flip(20), Fault::Flip(1)] {
+                let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record, fault }).unwrap();
+                let outcome = load(&options(relay.address(), version));
+                let failed: u64 = outcome.errors().values().sum();
+                let case = format!("{version} record {record} {fault:?}: {:?}", outcome.errors());
+                // Whatever becomes of the last records, every connection is accounted for.
+                assert_eq!(failed + outcome.completed(Kind::Full), COUNT, "{case}");
+                if record < 1 {
+                    assert_eq!(failed, COUNT, "{case}");
+                }
+            }
+            let relay =
+                Relay::start(server.address(), RelayRule { skip_connections: 0, record, fault: Fault::Split }).unwrap();
+            let outcome = load(&Options { timeout: Duration::from_secs(20), ..options(relay.address(), version) });
+            assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} record {record} in pieces: {:?}", outcome.errors());
+        }
+    }
+}
+
+#[test]
+fn a_port_where_nobody_listens_refuses() {
+    let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    assert_eq!(errors(address), all("connection_refused"));
+}
+
+/// Kills nothing but its own server, once connections have completed, and starts it anew at the same port.
+struct Restart {
+    nginx: std::sync::Mutex<Option<Nginx>>,
+    config: NginxConfig,
+    stage: AtomicU64,
+}
+
+impl Observer for Restart {
+    fn proceeded(&self, _elapsed: Nanos, completed: u64, failed: u64) {
+        let mut nginx = self.nginx.lock().unwrap();
+        match self.stage.load(Ordering::Relaxed) {
+            0 if completed > 20 => {
+                *nginx = None;
+                self.stage.store(1, Ordering::Relaxed);
+            }
+            1 if failed > 5 => {
+                *nginx = Some(Nginx::start(self.config.clone()).unwrap());
+                self.stage.store(2, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn a_server_that_dies_and_comes_back_is_loaded_again() {
+    reprise_lab::require!("nginx");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let config = NginxConfig::new(vec![identity]);
+    let nginx = Nginx::start(config.clone()).unwrap();
+    let address = nginx.address();
+    let config = NginxConfig { port: Some(address.port()), ..config };
+    let restart = Restart { nginx: std::sync::Mutex::new(Some(nginx)), config, stage: AtomicU64::new(0) };
+    let before_the_end = std::time::Instant::now();
+    let done = AtomicU64::new(0);
+    // Ends once it has gone on for a while after the restart, at the latest after 20 seconds.
+    let stop = || {
+        let again = restart.stage.load(Ordering::Relaxed) == 2 && done.fetch_add(1, Ordering::Relaxed) > 200;
+        again || before_the_end.elapsed() > Duration::from_secs(20)
+    };
+    let options = Options { end: End::After(Duration::from_secs(60)), ..options(address, Version::Tls13) };
+    let outcome = run(&options, &stop, &restart).unwrap();
+    assert_eq!(restart.stage.load(Ordering::Relaxed), 2);
+    assert!(outcome.errors().contains_key("connection_refused"), "{:?}", outcome.errors());
+    assert!(outcome.completed(Kind::Full) > 40, "{}", outcome.completed(Kind::Full));
+}
+
+#[test]
+fn a_rate_beyond_reach_says_what_was_not_started() {
+    let server = ScriptedServer::silent().unwrap();
+    let options = Options {
+        arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 4 },
+        end: End::After(Duration::from_millis(400)),
+        timeout: Duration::from_millis(100),
+        ..options(server.address(), Version::Tls13)
+    };
+    let errors = load(&options).errors();
+    let all: u64 = errors.values().sum();
+    assert!(errors["not_started"] > 300, "{errors:?}");
+    assert!((398..=402).contains(&all), "{errors:?}");
+}
+
+#[test]
+fn stopping_keeps_what_was_seen() {
+    let server = ScriptedServer::silent().unwrap();
+    let options = Options {
+        end: End::After(Duration::from_secs(3600)),
+        timeout: Duration::from_millis(50),
+        ..options(server.address(), Version::Tls13)
+    };
+    let asked = AtomicU64::new(0);
+    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &Silent).unwrap();
+    assert!(outcome.errors()["timeout"] >= 3);
+}

@@ -1,0 +1,106 @@
+//! What a load takes of our memory: nothing for a handshake in steady state, and little for a connection.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test's own functions")]
+
+use std::alloc::System;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
+use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, TlsOptions, run};
+use reprise_trace::{Kind, Nanos, Version};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn main() {
+    reprise_lab::require!("nginx");
+    let mut nginx = nginx();
+    for (version, kind) in [
+        (Version::Tls13, Kind::Full),
+        (Version::Tls13, Kind::Ticket),
+        (Version::Tls12, Kind::Full),
+        (Version::Tls12, Kind::Id),
+        (Version::Tls12, Kind::Ticket),
+    ] {
+        a_handshake_allocates_nothing(&mut nginx, version, kind);
+    }
+    ten_thousand_connections_take_8_kib_each(&nginx);
+}
+
+fn nginx() -> Nginx {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    Nginx::start(NginxConfig {
+        session_cache: SessionCache::Shared("5m".to_owned()),
+        worker_connections: 12_000,
+        // Thousands of connections begin at once: the system's usual backlog would make them try again after seconds.
+        http_directives: "client_header_timeout 100s; reset_timedout_connection on;".to_owned(),
+        ..NginxConfig::new(vec![identity])
+    })
+    .unwrap()
+}
+
+fn options(address: SocketAddr, version: Version, kind: Kind, count: u64) -> Options {
+    Options {
+        tls: Arc::new(TlsOptions::new(version)),
+        mix: vec![(kind, 1)],
+        end: End::Count(count),
+        arrival: Arrival::Closed { connections: 16 },
+        sessions: 16,
+        ..Options::new(address, b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    }
+}
+
+/// What does not depend on how many connections are made cancels out between two runs of different length.
+fn a_handshake_allocates_nothing(nginx: &mut Nginx, version: Version, kind: Kind) {
+    let allocations = |count| {
+        let before = ALLOCATOR.stats();
+        let outcome = run(&options(nginx.address(), version, kind, count), &|| false, &Silent).unwrap();
+        assert_eq!(outcome.errors(), Default::default());
+        assert!(completed(&outcome) == count, "{kind}");
+        let after = ALLOCATOR.stats();
+        (after.allocations + after.reallocations) as i64 - (before.allocations + before.reallocations) as i64
+    };
+    let (few, many) = (allocations(400), allocations(2400));
+    // The observer's waiting and rare coincidences (a record in two reads) may cost some; a handshake costs none.
+    assert!(many - few < 200, "{version} {kind}: {few} allocations for 400 connections, {many} for 2400");
+    println!("{version} {kind}: {few} allocations for 400 connections, {many} for 2400");
+}
+
+/// The most memory that was in use while a load ran.
+struct Peak(AtomicUsize);
+
+impl Observer for Peak {
+    fn proceeded(&self, _elapsed: Nanos, _completed: u64, _failed: u64) {
+        self.0.fetch_max(in_use(), Ordering::Relaxed);
+    }
+}
+
+fn ten_thousand_connections_take_8_kib_each(nginx: &Nginx) {
+    const CONNECTIONS: usize = 10_000;
+    let before = in_use();
+    let peak = Peak(AtomicUsize::new(0));
+    let options = Options {
+        arrival: Arrival::Closed { connections: CONNECTIONS },
+        end: End::Count(2 * CONNECTIONS as u64),
+        timeout: Duration::from_secs(100),
+        ..options(nginx.address(), Version::Tls13, Kind::Full, 0)
+    };
+    let outcome = run(&options, &|| false, &peak).unwrap();
+    assert_eq!(completed(&outcome), 2 * CONNECTIONS as u64, "{:?}", outcome.errors());
+    let each = (peak.0.load(Ordering::Relaxed) - before) / CONNECTIONS;
+    assert!(each <= 8 * 1024, "{each} bytes for each connection");
+    println!("{each} bytes for each of {CONNECTIONS} connections");
+}
+
+fn in_use() -> usize {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
+}
+
+fn completed(outcome: &Outcome) -> u64 {
+    Kind::ALL.into_iter().map(|kind| outcome.completed(kind)).sum()
+}

@@ -1,0 +1,65 @@
+//! Results of several generators make one, exactly.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
+use reprise_load::{End, MergeError, Options, Silent, merge, run};
+use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_trace::{Kind, Phase};
+
+fn provenance() -> Provenance {
+    Provenance {
+        version: "0".to_owned(),
+        commit: None,
+        command: Vec::new(),
+        time: String::new(),
+        machine: None,
+        cpu: None,
+        kernel: None,
+        libraries: Default::default(),
+    }
+}
+
+fn documents(counts: &[u64]) -> Vec<LoadDocument> {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let server = EmbeddedServer::start(EmbeddedConfig::new(identity)).unwrap();
+    let address = server.address();
+    let target = Target { host: address.ip().to_string(), port: address.port(), address: None, path: Some("/".to_owned()) };
+    let one = |&count: &u64| {
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
+        let options = Options { end: End::Count(count), ..Options::new(address, request) };
+        let outcome = run(&options, &|| false, &Silent).unwrap();
+        outcome.document(&options, target.clone(), false, provenance())
+    };
+    counts.iter().map(one).collect()
+}
+
+#[test]
+fn counts_and_histograms_add_up_and_order_does_not_matter() {
+    let documents = documents(&[30, 50, 20]);
+    let merged = merge(&documents).unwrap();
+    assert_eq!((merged.completed[&Kind::Full], merged.generators), (100, 3));
+    assert_eq!(merged.rate.per_second.iter().sum::<u64>(), 100);
+    let largest = |document: &LoadDocument| document.latency_ns[&Kind::Full][&Phase::Total].max;
+    assert_eq!(largest(&merged), documents.iter().map(largest).max().unwrap());
+
+    let reversed: Vec<LoadDocument> = documents.iter().rev().cloned().collect();
+    assert_eq!(merge(&reversed).unwrap().latency_ns, merged.latency_ns);
+    // Merging by steps is merging at once: the histograms of a merged result can be merged again.
+    let first_two = merge(&documents[..2]).unwrap();
+    let by_steps = merge(&[first_two, documents[2].clone()]).unwrap();
+    assert_eq!((by_steps.latency_ns, by_steps.completed), (merged.latency_ns.clone(), merged.completed.clone()));
+    assert_eq!(by_steps.histograms, merged.histograms);
+    assert_eq!(merge(&documents[..1]).unwrap().latency_ns, documents[0].latency_ns);
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_merged() {
+    let documents = documents(&[3, 3]);
+    assert_eq!(merge(&[]).unwrap_err(), MergeError::Nothing);
+    let mut other = documents[1].clone();
+    other.target.port ^= 1;
+    assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different("targets"));
+    let mut broken = documents[1].clone();
+    broken.histograms[0].hdr_v2.truncate(20);
+    assert_eq!(merge(&[documents[0].clone(), broken]).unwrap_err(), MergeError::Histogram { kind: Kind::Full });
+}

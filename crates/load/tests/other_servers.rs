@@ -1,0 +1,169 @@
+//! Unit key shares against Go and rustls, post-quantum ones among them, and what a server may ask for besides.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reprise_engine::{CertificatePolicy, WebPkiVerifier};
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, find};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
+use reprise_load::{Arrival, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, engine_configs, run};
+use reprise_trace::{Kind, Version};
+use reprise_wire::NamedGroup;
+
+const COUNT: u64 = 12;
+
+const MODES: [KeyShareMode; 3] = [KeyShareMode::Unit, KeyShareMode::Reused, KeyShareMode::Fresh];
+
+fn load(address: SocketAddr, tls: TlsOptions, mix: &[Kind]) -> Outcome {
+    let options = Options {
+        tls: Arc::new(tls),
+        arrival: Arrival::Closed { connections: 3 },
+        end: End::Count(COUNT),
+        mix: mix.iter().map(|kind| (*kind, 1)).collect(),
+        sessions: 2,
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    run(&options, &|| false, &Silent).unwrap()
+}
+
+fn offering(version: Version, group: NamedGroup, key_shares: KeyShareMode) -> TlsOptions {
+    let mut groups = vec![group];
+    // RFC 8422 §5.1: in TLS 1.2 the curve of the certificate's key must be among the groups.
+    if version == Version::Tls12 && group != NamedGroup::SECP256R1 {
+        groups.push(NamedGroup::SECP256R1);
+    }
+    TlsOptions { groups, key_shares, ..TlsOptions::new(version) }
+}
+
+/// A server that ends with the test.
+struct GoServer {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl GoServer {
+    fn start(authority: &Authority) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let files = identity.write_pem(directory.path(), "go").unwrap();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/go/server.go");
+        let program = directory.path().join("server");
+        let go = find("go").unwrap();
+        let built =
+            Command::new(go).args(["build", "-o"]).arg(&program).arg(source).env("GO111MODULE", "off").status().unwrap();
+        assert!(built.success());
+        // Without a module, Go takes the defaults of an old version, which had no such group.
+        let mut child = Command::new(&program)
+            .env("GODEBUG", "tlsmlkem=1")
+            .arg(files.certificate)
+            .arg(files.key)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, address: line.trim().parse().unwrap() }
+    }
+}
+
+impl Drop for GoServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn go_accepts_unit_shares_of_every_group() {
+    reprise_lab::require!("go");
+    let server = GoServer::start(&Authority::new().unwrap());
+    let curves = [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
+    let tls13 = curves.into_iter().chain([NamedGroup::X25519MLKEM768]).map(|group| (Version::Tls13, group));
+    for (version, group) in tls13.chain(curves.map(|group| (Version::Tls12, group))) {
+        for key_shares in MODES {
+            let outcome = load(server.address, offering(version, group, key_shares), &[Kind::Full]);
+            assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} {group} {key_shares:?}: {:?}", outcome.errors());
+        }
+        let outcome = load(server.address, offering(version, group, KeyShareMode::Unit), &[Kind::Ticket]);
+        assert!(outcome.completed(Kind::Ticket) >= COUNT - 6, "{version} {group} resumed: {:?}", outcome.errors());
+    }
+}
+
+#[test]
+fn rustls_accepts_unit_shares_of_the_hybrid_group() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let server = EmbeddedServer::start(EmbeddedConfig {
+        groups: vec![reprise_lab::NamedGroup::X25519MLKEM768],
+        resumption: Resumption::Ticket,
+        ..EmbeddedConfig::new(identity)
+    })
+    .unwrap();
+    for key_shares in MODES {
+        for kind in [Kind::Full, Kind::Ticket] {
+            let outcome = load(server.address(), offering(Version::Tls13, NamedGroup::X25519MLKEM768, key_shares), &[kind]);
+            let completed = outcome.completed(Kind::Full) + outcome.completed(Kind::Ticket);
+            assert_eq!(completed, COUNT, "{key_shares:?} {kind}: {:?}", outcome.errors());
+            assert_eq!(outcome.completed(Kind::Ticket) > 0, kind == Kind::Ticket);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_wants_another_group_is_told_of() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let groups = vec![reprise_lab::NamedGroup::secp384r1];
+    let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
+    let outcome = load(server.address(), TlsOptions::new(Version::Tls13), &[Kind::Full]);
+    assert_eq!(outcome.errors().into_iter().collect::<Vec<_>>(), [("hello_retry_request".to_owned(), COUNT)]);
+}
+
+#[test]
+fn who_asks_for_a_certificate_is_told_that_there_is_none() {
+    reprise_lab::require!("nginx");
+    let authority = Authority::new().unwrap();
+    for (version, versions) in [(Version::Tls12, Versions::Tls12), (Version::Tls13, Versions::Tls13)] {
+        let client_verify = ClientVerify::Optional(authority.pem());
+        let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let mut nginx = Nginx::start(NginxConfig { client_verify, versions, ..NginxConfig::new(vec![identity]) }).unwrap();
+        let outcome = load(nginx.address(), TlsOptions::new(version), &[Kind::Full]);
+        assert_eq!(outcome.completed(Kind::Full), COUNT, "{version}: {:?}", outcome.errors());
+        let accounts = nginx.accounts_when(COUNT as usize, Duration::from_secs(10)).unwrap();
+        assert!(accounts.iter().all(|account| account.client_verify.as_deref() == Some("NONE")), "{accounts:?}");
+    }
+}
+
+#[test]
+fn certificates_are_verified_when_that_is_asked_for() {
+    reprise_lab::require!("nginx");
+    let (authority, stranger) = (Authority::new().unwrap(), Authority::new().unwrap());
+    let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let mut nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    for version in [Version::Tls12, Version::Tls13] {
+        for key_shares in [KeyShareMode::Unit, KeyShareMode::Fresh] {
+            for kind in [Kind::Full, Kind::Ticket] {
+                let trusting = |root: &Authority| {
+                    let tls = TlsOptions { key_shares, ..TlsOptions::new(version) };
+                    let verifier = WebPkiVerifier::new(&[root.certificate().clone()]).0;
+                    let policy = CertificatePolicy::Verify(Arc::new(verifier));
+                    let engine = engine_configs(&tls, "localhost", &policy, None).unwrap();
+                    TlsOptions { engine, ..tls }
+                };
+                let before = nginx.accounts().unwrap().len();
+                let outcome = load(nginx.address(), trusting(&authority), &[kind]);
+                assert_eq!(outcome.errors(), Default::default(), "{version} {key_shares:?} {kind}");
+                let accounts =
+                    nginx.accounts_when(before + COUNT as usize, Duration::from_secs(10)).unwrap().split_off(before);
+                let resumed = accounts.iter().filter(|account| account.resumed).count() as u64;
+                assert_eq!(outcome.completed(Kind::Ticket), resumed, "{version} {key_shares:?} {kind}");
+                assert_eq!(resumed > 0, kind == Kind::Ticket, "{version} {key_shares:?} {kind}");
+
+                let refused = load(nginx.address(), trusting(&stranger), &[kind]).errors();
+                assert_eq!(refused.into_iter().collect::<Vec<_>>(), [("bad_certificate".to_owned(), COUNT)]);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Traces one target: a connection that offers nothing, then one that offers what the first left behind, for each version.
+
+mod secrets;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use reprise_engine::Config;
+use reprise_trace::document::{AllConnections, Provenance, Trace, TraceDocument};
+use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
+use zeroize::Zeroizing;
+
+use crate::approach::{configs, recognise, record, resolve, visitor};
+use crate::interrupt::Interrupt;
+use crate::options::Options;
+use crate::sessions::{Sessions, full};
+use crate::target::Target;
+use crate::visit::{Visit, Visitor};
+use secrets::Secrets;
+
+/// What tracing came to: the document always, with whatever could be observed.
+pub struct Tracing {
+    /// The messages.
+    pub document: TraceDocument,
+    /// The bytes and the secrets, as far as the connections came.
+    pub capture: Capture,
+    /// What ended it before its time, if anything did.
+    pub failure: Option<Failure>,
+}
+
+/// What went over the wire, and what it takes to read it.
+#[derive(Default)]
+pub struct Capture {
+    /// The connections, in the order in which they were made.
+    pub recordings: Vec<Recording>,
+    /// Their secrets, as lines of a key log file. Who has them reads everything.
+    pub secrets: Zeroizing<String>,
+    /// When the origin of the recordings' times was: nanoseconds since the Unix epoch.
+    pub origin_unix_ns: u64,
+}
+
+/// Traces `target`. Of the options, `versions` and the first of `kinds` say what: without a version, the newest that the
+/// target speaks; without a kind, whatever it offers. Fails never outright.
+pub fn trace(target: &Target, options: &Options, provenance: Provenance, interrupt: &Interrupt) -> Tracing {
+    let secrets = Arc::new(Secrets::new(options.key_log.clone()));
+    let mut session = Observation {
+        document: TraceDocument {
+            schema: TraceDocument::SCHEMA.to_owned(),
+            target: record(target, options),
+            traces: Vec::new(),
+            client_certificate_given: options.identity.is_some(),
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            provenance,
+        },
+        recordings: Vec::new(),
+        origin_unix_ns: 0,
+    };
+    let options = Options { key_log: Some(secrets.clone()), ..options.clone() };
+    let failure = session.carry_out(target, &options, interrupt).err();
+    let mut document = session.document;
+    document.failures.extend(failure.clone().filter(|failure| failure.class != FailureClass::Interrupted));
+    let capture =
+        Capture { recordings: session.recordings, secrets: secrets.take(), origin_unix_ns: session.origin_unix_ns };
+    Tracing { document, capture, failure }
+}
+
+/// Tracing under way: whatever ends it, what was observed so far is kept.
+struct Observation {
+    document: TraceDocument,
+    recordings: Vec<Recording>,
+    origin_unix_ns: u64,
+}
+
+impl Observation {
+    fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), Failure> {
+        let address = resolve(target, options, interrupt)?;
+        self.document.target.address = Some(address.ip().to_string());
+        let mut visitor = visitor(target, options, address, interrupt)?;
+        visitor.records = true;
+        self.origin_unix_ns = unix_ns().saturating_sub(visitor.clock.now().0);
+        let kind = options.kinds.first().copied();
+        let configs = configs(target, options)?;
+
+        if !options.versions.is_empty() {
+            for (version, config) in &configs.by_version {
+                let traced = self.trace(&mut visitor, *version, config, kind);
+                traced.map_err(|failure| recognise(&mut visitor, &configs.survey, failure, &mut unaccounted()))?;
+            }
+            return Ok(());
+        }
+        let mut first_failure = None;
+        for (version, config) in configs.by_version.iter().rev() {
+            // TLS 1.3 knows no session IDs.
+            if kind == Some(Kind::Id) && *version != Version::Tls12 {
+                continue;
+            }
+            match self.trace(&mut visitor, *version, config, kind) {
+                Err(failure) if self.document.traces.is_empty() && is_about_the_version(&failure) => {
+                    first_failure.get_or_insert((*version, failure));
+                }
+                Err(failure) => return Err(failure),
+                Ok(()) => {
+                    let older = first_failure.map(|(newer, failure)| format!("{newer} is not traced: {failure}"));
+                    self.document.warnings.extend(older);
+                    return Ok(());
+                }
+            }
+        }
+        match first_failure {
+            Some((_, failure)) => Err(recognise(&mut visitor, &configs.survey, failure, &mut unaccounted())),
+            None => Ok(()),
+        }
+    }
+
+    /// One version: the first connection, and the second if there is something to offer.
+    fn trace(
+        &mut self,
+        visitor: &mut Visitor,
+        version: Version,
+        config: &Arc<Config>,
+        kind: Option<Kind>,
+    ) -> Result<(), Failure> {
+        let mut asked = Asked { tls: version, kind: kind.unwrap_or(Kind::Ticket) };
+        let first = self.visit(visitor, config, asked, full(asked));
+        let mut sessions = Sessions::default();
+        sessions.keep(first.sessions);
+        let first = first.attempt?;
+        if kind.is_none() && first.outcome.tickets == 0 && first.outcome.session_id_given {
+            asked.kind = Kind::Id;
+        }
+        let second = sessions.take_offer(asked, visitor.clock.now());
+        let second = second.map(|offer| self.visit(visitor, config, asked, offer).attempt).transpose();
+        let (second, failure) = match second {
+            Ok(second) => (second, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        self.document.traces.push(Trace::new(asked, first.into(), second.map(Into::into)));
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn visit(
+        &mut self,
+        visitor: &mut Visitor,
+        config: &Arc<Config>,
+        asked: Asked,
+        offer: reprise_engine::Offer,
+    ) -> Visit {
+        let mut visit = visitor.visit(config, asked, offer);
+        self.recordings.extend(visit.recording.take());
+        visit
+    }
+}
+
+/// Whether another version may do better.
+fn is_about_the_version(failure: &Failure) -> bool {
+    matches!(failure.class, FailureClass::Tls)
+}
+
+/// A trace counts no connections: it shows them.
+fn unaccounted() -> AllConnections {
+    AllConnections::default()
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Nanos::from(since).0
+}

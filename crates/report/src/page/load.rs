@@ -1,0 +1,173 @@
+//! What is shown of a load.
+
+use reprise_trace::document::{LoadDocument, LoadLatency, LoadStep, Verdict};
+use reprise_trace::{Kind, Phase};
+
+use super::{Block, Fact, Item, Page, source};
+use crate::table::{Column, Line, Row, Table, Tone};
+
+/// The page of a load.
+pub(crate) fn load(document: &LoadDocument) -> Page {
+    let mut blocks = vec![Block::Facts(facts(document))];
+    blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
+    if !document.latency_ns.is_empty() {
+        blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
+    }
+    if !document.steps.is_empty() {
+        blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(&document.steps))]);
+    }
+    blocks.push(Block::Item(verdict(document)));
+    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.push(source(&document.provenance));
+    let host = if document.target.host.contains(':') {
+        format!("[{}]", document.target.host)
+    } else {
+        document.target.host.clone()
+    };
+    Page { title: format!("{host}:{} under load", document.target.port), blocks }
+}
+
+fn facts(document: &LoadDocument) -> Vec<Fact> {
+    let asked = &document.asked;
+    let shape = match (asked.connections, asked.rate) {
+        (Some(connections), _) => format!("{connections} connections at once"),
+        (None, Some(rate)) => format!("{rate} connections/s"),
+        (None, None) => "not said".to_owned(),
+    };
+    let mix: Vec<String> = asked
+        .mix
+        .iter()
+        .map(|(kind, weight)| if asked.mix.len() > 1 { format!("{kind}={weight}") } else { kind.to_string() })
+        .collect();
+    let generators = if document.generators > 1 { format!("{} generators, ", document.generators) } else { String::new() };
+    let mut facts = vec![
+        Fact::new(
+            "asked",
+            format!("TLS {}, {}, {shape}, {} requests each", asked.tls.number(), mix.join(" "), asked.requests),
+        ),
+        Fact::new(
+            "client",
+            format!(
+                "{generators}{} threads, {} key shares{}",
+                asked.threads,
+                asked.key_shares,
+                if asked.verify { ", certificates verified" } else { "" }
+            ),
+        ),
+        Fact::new("rate", format!("{:.0} connections/s over {:.1} s", document.rate.mean, document.seconds)),
+    ];
+    let each = document.total_completed() + document.warmup_completed;
+    if each > 0 {
+        let micros = |ns: u64| ns as f64 / 1e3 / each as f64;
+        let client = document.client_cpu_ns;
+        let text = format!(
+            "{:.0} µs a connection: {:.0} in the program, {:.0} in the kernel",
+            micros(client.user.saturating_add(client.system)),
+            micros(client.user),
+            micros(client.system)
+        );
+        facts.push(Fact::new("client CPU", text));
+        if let Some(server) = document.server_cpu_ns {
+            facts.push(Fact::new("server CPU", format!("{:.0} µs a connection", micros(server))));
+        }
+    }
+    facts
+}
+
+fn connections(document: &LoadDocument) -> Table {
+    let columns = vec![Column::words("outcome"), Column::figures("n", ""), Column::figures("a second", "")];
+    let seconds = document.seconds.max(1e-9);
+    let row = |name: &str, count: u64, tone| {
+        let rate = format!("{:.1}", count as f64 / seconds);
+        Line::Row(Row { cells: vec![name.to_owned(), count.to_string(), rate], note: None, tone })
+    };
+    let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, Tone::Plain));
+    let errors = document.errors.iter().map(|(name, count)| row(name, *count, Tone::Fault));
+    Table { columns, lines: aligned(completed.chain(errors).collect(), 1) }
+}
+
+fn latencies(document: &LoadDocument) -> Table {
+    let figures = ["p50", "p90", "p99", "p99.9", "max"].map(|name| Column::figures(name, "ms"));
+    let columns = [Column::words("kind"), Column::words("phase")].into_iter().chain(figures).collect();
+    let row = |kind: Kind, phase: &str, latency: &LoadLatency| {
+        let LoadLatency { p50, p90, p99, p999, max } = *latency;
+        let figures = [p50, p90, p99, p999, max].map(|ns| format!("{:.3}", ns as f64 / 1e6));
+        let cells = [kind.name().to_owned(), phase.to_owned()].into_iter().chain(figures).collect();
+        Line::Row(Row { cells, note: None, tone: Tone::Plain })
+    };
+    let mut lines = Vec::new();
+    for (kind, phases) in &document.latency_ns {
+        let shown = Phase::ALL.into_iter().filter_map(|phase| Some(row(*kind, phase.name(), phases.get(&phase)?)));
+        lines.extend(shown);
+        if let Some(latency) = document.latency_from_intended_ns.get(kind) {
+            lines.push(row(*kind, "from intended", latency));
+        }
+    }
+    Table { columns, lines: aligned(lines, 2) }
+}
+
+fn steps(steps: &[LoadStep]) -> Table {
+    let columns = vec![
+        Column::figures("asked", "/s"),
+        Column::figures("held", "/s"),
+        Column::figures("latency", "ms"),
+        Column::figures("errors", ""),
+        Column::words("held?"),
+    ];
+    let row = |step: &LoadStep| {
+        let latency = format!("{:.3}", step.latency_ns as f64 / 1e6);
+        let held = if step.passed { "yes" } else { "no" };
+        let cells = vec![
+            format!("{:.1}", step.rate),
+            format!("{:.1}", step.held),
+            latency,
+            step.errors.to_string(),
+            held.to_owned(),
+        ];
+        Line::Row(Row { cells, note: None, tone: if step.passed { Tone::Gain } else { Tone::Plain } })
+    };
+    Table { columns, lines: aligned(steps.iter().map(row).collect(), 0) }
+}
+
+/// Figures end under one another: all cells from this column on become as wide as the widest.
+fn aligned(mut lines: Vec<Line>, from: usize) -> Vec<Line> {
+    let cells = |line: &Line| match line {
+        Line::Row(row) => row.cells.len(),
+        Line::Gap => 0,
+    };
+    for column in from..lines.iter().map(cells).max().unwrap_or_default() {
+        let width = |line: &Line| match line {
+            Line::Row(row) => row.cells.get(column).map_or(0, |cell| cell.chars().count()),
+            Line::Gap => 0,
+        };
+        let widest = lines.iter().map(width).max().unwrap_or_default();
+        for line in &mut lines {
+            if let Line::Row(row) = line
+                && let Some(cell) = row.cells.get_mut(column)
+            {
+                *cell = format!("{cell:>widest$}");
+            }
+        }
+    }
+    lines
+}
+
+fn verdict(document: &LoadDocument) -> Item {
+    let bottleneck = &document.bottleneck;
+    let (slug, text) = match bottleneck.verdict {
+        Verdict::Server => ("server-bound", "The server was the bottleneck"),
+        Verdict::Client => ("client-bound", "The generator was the bottleneck"),
+        Verdict::Network => ("network-bound", "Neither server nor generator was the bottleneck"),
+        Verdict::None => ("not-bound", "There was no bottleneck"),
+        Verdict::Unknown => ("bound-unknown", "The bottleneck is not known"),
+    };
+    Item {
+        label: "verdict",
+        tone: if bottleneck.verdict == Verdict::Client { Tone::Warning } else { Tone::Plain },
+        text: text.to_owned(),
+        slug: Some(slug.to_owned()),
+        confidence: None,
+        evidence: vec![bottleneck.reason.clone()],
+        remedy: Vec::new(),
+    }
+}

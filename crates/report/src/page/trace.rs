@@ -1,0 +1,120 @@
+//! A full and a resumed handshake: what was negotiated, message by message, what was skipped, what it means.
+
+pub(crate) mod ladder;
+mod words;
+
+use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
+use reprise_trace::{Nanos, Outcome, PskMode};
+
+use super::measure::title;
+use super::{Block, Fact, Item, Page, source};
+use crate::figures::{Figure, Unit};
+use crate::table::{Column, Draft, Table, Tone};
+use ladder::Ladder;
+
+/// All that is shown of one trace.
+pub(crate) fn trace(document: &TraceDocument) -> Page {
+    let several = document.traces.len() > 1;
+    let mut blocks = Vec::new();
+    for trace in &document.traces {
+        if several {
+            blocks.push(Block::Heading(trace.asked.tls.to_string()));
+        }
+        let unit = unit(trace);
+        blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
+        blocks.push(Block::Ladder(Ladder::of(trace, unit)));
+        blocks.push(Block::Table(figures(trace, unit)));
+        blocks.extend(words::about(document, trace).into_iter().map(Block::Paragraph));
+    }
+    if !document.traces.is_empty() {
+        blocks.push(Block::Aside(LEGEND.to_owned()));
+    }
+    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
+    blocks.push(source(&document.provenance));
+    Page { title: title(&document.target), blocks }
+}
+
+const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
+    the messages. One connection each: reprise measure has the statistics.";
+
+fn connections(trace: &Trace) -> impl Iterator<Item = &TracedConnection> {
+    std::iter::once(&trace.full).chain(&trace.resumed)
+}
+
+/// One unit for all the times of a trace.
+fn unit(trace: &Trace) -> Unit {
+    let events = connections(trace).flat_map(|connection| &connection.events).map(|event| event.at);
+    let phases = connections(trace).filter_map(|connection| connection.phases.total);
+    Unit::of_all(events.chain(phases).map(|Nanos(ns)| ns))
+}
+
+/// What the connections agreed on; each name from the first that observed it, since a resumed handshake shows no key and
+/// a full one no PSK.
+fn negotiated(trace: &Trace) -> String {
+    let outcomes: Vec<&Outcome> = connections(trace).map(|connection| &connection.outcome).collect();
+    let first = |name: fn(&Outcome) -> Option<&str>| outcomes.iter().find_map(|outcome| name(outcome)).map(str::to_owned);
+    let names = [
+        first(|outcome| Some(&outcome.cipher)),
+        first(|outcome| outcome.group.as_deref()),
+        first(|outcome| outcome.peer_key.as_deref()),
+        first(|outcome| outcome.signature.as_deref()),
+        first(|outcome| outcome.psk_mode.map(PskMode::name)).map(|mode| format!("resumed with {mode}")),
+        first(|outcome| outcome.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
+    ];
+    names.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// A row for each connection, and what lies between them where the second resumed.
+fn figures(trace: &Trace, unit: Unit) -> Table {
+    let columns = vec![
+        Column::words(""),
+        Column::figures("messages", ""),
+        Column::figures("round", "trips"),
+        Column::figures("tls", unit.symbol()),
+        Column::figures("total", unit.symbol()),
+        Column::figures("sent", "bytes"),
+        Column::figures("received", "bytes"),
+    ];
+    let mut drafts = vec![Some(row(&trace.full, "full", unit))];
+    if let Some(second) = &trace.resumed {
+        drafts.push(Some(row(second, &words::name_of_second(trace), unit)));
+        if trace.has_resumed() {
+            drafts.push(Some(savings(&trace.full, second, unit)));
+        }
+    }
+    Table::of_drafts(columns, drafts)
+}
+
+fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {
+    let time = |time: Option<Nanos>| time.map(|Nanos(ns)| Figure::time(unit, signed(ns)));
+    let figures = vec![
+        Some(Figure::count(connection.handshake().len() as u64)),
+        Some(Figure::count(connection.round_trips)),
+        time(connection.phases.tls),
+        time(connection.phases.total),
+        Some(Figure::count(connection.sent.0)),
+        Some(Figure::count(connection.received.0)),
+    ];
+    Draft { words: vec![name.to_owned()], figures, note: None, tone: Tone::Plain }
+}
+
+/// One connection of each is no proof of a gain: it is told in passing.
+fn savings(full: &TracedConnection, resumed: &TracedConnection, unit: Unit) -> Draft {
+    let difference = |full: u64, resumed: u64| signed(full).saturating_sub(signed(resumed));
+    let time = |full: Option<Nanos>, resumed: Option<Nanos>| Some(Figure::time(unit, difference(full?.0, resumed?.0)));
+    let count = |full: u64, resumed: u64| Some(Figure::difference(difference(full, resumed)));
+    let figures = vec![
+        count(full.handshake().len() as u64, resumed.handshake().len() as u64),
+        count(full.round_trips, resumed.round_trips),
+        time(full.phases.tls, resumed.phases.tls),
+        time(full.phases.total, resumed.phases.total),
+        count(full.sent.0, resumed.sent.0),
+        count(full.received.0, resumed.received.0),
+    ];
+    Draft { words: vec!["  saves".to_owned()], figures, note: None, tone: Tone::Quiet }
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,171 @@
+//! Two handshakes side by side: what both have stands on one rung, in the order in which each happened.
+
+use std::collections::HashSet;
+
+use reprise_trace::document::{Trace, TracedConnection};
+use reprise_trace::{Direction, Event, What};
+
+use super::words;
+use crate::figures::Unit;
+
+/// The messages of one or two connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Ladder {
+    /// The name of each side.
+    pub(crate) titles: Vec<String>,
+    /// The unit of all times.
+    pub(crate) unit: &'static str,
+    pub(crate) rungs: Vec<Rung>,
+}
+
+/// One line of a ladder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rung {
+    /// A cell for each side.
+    Messages(Vec<Cell>),
+    /// What follows is no handshake any more.
+    HandshakeEnd,
+}
+
+/// One side of a rung.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// Nothing went over the wire here on this side.
+    Empty,
+    Message(Message),
+    /// What the full handshake has here and this one did without.
+    Skipped(Message),
+}
+
+/// A message as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) at: String,
+    pub(crate) size: String,
+    /// Which way it went, and whether under encryption.
+    pub(crate) arrow: &'static str,
+    pub(crate) name: String,
+}
+
+impl Ladder {
+    pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
+        let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
+        let mut titles = vec!["full".to_owned()];
+        let (handshake, rest) = steps(&trace.full, &skipped);
+        let (mut rungs, after) = match &trace.resumed {
+            Some(second) => {
+                titles.push(words::name_of_second(trace));
+                let (second_handshake, second_rest) = steps(second, &HashSet::new());
+                (side_by_side(&handshake, &second_handshake, unit), side_by_side(&rest, &second_rest, unit))
+            }
+            None => (alone(&handshake, unit), alone(&rest, unit)),
+        };
+        if !after.is_empty() {
+            rungs.push(Rung::HandshakeEnd);
+        }
+        rungs.extend(after);
+        Self { titles, unit: unit.symbol(), rungs }
+    }
+}
+
+/// One message, or several records of application data in a row.
+struct Step<'t> {
+    event: &'t Event,
+    count: u64,
+    size: u64,
+    is_skipped: bool,
+}
+
+impl Step<'_> {
+    fn has_counterpart(&self, other: &Self) -> bool {
+        !self.is_skipped && self.event.direction == other.event.direction && self.event.what == other.event.what
+    }
+
+    fn shown(&self, unit: Unit) -> Message {
+        let name = self.event.what.name();
+        Message {
+            at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
+            size: self.size.to_string(),
+            arrow: match (self.event.direction, self.event.encrypted) {
+                (Direction::Sent, false) => "→",
+                (Direction::Sent, true) => "⇒",
+                (Direction::Received, false) => "←",
+                (Direction::Received, true) => "⇐",
+            },
+            name: if self.count > 1 { format!("{name} × {}", self.count) } else { name.to_owned() },
+        }
+    }
+}
+
+/// The handshake, and what came after it.
+fn steps<'t>(connection: &'t TracedConnection, skipped: &HashSet<usize>) -> (Vec<Step<'t>>, Vec<Step<'t>>) {
+    let mut parts = (Vec::new(), Vec::new());
+    for (index, event) in connection.events.iter().enumerate() {
+        let part = if index < connection.handshake_events { &mut parts.0 } else { &mut parts.1 };
+        match part.last_mut() {
+            Some(Step { event: last, count, size, .. })
+                if event.what == What::ApplicationData && last.what == event.what && last.direction == event.direction =>
+            {
+                *count += 1;
+                *size = size.saturating_add(event.size.0);
+            }
+            _ => part.push(Step { event, count: 1, size: event.size.0, is_skipped: skipped.contains(&index) }),
+        }
+    }
+    parts
+}
+
+fn alone(steps: &[Step<'_>], unit: Unit) -> Vec<Rung> {
+    steps.iter().map(|step| Rung::Messages(vec![Cell::Message(step.shown(unit))])).collect()
+}
+
+/// A longest common subsequence stands on common rungs; the order of each side is kept.
+fn side_by_side(first: &[Step<'_>], second: &[Step<'_>], unit: Unit) -> Vec<Rung> {
+    let lengths = common_lengths(first, second);
+    let length = |row: usize, column: usize| lengths.get(row).and_then(|row| row.get(column)).copied().unwrap_or_default();
+    let (mut row, mut column) = (0, 0);
+    let mut rungs = Vec::new();
+    loop {
+        let cells = match (first.get(row), second.get(column)) {
+            (None, None) => return rungs,
+            (Some(left), Some(right)) if left.has_counterpart(right) => {
+                (row, column) = (row + 1, column + 1);
+                [Cell::Message(left.shown(unit)), Cell::Message(right.shown(unit))]
+            }
+            (Some(left), right) if right.is_none() || length(row + 1, column) >= length(row, column + 1) => {
+                row += 1;
+                let other = if left.is_skipped { Cell::Skipped(left.shown(unit)) } else { Cell::Empty };
+                [Cell::Message(left.shown(unit)), other]
+            }
+            (_, Some(right)) => {
+                column += 1;
+                [Cell::Empty, Cell::Message(right.shown(unit))]
+            }
+            (Some(_), None) => return rungs,
+        };
+        rungs.push(Rung::Messages(cells.into()));
+    }
+}
+
+/// For each pair of places, how many steps the rest of both sides can share.
+fn common_lengths(first: &[Step<'_>], second: &[Step<'_>]) -> Vec<Vec<usize>> {
+    let mut lengths = vec![vec![0; second.len() + 1]];
+    for left in first.iter().rev() {
+        let below = lengths.last().cloned().unwrap_or_default();
+        let mut row = vec![0; second.len() + 1];
+        for (column, right) in second.iter().enumerate().rev() {
+            let of = |row: &[usize], column: usize| row.get(column).copied().unwrap_or_default();
+            let length = if left.has_counterpart(right) {
+                of(&below, column + 1) + 1
+            } else {
+                of(&below, column).max(of(&row, column + 1))
+            };
+            if let Some(cell) = row.get_mut(column) {
+                *cell = length;
+            }
+        }
+        lengths.push(row);
+    }
+    lengths.reverse();
+    lengths
+}

@@ -1,0 +1,188 @@
+//! `reprise.load/1`: what a server holds, and who was the bottleneck.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Provenance, Target};
+use crate::{Kind, Phase};
+
+/// What `load TARGET` prints as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LoadDocument {
+    /// `reprise.load/1`.
+    pub schema: String,
+    /// Where the load went.
+    pub target: Target,
+    /// What was asked for.
+    pub asked: LoadAsked,
+    /// The time that counts: without the warm-up, and without what the last connections took after the end.
+    pub seconds: f64,
+    /// Connections that completed, by the kind that was observed. Those that ended after the time that counts are among
+    /// them, those of the warm-up are not.
+    pub completed: BTreeMap<Kind, u64>,
+    /// Connections that did not, by name.
+    pub errors: BTreeMap<String, u64>,
+    /// Connections that began and ended before the warm-up was over.
+    pub warmup_completed: u64,
+    /// Of the full handshakes, those that were made because there was no session to offer yet.
+    pub primed: u64,
+    /// Sessions that were offered and not accepted.
+    pub refused: u64,
+    /// Responses by HTTP status.
+    pub http_status: BTreeMap<u16, u64>,
+    /// Completed connections each second.
+    pub rate: LoadRate,
+    /// The processor time that the generator used, over all of the run; of several generators, the sum.
+    pub client_cpu_ns: LoadCpu,
+    /// The processor time that the server used, summed over its processes; null where the server was not named.
+    pub server_cpu_ns: Option<u64>,
+    /// Latencies by kind and phase. `receive` and `wait` are those of a connection's first request.
+    pub latency_ns: BTreeMap<Kind, BTreeMap<Phase, LoadLatency>>,
+    /// In an open loop: from the time at which a connection was to begin until it was done, whatever held it up. `total`
+    /// counts from when it did begin.
+    pub latency_from_intended_ns: BTreeMap<Kind, LoadLatency>,
+    /// The histograms that the latencies come from.
+    pub histograms: Vec<LoadHistogram>,
+    /// Who was the bottleneck.
+    pub bottleneck: Bottleneck,
+    /// Things the reader should know before believing the figures.
+    pub warnings: Vec<String>,
+    /// The search for the highest rate, where one was made; the rest of the document is of the highest that held.
+    pub steps: Vec<LoadStep>,
+    /// Whether Ctrl-C cut it short.
+    pub interrupted: bool,
+    /// How many generators this is the result of.
+    pub generators: u64,
+    /// Where this comes from.
+    pub provenance: Provenance,
+}
+
+impl LoadDocument {
+    /// The name and version of this document's shape.
+    pub const SCHEMA: &'static str = "reprise.load/1";
+
+    /// All that completed.
+    pub fn total_completed(&self) -> u64 {
+        self.completed.values().sum()
+    }
+
+    /// All that did not.
+    pub fn total_errors(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// The shape of a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadAsked {
+    /// `1.2` or `1.3`.
+    pub tls: crate::Version,
+    /// The kinds by weight.
+    pub mix: BTreeMap<Kind, u32>,
+    /// Connections at once; null in an open loop.
+    pub connections: Option<u64>,
+    /// Connections each second; null in a closed loop.
+    pub rate: Option<f64>,
+    /// Requests on each connection.
+    pub requests: u32,
+    /// Threads of the generator.
+    pub threads: u64,
+    /// `unit`, `reused` or `fresh`.
+    pub key_shares: String,
+    /// `rst`, `fin` or `notify`.
+    pub close: String,
+    /// Whether certificates were verified.
+    pub verify: bool,
+}
+
+/// Completed connections each second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadRate {
+    /// Over all of the time that counts.
+    pub mean: f64,
+    /// Second by second; the last one may be a part of one.
+    pub per_second: Vec<u64>,
+    /// The same by kind.
+    pub per_second_by_kind: BTreeMap<Kind, Vec<u64>>,
+}
+
+/// Processor time of the generator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadCpu {
+    /// In the program.
+    pub user: u64,
+    /// In the kernel.
+    pub system: u64,
+}
+
+/// The spread of a latency, in nanoseconds, true to three digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadLatency {
+    /// Half are below.
+    pub p50: u64,
+    /// Nine in ten.
+    pub p90: u64,
+    /// Ninety-nine in a hundred.
+    pub p99: u64,
+    /// All but one in a thousand.
+    pub p999: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+/// A histogram that can be merged with others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadHistogram {
+    /// Of which kind.
+    pub kind: Kind,
+    /// Of which phase; null for the latency from the intended start.
+    pub phase: Option<Phase>,
+    /// HdrHistogram's V2 format, compressed, in base64; values in nanoseconds.
+    pub hdr_v2: String,
+}
+
+/// Who was the bottleneck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bottleneck {
+    /// Who.
+    pub verdict: Verdict,
+    /// One sentence.
+    pub reason: String,
+    /// The share of its processor that the busiest thread of the generator used, 0 to 1.
+    pub client_busy: f64,
+    /// The share of one processor that the busiest process of the server used; null where the server was not named.
+    pub server_busy: Option<f64>,
+}
+
+/// Who was the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The server: it could not have done more.
+    Server,
+    /// The generator: the figures are its own.
+    Client,
+    /// Neither was busy: what lies between them, or how many connections there were at once.
+    Network,
+    /// Nobody: what was asked for was held.
+    None,
+    /// Not known, since too little is.
+    Unknown,
+}
+
+/// One rate of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadStep {
+    /// Connections each second that were asked for.
+    pub rate: f64,
+    /// That completed each second.
+    pub held: f64,
+    /// The latency that was held against the target, from the intended start.
+    pub latency_ns: u64,
+    /// Connections that failed.
+    pub errors: u64,
+    /// Whether it held.
+    pub passed: bool,
+}

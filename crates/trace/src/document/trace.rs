@@ -1,0 +1,240 @@
+//! `reprise.trace/1`: a full and a resumed handshake, message by message.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Provenance, Target};
+use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Outcome, Phases, Sample, What};
+
+/// What `trace TARGET` prints as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TraceDocument {
+    /// `reprise.trace/1`.
+    pub schema: String,
+    /// What was traced.
+    pub target: Target,
+    /// One for each version.
+    pub traces: Vec<Trace>,
+    /// Whether the client had a certificate to send.
+    pub client_certificate_given: bool,
+    /// Why connections failed.
+    pub failures: Vec<Failure>,
+    /// Things the reader should know before believing what is shown.
+    pub warnings: Vec<String>,
+    /// Where this comes from.
+    pub provenance: Provenance,
+}
+
+impl TraceDocument {
+    /// The name and version of this document's shape.
+    pub const SCHEMA: &'static str = "reprise.trace/1";
+}
+
+/// A connection that offered nothing, and one that offered what the first had left behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trace {
+    /// What the second connection was made for; where the server gave nothing to offer, what the first hoped for.
+    pub asked: Asked,
+    /// The first connection.
+    pub full: TracedConnection,
+    /// The second; null where the server gave nothing to offer, or where it failed. Its outcome says whether it resumed.
+    pub resumed: Option<TracedConnection>,
+    /// The messages of the first handshake that the second did without, by comparison of what was observed on both.
+    pub skipped: Vec<SkippedMessage>,
+}
+
+impl Trace {
+    /// Puts two connections side by side.
+    pub fn new(asked: Asked, full: TracedConnection, resumed: Option<TracedConnection>) -> Self {
+        let skipped = resumed.as_ref().map(|resumed| skipped(&full, resumed)).unwrap_or_default();
+        Self { asked, full, resumed, skipped }
+    }
+
+    /// Whether the second connection resumed what the first had left behind.
+    pub fn has_resumed(&self) -> bool {
+        self.resumed.as_ref().is_some_and(|resumed| resumed.outcome.kind == self.asked.kind)
+    }
+}
+
+/// One connection with everything that was observed on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedConnection {
+    /// The client's port, by which a server's own account or a capture is joined to this.
+    pub local_port: u16,
+    /// What was negotiated and how.
+    pub outcome: Outcome,
+    /// Nanoseconds by phase.
+    pub phases: Phases,
+    /// Bytes written to the socket over the whole connection.
+    pub sent: Bytes,
+    /// Bytes read from it.
+    pub received: Bytes,
+    /// Round trips until application data could first be sent.
+    pub round_trips: u64,
+    /// The status of the response; null where no request was sent.
+    pub http_status: Option<u16>,
+    /// How many of the events are the handshake: up to the last Finished.
+    pub handshake_events: usize,
+    /// Every message in and out; times count from the first handshake byte.
+    pub events: Vec<Event>,
+}
+
+impl From<Sample> for TracedConnection {
+    fn from(sample: Sample) -> Self {
+        let begun = sample.events.first().map(|event| event.at).unwrap_or_default();
+        let events: Vec<Event> =
+            sample.events.into_iter().map(|event| Event { at: event.at.since(begun), ..event }).collect();
+        let is_finished =
+            |event: &Event| matches!(&event.what, What::Handshake { message } if message.as_ref() == "Finished");
+        Self {
+            local_port: sample.local_port,
+            outcome: sample.outcome,
+            phases: sample.phases,
+            sent: sample.sent,
+            received: sample.received,
+            round_trips: sample.round_trips,
+            http_status: sample.http_status,
+            handshake_events: events.iter().rposition(is_finished).map_or(0, |last| last + 1),
+            events,
+        }
+    }
+}
+
+impl TracedConnection {
+    /// The messages of the handshake alone.
+    pub fn handshake(&self) -> &[Event] {
+        self.events.get(..self.handshake_events).unwrap_or(&self.events)
+    }
+
+    /// When the last message of the handshake went out or came in.
+    pub fn handshake_end(&self) -> Option<Nanos> {
+        self.handshake().last().map(|event| event.at)
+    }
+}
+
+/// A message that a resumed handshake did without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SkippedMessage {
+    /// Its place among the events of the first connection, from 0.
+    pub index: usize,
+    /// Which way it went there.
+    pub direction: Direction,
+    /// What it was.
+    pub what: What,
+    /// Its size there.
+    pub size: Bytes,
+}
+
+/// The messages of the full handshake without a counterpart on the other connection: one of the same name that went the
+/// same way. Where a message occurs twice and was answered once, the later one is what was skipped.
+fn skipped(full: &TracedConnection, resumed: &TracedConnection) -> Vec<SkippedMessage> {
+    let mut counterparts: HashMap<(Direction, &str), usize> = HashMap::new();
+    for event in &resumed.events {
+        *counterparts.entry((event.direction, event.what.name())).or_default() += 1;
+    }
+    let mut skipped = Vec::new();
+    for (index, event) in full.handshake().iter().enumerate() {
+        match counterparts.get_mut(&(event.direction, event.what.name())) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => {
+                let Event { direction, what, size, .. } = event.clone();
+                skipped.push(SkippedMessage { index, direction, what, size });
+            }
+        }
+    }
+    skipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClientAuthentication, Kind, Verification, Version};
+
+    fn connection(kind: Kind, messages: &[&'static str]) -> TracedConnection {
+        let events = messages.iter().enumerate().map(|(index, message)| Event {
+            at: Nanos(1_000 + index as u64),
+            direction: if message.starts_with('>') { Direction::Sent } else { Direction::Received },
+            what: What::Handshake { message: message[1..].into() },
+            size: Bytes(10),
+            encrypted: false,
+        });
+        let outcome = Outcome {
+            version: Version::Tls12,
+            kind,
+            cipher: String::new(),
+            group: None,
+            signature: None,
+            peer_key: None,
+            psk_mode: None,
+            alpn: None,
+            verification: Verification::Verified,
+            client_authentication: ClientAuthentication::NotRequested,
+            extended_master_secret: true,
+            hello_retry_request: false,
+            early_data: None,
+            session_offered: kind != Kind::Full,
+            tickets: 0,
+            session_id_given: false,
+        };
+        let sample = Sample {
+            local_port: 40_000,
+            asked: Asked { tls: Version::Tls12, kind },
+            outcome,
+            phases: Phases::default(),
+            sent: Bytes(0),
+            received: Bytes(0),
+            round_trips: 1,
+            http_status: None,
+            next_request: None,
+            events: events.collect(),
+        };
+        sample.into()
+    }
+
+    const FULL: [&str; 9] = [
+        ">ClientHello",
+        "<ServerHello",
+        "<Certificate",
+        "<ServerKeyExchange",
+        "<ServerHelloDone",
+        ">ClientKeyExchange",
+        ">Finished",
+        "<Finished",
+        "<NewSessionTicket",
+    ];
+
+    fn names(full: &[&'static str], resumed: &[&'static str]) -> Vec<String> {
+        let trace = Trace::new(
+            Asked { tls: Version::Tls12, kind: Kind::Id },
+            connection(Kind::Full, full),
+            Some(connection(Kind::Id, resumed)),
+        );
+        trace.skipped.iter().map(|skipped| skipped.what.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn what_has_no_counterpart_was_skipped_in_whatever_order_the_rest_came() {
+        let abbreviated = [">ClientHello", "<ServerHello", "<Finished", ">Finished"];
+        assert_eq!(names(&FULL, &abbreviated), ["Certificate", "ServerKeyExchange", "ServerHelloDone", "ClientKeyExchange"]);
+    }
+
+    #[test]
+    fn a_refused_resumption_skips_nothing() {
+        assert_eq!(names(&FULL, &FULL), [""; 0]);
+    }
+
+    #[test]
+    fn of_two_certificates_the_one_that_went_the_other_way_is_told_apart() {
+        let mutual = [">ClientHello", "<Certificate", ">Certificate", ">Finished"];
+        let one_way = [">ClientHello", "<Certificate", ">Finished"];
+        assert_eq!(names(&mutual, &one_way), ["Certificate"]);
+    }
+
+    #[test]
+    fn a_handshake_ends_with_its_last_finished_and_begins_at_zero() {
+        let full = connection(Kind::Full, &FULL);
+        assert_eq!((full.handshake().len(), full.handshake_end()), (8, Some(Nanos(7))));
+    }
+}
