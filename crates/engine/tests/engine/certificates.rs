@@ -1,10 +1,10 @@
 //! The server's chain: what is trusted, and what is said of what is not.
 
-use reprise_engine::{CertificateError, Error, public_key_of};
+use reprise_engine::{CertificateError, ChainVerifier, Error, WebPkiVerifier, public_key_of};
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Validity};
 use reprise_trace::{Verification, Version};
-use reprise_wire::{AlertDescription, ContentType};
-use rustls_pki_types::{CertificateDer, ServerName};
+use reprise_wire::AlertDescription;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use crate::client::client;
 use crate::pair::{Ended, Pair};
@@ -84,14 +84,40 @@ fn a_chain_with_a_link_missing() {
     assert_eq!(alert_of(&mut client).as_deref(), Some("unknown_ca"));
 }
 
+/// What `openssl req -x509` makes: self-signed, and marked as a CA.
+fn self_signed(edit: impl FnOnce(&mut rcgen::CertificateParams)) -> CertificateDer<'static> {
+    let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    edit(&mut params);
+    params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().into()
+}
+
+fn verified(root: &CertificateDer<'static>, served: &CertificateDer<'static>, name: &str) -> Result<(), CertificateError> {
+    let (verifier, unreadable) = WebPkiVerifier::new(std::slice::from_ref(root));
+    assert_eq!(unreadable, 0);
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    verifier.verify(std::slice::from_ref(served), &name, UnixTime::now())
+}
+
 #[test]
-fn a_root_that_serves() {
-    let mut client = begun_with(reprise_engine::Config { versions: vec![Version::Tls13], ..client(authority()) }, FULL);
-    let mut server = greeted(&mut client);
-    let flight = [server.encrypted_extensions(&[]), server.certificate_with(&[], &[authority().certificate()], &[])];
-    let record = server.record(ContentType::HANDSHAKE, &flight.concat());
-    let error = client.receive(NOW, &record).unwrap_err();
-    assert_eq!(error, CertificateError::Other("it is a CA's own, not a server's".to_owned()).into());
+fn a_root_that_serves_is_trusted_where_it_is_trusted_itself() {
+    let root = self_signed(|_| {});
+    assert_eq!(verified(&root, &root, "localhost"), Ok(()));
+    let other_name = verified(&root, &root, "example.org").unwrap_err();
+    assert!(matches!(other_name, CertificateError::WrongName { presented, .. } if presented == ["localhost"]));
+    let own = CertificateError::Other("it is a CA's own, not a server's".to_owned());
+    assert_eq!(verified(&root, &self_signed(|_| {}), "localhost"), Err(own));
+}
+
+#[test]
+fn a_root_that_serves_has_its_time_too() {
+    let expired = self_signed(|params| params.not_after = rcgen::date_time_ymd(2001, 1, 1));
+    assert_eq!(verified(&expired, &expired, "localhost"), Err(CertificateError::Expired));
+    let early = self_signed(|params| {
+        params.not_before = rcgen::date_time_ymd(2999, 1, 1);
+        params.not_after = rcgen::date_time_ymd(3000, 1, 1);
+    });
+    assert_eq!(verified(&early, &early, "localhost"), Err(CertificateError::NotValidYet));
 }
 
 #[test]
