@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
-# Client CPU for each completed connection, Reprise against its peers: nginx with one worker on one processor, the generators
-# in turns on another. Medians of RUNS interleaved runs, and their ratios.
+# Client CPU for each connection, Reprise against its peers: nginx with one worker on one processor, the generators in turns
+# on another. Medians of RUNS interleaved runs, and their ratios.
 #
 #   benches/load/peers.sh [path to reprise]
 #
-# Needs nginx and openssl; h2load and wrk take part where they are installed. RUNS (5) and SECONDS_EACH (5) may be set.
+# Needs nginx, openssl and bc; h2load (Debian: nghttp2-client) and wrk take part where they are installed. RUNS (5),
+# SECONDS_EACH (5), SERVER_CPU (0), CLIENT_CPU (1) and FIRST_PORT (28443) may be set.
+#
+# Same for all: suite, group, one GET for "/" on each connection, answered with three bytes; then the connection ends.
+# What differs: s_time speaks HTTP/1.0 and sends no Host, so that nginx closes, as it does for wrk and h2load; Reprise closes
+# itself, with a reset, once the response is whole. wrk and h2load decide themselves whether to resume.
+# What counts is what nginx logged: `as asked` is the share of the kind that was asked for, and without nearly all of them a
+# row has no ratio, for it is of something else.
 set -euo pipefail
+export LC_ALL=C PATH="$PATH:/usr/sbin"
 
 reprise=${1:-target/release/reprise}
 runs=${RUNS:-5}
 seconds=${SECONDS_EACH:-5}
 server_cpu=${SERVER_CPU:-0}
 client_cpu=${CLIENT_CPU:-1}
+first_port=${FIRST_PORT:-28443}
 work=$(mktemp -d)
 nginx=
 
@@ -25,95 +34,93 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$w
     -days 2 -subj /CN=localhost 2>/dev/null
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/rsa.key" -out "$work/rsa.pem" -days 2 -subj /CN=localhost 2>/dev/null
 
-p256=${P256_PORT:-28443}
-rsa=${RSA_PORT:-28444}
-server() {
-    echo "server { listen 127.0.0.1:$1 ssl backlog=4096; ssl_certificate $work/$2.pem; ssl_certificate_key $work/$2.key;
-        ssl_protocols TLSv1.2 TLSv1.3; location / { return 200 \"ok\\n\"; } }"
+port_of() { # version key: a port for each, so that no client has a choice
+    case $1-$2 in 1.3-p256) echo "$first_port" ;; 1.3-rsa) echo $((first_port + 1)) ;;
+        1.2-p256) echo $((first_port + 2)) ;; *) echo $((first_port + 3)) ;; esac
 }
-cat > "$work/nginx.conf" <<EOF
+server() { # version key
+    echo "server { listen 127.0.0.1:$(port_of "$1" "$2") ssl backlog=4096; ssl_protocols TLSv$1;
+        ssl_certificate $work/$2.pem; ssl_certificate_key $work/$2.key; location / { return 200 \"ok\\n\"; } }"
+}
+cat > "$work/nginx.conf" <<END
 daemon off; master_process off; pid $work/nginx.pid; error_log stderr crit;
 events { worker_connections 8192; }
-http { access_log off; ssl_session_cache shared:peers:10m; keepalive_requests 1000000; server_tokens off;
-$(server "$p256" p256)
-$(server "$rsa" rsa)
-}
-EOF
+http { log_format kind '\$ssl_session_reused'; access_log $work/log kind buffer=64k flush=200ms;
+ssl_session_cache shared:peers:10m; server_tokens off;
+ssl_ciphers ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+$(server 1.3 p256) $(server 1.3 rsa) $(server 1.2 p256) $(server 1.2 rsa) }
+END
 taskset -c "$server_cpu" nginx -p "$work" -c "$work/nginx.conf" -e stderr &
 nginx=$!
-sleep 1
+until (exec 3<> "/dev/tcp/127.0.0.1/$first_port") 2> "$work/no"; do kill -0 "$nginx"; done
 
-# Each prints: completed connections, user seconds, system seconds.
-timed() { # the command's output goes to $work/out
-    local before after
-    /usr/bin/env bash -c 'TIMEFORMAT="%U %S"; time "$@" > "$0" 2>&1' "$work/out" taskset -c "$client_cpu" "$@" 2> "$work/time" || true
+# Runs a client pinned; its output goes to $work/out. Prints user and system seconds.
+timed() {
+    bash -c 'TIMEFORMAT="%U %S"; time "$@" > "$0" 2>&1' "$work/out" taskset -c "$client_cpu" "$@" 2> "$work/time" || true
     tail -1 "$work/time"
 }
 run_reprise() { # version kind port suite
-    local cpu n
-    cpu=$(timed "$reprise" load "127.0.0.1:$3" --tls "$1" --mix "$2" --duration "${seconds}s" --ciphers "$4" --groups x25519 \
-        --connections 32 --server-pid "$nginx" --json "$work/result.json")
-    n=$(sed -n '/"completed": {/,/}/s/.*: \([0-9]*\),\{0,1\}$/\1/p' "$work/result.json" | paste -sd+ | bc)
-    echo "$n $cpu"
-    sed -n 's/.*"\(server\|client\)_busy": \([0-9.]*\).*/\1 \2/p' "$work/result.json" | paste -sd' ' >> "$work/busy"
+    timed "$reprise" load "127.0.0.1:$3" --tls "$1" --mix "$2" --duration "${seconds}s" --ciphers "$4" --groups x25519 \
+        --connections 32 --server-pid "$nginx" --json "$work/result.json"
+    sed -n 's/.*"\(server\|client\)_busy": \([0-9.]*\).*/\1 \2/p' "$work/result.json" >> "$work/busy"
 }
 run_s_time() { # version kind port suite
-    local cpu n flag suites
-    case $1 in 1.3) flag=-tls1_3; suites=-ciphersuites ;; *) flag=-tls1_2; suites=-cipher ;; esac
-    local kind=-new
+    local kind=-new version=-tls1_2
     [ "$2" = full ] || kind=-reuse
-    cpu=$(timed openssl s_time -connect "127.0.0.1:$3" "$kind" -time "$seconds" "$flag" "$suites" "$4" -www / \
-        -no-CAfile -no-CApath -no-CAstore)
-    n=$(sed -n 's/^\([0-9]*\) connections in .* real seconds.*/\1/p' "$work/out" | tail -1)
-    echo "${n:-0} $cpu"
+    [ "$1" = 1.2 ] || version=-tls1_3
+    timed openssl s_time -connect "127.0.0.1:$3" "$kind" -time "$seconds" "$version" -www / -no-CAfile -no-CApath -no-CAstore
 }
-run_h2load() { # version kind port suite: full only, one request each
-    local cpu n
-    cpu=$(timed h2load -n 20000 -c 32 -m 1 --h1 --connect-to="127.0.0.1:$3" --tls13-ciphers="$4" "https://127.0.0.1:$3/")
-    n=$(sed -n 's/^requests: .* \([0-9]*\) succeeded.*/\1/p' "$work/out")
-    echo "${n:-0} $cpu"
+run_h2load() { # as many connections as requests, since it closes none before its last request
+    timed h2load -n 2000 -c 2000 -t 1 -m 1 --h1 --groups=X25519:P-256 -H 'Connection: close' "https://127.0.0.1:$3/"
 }
 run_wrk() {
-    local cpu n
-    cpu=$(timed wrk -t1 -c32 -d "${seconds}s" -H 'Connection: close' "https://127.0.0.1:$3/")
-    n=$(sed -n 's/^ *\([0-9]*\) requests in .*/\1/p' "$work/out")
-    echo "${n:-0} $cpu"
+    timed wrk -t1 -c32 -d "${seconds}s" -H 'Connection: close' "https://127.0.0.1:$3/"
+}
+# Prints: connections of the kind that was asked for, all connections, user seconds, system seconds.
+witnessed() { # client version kind port suite
+    local from cpu mark=r
+    [ "$3" = full ] && mark=.
+    from=$(wc -c < "$work/log")
+    cpu=$("run_$1" "$2" "$3" "$4" "$5")
+    # nginx writes what it has buffered after 200 ms; what the client has not waited for is served until then.
+    sleep 1
+    tail -c "+$((from + 1))" "$work/log" | awk -v asked="$mark" -v cpu="$cpu" \
+        '{ all++; if ($1 == asked) n++ } END { print n + 0, all + 0, cpu }'
 }
 
 median() { sort -g | awk '{ a[NR] = $1 } END { print (NR % 2) ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
 per_connection() { # file column(s): microseconds
-    awk -v which="$2" '$1 > 0 { t = (which == "user") ? $2 : $2 + $3; print t * 1e6 / $1 }' "$1" | median
+    awk -v which="$2" '$2 > 0 { print ((which == "user") ? $3 : $3 + $4) * 1e6 / $2 }' "$1" | median
 }
+busy() { sed -n "s/^$1 //p" "$work/busy" | median | awk '{ printf "%.0f", $1 * 100 }'; }
 
-peers="s_time"
-printf '%-6s %-8s %-8s %-8s %12s %12s %12s %12s\n' TLS key kind client 'user us' 'user+sys us' 'ratio user' 'ratio all'
+clients="reprise s_time"
+for peer in h2load wrk; do
+    if command -v $peer > /dev/null; then clients="$clients $peer"; else echo "not installed: $peer"; fi
+done
+printf '%-4s %-5s %-7s %-8s %9s %9s %12s %11s %10s\n' TLS key kind client 'as asked' 'user us' 'user+sys us' 'ratio user' 'ratio all'
 for version in 1.3 1.2; do
     for key in p256 rsa; do
-        port=$p256; suite12=ECDHE-ECDSA-AES128-GCM-SHA256
-        [ $key = rsa ] && { port=$rsa; suite12=ECDHE-RSA-AES128-GCM-SHA256; }
-        suite=$suite12; [ $version = 1.3 ] && suite=TLS_AES_128_GCM_SHA256
+        port=$(port_of $version $key)
+        suite=TLS_AES_128_GCM_SHA256
+        [ $version = 1.3 ] || { suite=ECDHE-ECDSA-AES128-GCM-SHA256; [ $key = p256 ] || suite=ECDHE-RSA-AES128-GCM-SHA256; }
         for kind in full ticket; do
-            here=$peers
-            if [ $kind = full ]; then
-                command -v h2load > /dev/null && [ $version = 1.3 ] && here="$here h2load"
-                command -v wrk > /dev/null && here="$here wrk"
-            fi
-            rm -f "$work"/run.*
-            : > "$work/busy"
+            rm -f "$work"/run.* "$work/busy"
             for _ in $(seq "$runs"); do
-                for client in reprise $here; do
-                    "run_$client" $version $kind $port $suite >> "$work/run.$client"
+                for client in $clients; do
+                    witnessed "$client" $version $kind "$port" $suite >> "$work/run.$client"
                 done
             done
-            our_user=$(per_connection "$work/run.reprise" user)
-            our_all=$(per_connection "$work/run.reprise" all)
-            for client in reprise $here; do
+            for client in $clients; do
+                asked=$(awk '$2 > 0 { print $1 / $2 * 100 }' "$work/run.$client" | median)
                 user=$(per_connection "$work/run.$client" user)
                 all=$(per_connection "$work/run.$client" all)
-                printf '%-6s %-8s %-8s %-8s %12.1f %12.1f %12.1f %12.1f\n' $version $key $kind $client "$user" "$all" \
-                    "$(echo "$user / $our_user" | bc -l)" "$(echo "$all / $our_all" | bc -l)"
+                [ "$client" = reprise ] && { our_user=$user; our_all=$all; }
+                echo "$version $key $kind $client ${asked:-0} ${user:-0} ${all:-0} $our_user $our_all" | awk '{
+                    printf "%-4s %-5s %-7s %-8s %7.1f %% %9.1f %12.1f", $1, $2, $3, $4, $5, $6, $7
+                    if ($5 > 98) printf " %11.1f %10.1f\n", $6 / $8, $7 / $9; else printf " %11s %10s\n", "-", "-" }'
             done
-            echo "       busy: $(paste -sd';' "$work/busy")"
+            echo "     server $(busy server) % of its processor, Reprise $(busy client) % of its own"
         done
     done
 done

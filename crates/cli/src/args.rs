@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::cmd::load::LoadArgs;
 use crate::cmd::measure::MeasureArgs;
 use crate::cmd::report::ReportArgs;
+use crate::cmd::trace::TraceArgs;
 
 /// Measure, explain and remove the cost of TLS connections.
 #[derive(Parser)]
@@ -21,6 +22,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// What does a connection cost, new and resumed, phase by phase?
     Measure(Box<MeasureArgs>),
+    /// What does a resumed handshake skip, message by message?
+    Trace(Box<TraceArgs>),
     /// How many handshakes a second does it hold, and who is the bottleneck?
     Load(Box<LoadArgs>),
     /// Show a saved result again, in any format

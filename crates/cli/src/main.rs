@@ -2,6 +2,7 @@
 
 mod args;
 mod cmd;
+mod connection_flags;
 mod ending;
 mod outputs;
 mod progress;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     }
     let result = match cli.command {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
+        Command::Trace(arguments) => cmd::trace::run(*arguments, &interrupt),
         Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
         Command::Report(arguments) => cmd::report::run(*arguments),
     };

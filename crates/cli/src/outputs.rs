@@ -15,7 +15,7 @@ pub(crate) struct OutputArgs {
     /// Write the result as JSON (docs/schema/)
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the statistics as CSV, a row for each phase
+    /// Write the figures as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write the tables as Markdown
@@ -69,27 +69,49 @@ impl Outputs {
         json.and(csv).and(markdown)
     }
 
+    /// Whether a document takes standard output, so that no page goes there.
+    pub(crate) fn take_standard_output(&self) -> bool {
+        self.all().any(Output::is_standard)
+    }
+
     fn all(&self) -> impl Iterator<Item = &Output> {
         [&self.json, &self.csv, &self.markdown].into_iter().flatten()
     }
 }
 
-enum Output {
+/// Where one document goes.
+pub(crate) enum Output {
     Standard,
     File(PathBuf, File),
 }
 
 impl Output {
     fn open(path: &Path) -> anyhow::Result<Self> {
+        Self::open_as(path, &mut OpenOptions::new())
+    }
+
+    /// For what only its owner may read, if the file is new.
+    pub(crate) fn open_private(path: &Path) -> anyhow::Result<Self> {
+        let mut options = OpenOptions::new();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Self::open_as(path, &mut options)
+    }
+
+    pub(crate) fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
+    fn open_as(path: &Path, options: &mut OpenOptions) -> anyhow::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Standard);
         }
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = options.write(true).create(true).truncate(false).open(path);
         let file = file.with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self::File(path.to_owned(), file))
     }
 
-    fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
+    pub(crate) fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
         match self {
             Self::Standard => {
                 let mut out = io::stdout().lock();

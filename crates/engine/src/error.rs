@@ -253,3 +253,33 @@ fn show(bytes: &[u8]) -> String {
         _ => bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use reprise_wire::Error as Wire;
+
+    use super::*;
+
+    /// RFC 8446 §6.2, where the engine's own tests do not show it.
+    #[test]
+    fn the_server_is_told_what_was_wrong() {
+        let malformed = |error| Error::Malformed { message: "record", error };
+        let cases = [
+            (malformed(Wire::Truncated), AlertDescription::DECODE_ERROR),
+            (malformed(Wire::Illegal("")), AlertDescription::ILLEGAL_PARAMETER),
+            (malformed(Wire::Oversized), AlertDescription::RECORD_OVERFLOW),
+            (malformed(Wire::UnknownContentType(ContentType(99))), AlertDescription::UNEXPECTED_MESSAGE),
+            (Error::TooLarge { what: "record", limit: 1 }, AlertDescription::RECORD_OVERFLOW),
+            (Error::TooLarge { what: "handshake message", limit: 1 }, AlertDescription::ILLEGAL_PARAMETER),
+            (Misbehaviour::UnofferedVersion(ProtocolVersion::TLS_1_2).into(), AlertDescription::PROTOCOL_VERSION),
+            (Error::NoCommonSignatureScheme, AlertDescription::HANDSHAKE_FAILURE),
+            (Error::Crypto(""), AlertDescription::INTERNAL_ERROR),
+        ];
+        for (error, alert) in cases {
+            assert_eq!(error.alert(), Some(alert), "{error:?}");
+        }
+        for error in [Error::NotTls(Vec::new()), Error::AlertReceived(AlertDescription::INTERNAL_ERROR), Error::Closed] {
+            assert_eq!(error.alert(), None);
+        }
+    }
+}

@@ -121,10 +121,11 @@ impl Opener {
         let (header, fragment) = record.split_first_chunk_mut::<HEADER_LEN>().ok_or(Error::BadRecordMac)?;
         let content_type = ContentType(header[0]);
         let explicit = self.0.explicit_nonce_len();
-        let (nonce, ciphertext) = match fragment.split_first_chunk_mut::<EXPLICIT_NONCE_LEN>() {
-            Some((nonce, ciphertext)) if explicit > 0 => (self.0.explicit_nonce(*nonce)?, ciphertext),
-            _ if explicit > 0 => return Err(Error::BadRecordMac),
-            _ => (self.0.xored_nonce()?, fragment),
+        let (nonce, ciphertext) = if explicit > 0 {
+            let (nonce, ciphertext) = fragment.split_first_chunk_mut().ok_or(Error::BadRecordMac)?;
+            (self.0.explicit_nonce(*nonce)?, ciphertext)
+        } else {
+            (self.0.xored_nonce()?, fragment)
         };
         let length = ciphertext.len().checked_sub(TAG_LEN).ok_or(Error::BadRecordMac)?;
         if length > MAX_PLAINTEXT {
@@ -233,4 +234,27 @@ fn additional_data(sequence: u64, content_type: ContentType, length: usize) -> R
     data[..8].copy_from_slice(&sequence.to_be_bytes());
     data[8..].copy_from_slice(&header(content_type, length)?);
     Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_schedule::tls13::EarlySecret;
+    use crate::suite::SUITES;
+
+    #[test]
+    fn no_nonce_is_used_twice_however_long_a_connection_lives() {
+        let secret = EarlySecret::new(SUITES[0].hash, None).and_then(|early| early.client_early_traffic(&[])).unwrap();
+        let (mut sealer, mut opener) =
+            (Sealer::tls13(&SUITES[0], &secret).unwrap(), Opener::tls13(&SUITES[0], &secret).unwrap());
+        sealer.0.sequence = u64::MAX - 1;
+        opener.0.sequence = u64::MAX - 1;
+        let mut record = Vec::new();
+        sealer.seal(ContentType::APPLICATION_DATA, b"the last", &mut record).unwrap();
+        assert!(opener.open(&mut record.clone()).is_ok());
+
+        let exhausted = Error::Crypto("record sequence number");
+        assert_eq!(sealer.seal(ContentType::APPLICATION_DATA, b"one more", &mut Vec::new()), Err(exhausted.clone()));
+        assert_eq!(opener.open(&mut record), Err(exhausted));
+    }
 }

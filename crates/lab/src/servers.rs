@@ -17,6 +17,8 @@
 //! }
 //! ```
 
+mod apache;
+mod haproxy;
 mod nginx;
 mod presence;
 mod process;
@@ -26,6 +28,8 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use apache::{Apache, ApacheConfig};
+pub use haproxy::{HaProxy, HaProxyConfig};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -35,17 +36,44 @@ pub(crate) fn thread_cpu() -> Cpu {
     of_usage(getrusage(UsageWho::RUSAGE_THREAD))
 }
 
+/// Time on a processor, and time in which one was waited for because others had them all. The kernel's account may not
+/// have the latter: then it is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Runnable {
+    ran: Duration,
+    waited: Duration,
+}
+
+/// The same as shares of a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Share {
+    pub(crate) ran: f64,
+    pub(crate) waited: f64,
+}
+
+impl Share {
+    pub(crate) fn new(ran: Duration, waited: Duration, of: Duration) -> Self {
+        let all = of.as_secs_f64().max(1e-9);
+        Self { ran: ran.as_secs_f64() / all, waited: waited.as_secs_f64() / all }
+    }
+}
+
+/// What this thread has waited for a processor.
+pub(crate) fn thread_waited() -> Duration {
+    schedstat("/proc/thread-self/schedstat".as_ref()).unwrap_or_default().waited
+}
+
 /// What the processes of a server have used: the one that was named, and all that it has started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerCpu {
-    by_process: BTreeMap<u32, Duration>,
+    by_process: BTreeMap<u32, Runnable>,
 }
 
 impl ServerCpu {
     /// Now. A process that has ended meanwhile is missing, and with it what it used.
     pub(crate) fn of_tree(root: u32) -> Self {
         let tick = tick();
-        let all: BTreeMap<u32, (u32, Duration)> = processes().filter_map(|pid| Some((pid, read(pid, tick)?))).collect();
+        let all: BTreeMap<u32, (u32, Runnable)> = processes().filter_map(|pid| Some((pid, read(pid, tick)?))).collect();
         let belongs = |pid: u32| {
             let chain = std::iter::successors(Some(pid), |pid| all.get(pid).map(|(parent, _)| *parent));
             // A chain of parents is short; a bound guards against one that changes while it is read.
@@ -55,25 +83,28 @@ impl ServerCpu {
     }
 
     pub(crate) fn since(&self, before: &Self) -> Self {
-        let used = |(pid, time): (&u32, &Duration)| {
-            (*pid, time.saturating_sub(before.by_process.get(pid).copied().unwrap_or_default()))
+        let used = |(pid, time): (&u32, &Runnable)| {
+            let before = before.by_process.get(pid).copied().unwrap_or_default();
+            (*pid, Runnable { ran: time.ran.saturating_sub(before.ran), waited: time.waited.saturating_sub(before.waited) })
         };
         Self { by_process: self.by_process.iter().map(used).collect() }
     }
 
     /// Of all processes.
     pub(crate) fn total(&self) -> Duration {
-        self.by_process.values().sum()
+        self.by_process.values().map(|time| time.ran).sum()
     }
 
-    /// Of the one that used most.
-    pub(crate) fn busiest(&self) -> Duration {
-        self.by_process.values().max().copied().unwrap_or_default()
+    /// Of the one that used most, as a share of this time.
+    pub(crate) fn busiest(&self, of: Duration) -> Share {
+        let busiest = self.by_process.values().max_by_key(|time| time.ran).copied().unwrap_or_default();
+        Share::new(busiest.ran, busiest.waited, of)
     }
 
     /// How many processes have used more than a hundredth of what the busiest has.
     pub(crate) fn busy_processes(&self) -> usize {
-        self.by_process.values().filter(|time| **time * 100 > self.busiest()).count()
+        let most = self.by_process.values().map(|time| time.ran).max().unwrap_or_default();
+        self.by_process.values().filter(|time| time.ran * 100 > most).count()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -95,24 +126,31 @@ fn processes() -> impl Iterator<Item = u32> {
 }
 
 /// The parent of a process, and the time that it has used.
-fn read(pid: u32, tick: Duration) -> Option<(u32, Duration)> {
+fn read(pid: u32, tick: Duration) -> Option<(u32, Runnable)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in brackets and may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let number = |place: usize| fields.get(place).and_then(|field| field.parse::<u32>().ok());
     let ticks = number(11)?.checked_add(number(12)?)?;
-    Some((number(1)?, precise(pid).unwrap_or(tick * ticks)))
+    Some((number(1)?, precise(pid).unwrap_or(Runnable { ran: tick * ticks, waited: Duration::ZERO })))
 }
 
-/// Nanoseconds on a processor, of all threads: finer than ticks, where the kernel keeps them.
-fn precise(pid: u32) -> Option<Duration> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let nanos = threads.flatten().map(|thread| {
-        let schedstat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        schedstat.split(' ').next()?.parse::<u64>().ok()
-    });
-    nanos.sum::<Option<u64>>().filter(|nanos| *nanos > 0).map(Duration::from_nanos)
+/// The sum of all threads: finer than ticks, where the kernel keeps it.
+fn precise(pid: u32) -> Option<Runnable> {
+    let mut sum = Runnable::default();
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let one = schedstat(&thread.path().join("schedstat"))?;
+        sum = Runnable { ran: sum.ran + one.ran, waited: sum.waited + one.waited };
+    }
+    Some(sum).filter(|sum| !sum.ran.is_zero())
+}
+
+/// Two figures in nanoseconds: on a processor, and in the queue for one.
+fn schedstat(path: &Path) -> Option<Runnable> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut figures = text.split(' ').map_while(|figure| figure.parse().ok().map(Duration::from_nanos));
+    Some(Runnable { ran: figures.next()?, waited: figures.next()? })
 }
 
 fn tick() -> Duration {

@@ -58,6 +58,9 @@ impl Outcome {
         };
         summarize(&mut document, histograms);
         document.warnings = verdict::warnings(&document, options);
+        if self.target_is_gone() && !interrupted {
+            document.warnings.insert(0, "the target is gone: the last connections failed, one and all".to_owned());
+        }
         document
     }
 

@@ -36,7 +36,7 @@ pub enum Fault {
     PeerMisbehaved,
     /// The server chose what is not spoken here.
     Unspoken,
-    /// The server wants another group first: name it first in the groups.
+    /// The server wants another group first. Those that follow begin with it, if it is among the groups.
     HelloRetryRequest,
     /// The server asks for a certificate that it was not given.
     CertificateRequired,
@@ -75,6 +75,11 @@ impl Fault {
                 _ => "unknown".to_owned(),
             },
         }
+    }
+
+    /// Whether the server, or the way there, is to blame; not this machine's limits, nor the end of the run.
+    pub(crate) fn is_the_targets(self) -> bool {
+        !matches!(self, Self::PortsExhausted | Self::DescriptorLimit | Self::NotStarted | Self::CutOff | Self::Crypto)
     }
 
     /// What a failure to begin a connection is.

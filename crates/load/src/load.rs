@@ -10,7 +10,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_trace::{Kind, Nanos};
 
-use crate::cpu::{Cpu, ServerCpu, own_cpu};
+use crate::cpu::{Cpu, ServerCpu, Share, own_cpu, thread_waited};
 use crate::options::Options;
 use crate::tally::{KindTally, Tally, histogram};
 use crate::worker::{Shared, Worker};
@@ -21,15 +21,26 @@ pub struct Outcome {
     /// From the end of the warm-up to the end of the last thread.
     pub(crate) elapsed: Duration,
     pub(crate) client_cpu: Cpu,
-    /// The share of its time that the busiest thread was busy.
-    pub(crate) busiest_thread: f64,
+    /// How the busiest thread spent its time.
+    pub(crate) busiest_thread: Share,
     pub(crate) server_cpu: Option<ServerCpu>,
+    /// Connections that failed at the end, one after the other, on the thread that had the fewest of them.
+    pub(crate) failed_at_end: u64,
 }
+
+/// So many failures at the end of each thread, with nothing completed after them, say that the target is gone.
+const GONE: u64 = 3;
 
 impl Outcome {
     /// Connections of this kind that completed.
     pub fn completed(&self, kind: Kind) -> u64 {
         self.tally.of(kind).map_or(0, |tally| tally.completed)
+    }
+
+    /// Whether the target had gone when the load ended: every thread's last connections failed, and not for reasons of
+    /// this machine.
+    pub fn target_is_gone(&self) -> bool {
+        self.failed_at_end >= GONE
     }
 
     /// Connections that failed, by name.
@@ -79,7 +90,8 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let server_before = options.server_pid.map(ServerCpu::of_tree);
     let client_before = own_cpu();
     let mut tally = Tally::new();
-    let mut busiest_thread: f64 = 0.0;
+    let mut busiest_thread = Share::default();
+    let mut failed_at_end = None;
     let mut failed = None;
     thread::scope(|scope| {
         let running: Vec<_> = workers
@@ -89,11 +101,10 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
                 scope.spawn(move || {
                     pin(options, index);
                     let begun = Instant::now();
-                    let before = crate::cpu::thread_cpu();
+                    let (cpu, waited) = (crate::cpu::thread_cpu(), thread_waited());
                     let tally = worker.run();
-                    let busy = crate::cpu::thread_cpu().since(before).total().as_secs_f64()
-                        / begun.elapsed().as_secs_f64().max(1e-9);
-                    (tally, busy)
+                    let ran = crate::cpu::thread_cpu().since(cpu).total();
+                    (tally, Share::new(ran, thread_waited().saturating_sub(waited), begun.elapsed()))
                 })
             })
             .collect();
@@ -104,9 +115,15 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         }
         for thread in running {
             match thread.join() {
-                Ok((Ok(seen), busy)) => {
+                Ok((Ok(seen), share)) => {
                     tally.merge(&seen);
-                    busiest_thread = busiest_thread.max(busy);
+                    if share.ran > busiest_thread.ran {
+                        busiest_thread = share;
+                    }
+                    if seen.begun > 0 {
+                        failed_at_end =
+                            Some(failed_at_end.map_or(seen.failed_since, |least: u64| least.min(seen.failed_since)));
+                    }
                 }
                 Ok((Err(error), _)) => failed = Some(error),
                 Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
@@ -121,6 +138,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         elapsed: epoch.elapsed().saturating_sub(options.warmup),
         client_cpu: own_cpu().since(client_before),
         busiest_thread,
+        failed_at_end: failed_at_end.unwrap_or_default(),
         server_cpu: options.server_pid.zip(server_before).map(|(pid, before)| ServerCpu::of_tree(pid).since(&before)),
     })
 }

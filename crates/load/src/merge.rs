@@ -127,6 +127,8 @@ fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
         verdict: chosen.map_or(Verdict::Unknown, |bottleneck| bottleneck.verdict),
         reason: chosen.map(|bottleneck| bottleneck.reason.clone()).unwrap_or_default(),
         client_busy: busiest(|bottleneck| Some(bottleneck.client_busy)).unwrap_or_default(),
+        client_waiting: busiest(|bottleneck| Some(bottleneck.client_waiting)).unwrap_or_default(),
         server_busy: busiest(|bottleneck| bottleneck.server_busy),
+        server_waiting: busiest(|bottleneck| bottleneck.server_waiting),
     }
 }

@@ -35,6 +35,8 @@ pub struct Search {
     pub outcome: Outcome,
     /// Its options.
     pub options: Options,
+    /// Whether the target was gone when the last one ended.
+    pub target_is_gone: bool,
     /// Every rate that was tried, in order.
     pub steps: Vec<LoadStep>,
 }
@@ -53,6 +55,7 @@ pub fn search(
     let (mut held, mut failed): (Option<f64>, Option<f64>) = (None, None);
     let mut rate = first;
     let mut best = None;
+    let mut target_is_gone = false;
     let mut steps = Vec::new();
     while steps.len() < MOST_STEPS && !stop() {
         let options =
@@ -61,6 +64,10 @@ pub fn search(
         let step = judge(&outcome, rate, target);
         let passed = step.passed;
         steps.push(step);
+        target_is_gone = outcome.target_is_gone();
+        if target_is_gone && outcome.tally.completed() == 0 && best.is_some() {
+            break;
+        }
         if passed || best.is_none() {
             best = Some((outcome, options));
         }
@@ -78,7 +85,7 @@ pub fn search(
             (None, None) => break,
         };
     }
-    Ok(best.map(|(outcome, options)| Search { outcome, options, steps }))
+    Ok(best.map(|(outcome, options)| Search { outcome, options, target_is_gone, steps }))
 }
 
 fn judge(outcome: &Outcome, rate: f64, target: StepTarget) -> LoadStep {

@@ -33,6 +33,8 @@ pub(crate) struct Tally {
     pub(crate) status: Vec<(u16, u64)>,
     /// Connections that were begun.
     pub(crate) begun: u64,
+    /// Connections that the target failed since the last one that completed, of one thread; not merged.
+    pub(crate) failed_since: u64,
 }
 
 /// What was seen of one kind.
@@ -94,6 +96,7 @@ impl Tally {
 
     pub(crate) fn fail(&mut self, fault: Fault) {
         self.faults.add(fault);
+        self.failed_since += u64::from(fault.is_the_targets());
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {

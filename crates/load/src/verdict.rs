@@ -2,6 +2,7 @@
 
 use reprise_trace::document::{Bottleneck, LoadDocument, Verdict};
 
+use crate::cpu::Share;
 use crate::load::Outcome;
 use crate::options::{Arrival, Options};
 
@@ -11,6 +12,9 @@ const BUSY: f64 = 0.9;
 /// A server that uses this much of one processor in its busiest process has nothing left.
 const SATURATED: f64 = 0.95;
 
+/// Who waits this share of the time for a processor is held up by others on this machine.
+const CROWDED: f64 = 0.1;
+
 /// From here on the generator's own waiting is part of the latencies.
 const SUSPECT: f64 = 0.8;
 
@@ -18,10 +22,11 @@ const SUSPECT: f64 = 0.8;
 const HELD: f64 = 0.98;
 
 pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
-    let client_busy = outcome.busiest_thread;
-    let all = (outcome.elapsed + options.warmup).as_secs_f64().max(1e-9);
+    let client = outcome.busiest_thread;
+    let client_busy = client.ran;
     let server = outcome.server_cpu.as_ref().filter(|cpu| !cpu.is_empty());
-    let server_busy = server.map(|cpu| cpu.busiest().as_secs_f64() / all);
+    let server_share = server.map(|cpu| cpu.busiest(outcome.elapsed + options.warmup));
+    let server_busy = server_share.map(|share| share.ran);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let held = match options.arrival {
         Arrival::Open { rate, .. } => {
@@ -30,9 +35,10 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
         }
         Arrival::Closed { .. } => false,
     };
-    let (verdict, reason) = match server_busy {
+    let runnable = |share: Share| share.ran + share.waited;
+    let (verdict, reason) = match server_share {
         _ if outcome.tally.completed() == 0 => (Verdict::Unknown, "no connection completed".to_owned()),
-        Some(busy) if busy >= SATURATED => {
+        Some(share) if share.ran >= SATURATED => {
             let processes = server.map_or(0, |cpu| cpu.busy_processes());
             let of = if processes > 1 {
                 format!("the busiest of the server's {processes} busy processes")
@@ -43,7 +49,7 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
                 Verdict::Server,
                 format!(
                     "{of} used {} of a processor, the generator's busiest thread {}",
-                    percent(busy),
+                    percent(share.ran),
                     percent(client_busy)
                 ),
             )
@@ -53,7 +59,25 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
             format!("the generator's busiest thread used {} of its processor: give it more --threads", percent(client_busy)),
         ),
         _ if held => (Verdict::None, "the rate that was asked for was held".to_owned()),
-        Some(busy) => (
+        Some(share) if runnable(share) >= SATURATED && runnable(client) < SATURATED => (
+            Verdict::Server,
+            format!(
+                "the server's process used {} of a processor and waited {} of the time for one that others had: it was \
+                 never idle, but the machine was not its own",
+                percent(share.ran),
+                percent(share.waited)
+            ),
+        ),
+        _ if runnable(client) >= SATURATED => (
+            Verdict::Client,
+            format!(
+                "the generator's busiest thread used {} of a processor and waited {} of the time for one that others had: \
+                 give it a processor of its own (--pin)",
+                percent(client_busy),
+                percent(client.waited)
+            ),
+        ),
+        Some(Share { ran: busy, .. }) => (
             Verdict::Network,
             format!(
                 "neither was busy (server {}, generator {}): the way between them, the server's other resources, or too few connections at once",
@@ -69,7 +93,14 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
             ),
         ),
     };
-    Bottleneck { verdict, reason, client_busy, server_busy }
+    Bottleneck {
+        verdict,
+        reason,
+        client_busy,
+        client_waiting: client.waited,
+        server_busy,
+        server_waiting: server_share.map(|share| share.waited),
+    }
 }
 
 /// Why the figures of this document may mislead.
@@ -89,12 +120,23 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
     {
         warnings.push(format!("the seconds differ much, from {least} to {most} connections: something else was at work"));
     }
+    let waiting = document.bottleneck.client_waiting.max(document.bottleneck.server_waiting.unwrap_or_default());
+    if waiting >= CROWDED {
+        warnings.push(format!(
+            "processors were waited for {:.0} % of the time, since others used them: rates are lower and latencies longer than on a quiet machine",
+            waiting * 100.0
+        ));
+    }
     for (name, advice) in [
         (
             "ports_exhausted",
             "local ports ran out: --close rst leaves none in TIME_WAIT; or widen net.ipv4.ip_local_port_range",
         ),
         ("descriptor_limit", "descriptors ran out: raise the limit (ulimit -n), or use fewer connections"),
+        (
+            "hello_retry_request",
+            "the server wants another group first, with which those that followed began: name it first in --groups",
+        ),
         (
             "not_started",
             "connections that were due found no place: the rate is beyond reach, or --connections is too low for it",

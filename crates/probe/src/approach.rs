@@ -48,7 +48,12 @@ pub(crate) fn resolve(target: &Target, options: &Options, interrupt: &Interrupt)
 }
 
 /// Who makes the connections.
-pub(crate) fn visitor(target: &Target, options: &Options, address: SocketAddr, interrupt: &Interrupt) -> Result<Visitor, Failure> {
+pub(crate) fn visitor(
+    target: &Target,
+    options: &Options,
+    address: SocketAddr,
+    interrupt: &Interrupt,
+) -> Result<Visitor, Failure> {
     let dialer = Dialer::new(interrupt.clone()).map_err(|error| failure::connect(address, &error))?;
     let request = options.request.clone().map(|request| {
         let bytes = http::request(target, &request, options.connections);

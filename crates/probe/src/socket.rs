@@ -85,10 +85,16 @@ pub(crate) struct Stream {
     record: Option<Record>,
 }
 
-/// What goes over a socket, kept.
-struct Record {
+/// Bytes of one connection that are kept at most: a server could otherwise make us hold as many as it likes.
+const MAX_RECORD: usize = 64 * 1024 * 1024;
+
+/// What went over a socket, kept.
+pub(crate) struct Record {
     clock: Clock,
-    segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
+    length: usize,
+    /// Whether more went over it than is kept.
+    pub(crate) is_cut: bool,
 }
 
 impl Stream {
@@ -105,12 +111,12 @@ impl Stream {
 
     /// From now on every byte is kept.
     pub(crate) fn record(&mut self, clock: Clock) {
-        self.record = Some(Record { clock, segments: Vec::new() });
+        self.record = Some(Record::new(clock));
     }
 
     /// What was kept so far; `None` where nothing was to be.
-    pub(crate) fn take_record(&mut self) -> Option<Vec<Segment>> {
-        self.record.take().map(|record| record.segments)
+    pub(crate) fn take_record(&mut self) -> Option<Record> {
+        self.record.take()
     }
 
     /// Replaces the deadline.
@@ -173,7 +179,7 @@ impl Stream {
 
     fn keep(&mut self, direction: Direction, bytes: &[u8]) {
         if let Some(record) = &mut self.record {
-            record.segments.push(Segment { at: record.clock.now(), direction, bytes: bytes.to_vec() });
+            record.keep(direction, bytes);
         }
     }
 
@@ -185,6 +191,20 @@ impl Stream {
             return Err(io::ErrorKind::TimedOut.into());
         }
         Ok(())
+    }
+}
+
+impl Record {
+    fn new(clock: Clock) -> Self {
+        Self { clock, segments: Vec::new(), length: 0, is_cut: false }
+    }
+
+    fn keep(&mut self, direction: Direction, bytes: &[u8]) {
+        self.length = self.length.saturating_add(bytes.len());
+        self.is_cut |= self.length > MAX_RECORD;
+        if !self.is_cut {
+            self.segments.push(Segment { at: self.clock.now(), direction, bytes: bytes.to_vec() });
+        }
     }
 }
 
@@ -205,5 +225,23 @@ fn is_in_progress(error: &io::Error) -> bool {
     #[cfg(not(unix))]
     {
         error.kind() == io::ErrorKind::WouldBlock
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_ends_where_it_grows_too_long_and_leaves_no_gap() {
+        let mut record = Record::new(Clock::new());
+        let half = vec![0; MAX_RECORD / 2];
+        record.keep(Direction::Received, &half);
+        record.keep(Direction::Received, &half);
+        assert!(!record.is_cut);
+        record.keep(Direction::Received, &[1]);
+        record.keep(Direction::Sent, &[]);
+        assert!(record.is_cut);
+        assert_eq!(record.segments.len(), 2);
     }
 }

@@ -5,7 +5,7 @@ mod secrets;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reprise_engine::Config;
+use reprise_engine::{Config, Offer};
 use reprise_trace::document::{AllConnections, Provenance, Trace, TraceDocument};
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
@@ -22,14 +22,13 @@ use secrets::Secrets;
 pub struct Tracing {
     /// The messages.
     pub document: TraceDocument,
-    /// The bytes and the secrets, as far as the connections came.
-    pub capture: Capture,
+    /// The bytes and the secrets, as far as the connections came; `None` unless they were asked for.
+    pub capture: Option<Capture>,
     /// What ended it before its time, if anything did.
     pub failure: Option<Failure>,
 }
 
 /// What went over the wire, and what it takes to read it.
-#[derive(Default)]
 pub struct Capture {
     /// The connections, in the order in which they were made.
     pub recordings: Vec<Recording>,
@@ -40,13 +39,18 @@ pub struct Capture {
 }
 
 /// Traces `target`. Of the options, `versions` and the first of `kinds` say what: without a version, the newest that the
-/// target speaks; without a kind, whatever it offers. Fails never outright.
-pub fn trace(target: &Target, options: &Options, provenance: Provenance, interrupt: &Interrupt) -> Tracing {
-    let secrets = Arc::new(Secrets::new(options.key_log.clone()));
-    let mut session = Observation {
+/// target speaks; without a kind, whatever it offers. `captures` says whether bytes and secrets are kept. Fails never
+/// outright.
+pub fn trace(target: &Target, options: &Options, captures: bool, provenance: Provenance, interrupt: &Interrupt) -> Tracing {
+    let secrets = captures.then(|| Arc::new(Secrets::new(options.key_log.clone())));
+    let mut options = options.clone();
+    if let Some(secrets) = &secrets {
+        options.key_log = Some(secrets.clone());
+    }
+    let mut observation = Observation {
         document: TraceDocument {
             schema: TraceDocument::SCHEMA.to_owned(),
-            target: record(target, options),
+            target: record(target, &options),
             traces: Vec::new(),
             client_certificate_given: options.identity.is_some(),
             failures: Vec::new(),
@@ -56,12 +60,10 @@ pub fn trace(target: &Target, options: &Options, provenance: Provenance, interru
         recordings: Vec::new(),
         origin_unix_ns: 0,
     };
-    let options = Options { key_log: Some(secrets.clone()), ..options.clone() };
-    let failure = session.carry_out(target, &options, interrupt).err();
-    let mut document = session.document;
+    let failure = observation.carry_out(target, &options, captures, interrupt).err();
+    let Observation { mut document, recordings, origin_unix_ns } = observation;
     document.failures.extend(failure.clone().filter(|failure| failure.class != FailureClass::Interrupted));
-    let capture =
-        Capture { recordings: session.recordings, secrets: secrets.take(), origin_unix_ns: session.origin_unix_ns };
+    let capture = secrets.map(|secrets| Capture { recordings, secrets: secrets.take(), origin_unix_ns });
     Tracing { document, capture, failure }
 }
 
@@ -73,11 +75,17 @@ struct Observation {
 }
 
 impl Observation {
-    fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), Failure> {
+    fn carry_out(
+        &mut self,
+        target: &Target,
+        options: &Options,
+        captures: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
         let address = resolve(target, options, interrupt)?;
         self.document.target.address = Some(address.ip().to_string());
         let mut visitor = visitor(target, options, address, interrupt)?;
-        visitor.records = true;
+        visitor.records = captures;
         self.origin_unix_ns = unix_ns().saturating_sub(visitor.clock.now().0);
         let kind = options.kinds.first().copied();
         let configs = configs(target, options)?;
@@ -139,14 +147,15 @@ impl Observation {
         failure.map_or(Ok(()), Err)
     }
 
-    fn visit(
-        &mut self,
-        visitor: &mut Visitor,
-        config: &Arc<Config>,
-        asked: Asked,
-        offer: reprise_engine::Offer,
-    ) -> Visit {
+    fn visit(&mut self, visitor: &mut Visitor, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
         let mut visit = visitor.visit(config, asked, offer);
+        if visit.omitted_events > 0 {
+            let omitted = format!("{} further messages of a long connection are not shown", visit.omitted_events);
+            self.document.warnings.push(omitted);
+        }
+        if visit.recording_is_cut {
+            self.document.warnings.push("A long connection is captured in its beginning alone".to_owned());
+        }
         self.recordings.extend(visit.recording.take());
         visit
     }

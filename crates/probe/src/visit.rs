@@ -17,7 +17,7 @@ use crate::http::Response;
 use crate::interrupt::Interrupt;
 use crate::options::{ConnectionReuse, Request};
 use crate::resolver;
-use crate::socket::{Dialer, Stream};
+use crate::socket::{Dialer, Record, Stream};
 
 /// After the response, how long a server that said it would close is waited for.
 const CLOSE_WAIT: Duration = Duration::from_millis(500);
@@ -45,13 +45,18 @@ pub(crate) struct Visit {
     pub(crate) sessions: Vec<Session>,
     /// Its bytes, where the visitor records them and the connection was established.
     pub(crate) recording: Option<Recording>,
+    /// Whether it was too long to be recorded to its end.
+    pub(crate) recording_is_cut: bool,
+    /// How many messages there was no room for among the sample's events.
+    pub(crate) omitted_events: u64,
 }
 
 impl Visitor {
     pub(crate) fn visit(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
         let mut left = Left::default();
         let attempt = self.attempt(config, asked, offer, &mut left);
-        Visit { attempt, sessions: left.sessions, recording: left.recording }
+        let Left { sessions, recording, recording_is_cut, omitted_events } = left;
+        Visit { attempt, sessions, recording, recording_is_cut, omitted_events }
     }
 
     fn attempt(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer, left: &mut Left) -> Attempt {
@@ -81,10 +86,11 @@ impl Visitor {
         let mut call = Call { visitor: self, config, connection, stream, phases };
         let result = call.run(connecting);
         left.sessions = call.connection.take_sessions();
-        left.recording = call.stream.take_record().map(|segments| {
-            let server = self.address;
-            Recording { client, server, connecting, connected, segments }
-        });
+        left.omitted_events = call.connection.omitted_events();
+        if let Some(Record { segments, is_cut, .. }) = call.stream.take_record() {
+            left.recording = Some(Recording { client, server: call.visitor.address, connecting, connected, segments });
+            left.recording_is_cut = is_cut;
+        }
         result.and_then(|answer| call.into_sample(asked, local_port, answer)).map_err(|mut failure| {
             failure.local_port = Some(local_port);
             failure
@@ -104,6 +110,8 @@ impl Visitor {
 struct Left {
     sessions: Vec<Session>,
     recording: Option<Recording>,
+    recording_is_cut: bool,
+    omitted_events: u64,
 }
 
 /// An established connection.

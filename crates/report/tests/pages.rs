@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use reprise_report::terminal::{self, Style};
 use reprise_report::{csv, json, markdown};
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_trace::document::{LabDocument, MeasureDocument, TraceDocument};
 use serde_json::Value;
 
+const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
 const MEASURED: [&str; 3] = ["nginx", "refused", "away"];
 
 #[test]
@@ -55,6 +56,41 @@ fn markdown_and_csv() {
     let mut table = Vec::new();
     csv::lab(&lab(), &mut table).unwrap();
     compare("lab.csv", &String::from_utf8(table).unwrap());
+}
+
+#[test]
+fn ladders_side_by_side_and_below_one_another() {
+    for name in TRACED {
+        for width in [60, 100] {
+            let page = terminal::trace(&traced(name), plain(Some(width)));
+            let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width.max(64), "{name}: {widest} columns on a terminal of {width}");
+            compare(&format!("{name}.{width}.txt"), &page);
+        }
+        let coloured = terminal::trace(&traced(name), Style { color: true, width: Some(100) });
+        compare(&format!("{name}.color.txt"), &coloured);
+        let page = terminal::trace(&traced(name), plain(Some(100)));
+        assert_eq!(without_escapes(&coloured), page, "colour moves nothing");
+        compare(&format!("{name}.md"), &markdown::trace(&traced(name)));
+        let mut table = Vec::new();
+        csv::trace(&traced(name), &mut table).unwrap();
+        compare(&format!("{name}.csv"), &String::from_utf8(table).unwrap());
+    }
+}
+
+#[test]
+fn a_trace_of_nothing_and_one_that_contradicts_itself_are_no_crash() {
+    let nothing = TraceDocument { traces: Vec::new(), ..traced("mutual") };
+    assert!(terminal::trace(&nothing, plain(None)).starts_with("https://"));
+    let mut odd = traced("mutual");
+    for trace in &mut odd.traces {
+        trace.full.handshake_events = 1_000;
+        trace.skipped.iter_mut().for_each(|skipped| skipped.index += 1_000);
+        trace.full.events.truncate(2);
+    }
+    for width in [None, Some(0), Some(1)] {
+        assert!(terminal::trace(&odd, plain(width)).contains("ClientHello"));
+    }
 }
 
 #[test]
@@ -122,6 +158,10 @@ fn measured(name: &str) -> MeasureDocument {
     let mut document: MeasureDocument = serde_json::from_str(&source(name)).unwrap();
     document.findings = reprise_explain::findings(&document);
     document
+}
+
+fn traced(name: &str) -> TraceDocument {
+    serde_json::from_str(&source(name)).unwrap()
 }
 
 fn lab() -> LabDocument {

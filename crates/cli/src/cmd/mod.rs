@@ -3,3 +3,4 @@
 pub(crate) mod load;
 pub(crate) mod measure;
 pub(crate) mod report;
+pub(crate) mod trace;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument};
+use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use serde::Deserialize;
 
 use crate::ending::Ending;
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         MeasureDocument::SCHEMA => outputs.write(&read::<MeasureDocument>(file)?)?,
         LabDocument::SCHEMA => outputs.write(&read::<LabDocument>(file)?)?,
         LoadDocument::SCHEMA => outputs.write(&read::<LoadDocument>(file)?)?,
+        TraceDocument::SCHEMA => outputs.write(&read::<TraceDocument>(file)?)?,
         other => bail!("{}: '{other}' is no result that this version knows", file.display()),
     }
     Ok(Ending::Done)

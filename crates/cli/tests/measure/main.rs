@@ -15,6 +15,7 @@ mod interruption;
 mod key_log;
 mod negotiation;
 mod network;
+mod other_servers;
 mod outputs;
 mod protocols_unspoken;
 mod requests;

@@ -2,16 +2,17 @@
 
 use std::sync::OnceLock;
 
-use reprise_engine::{Config, Error, Offer, Session};
+use reprise_engine::{ClientIdentity, Config, Connection, Error, Offer, Session, Signer};
 use reprise_lab::{Authority, Identity, KeyKind};
 use reprise_trace::{ClientAuthentication as Seen, Kind, Version};
-use reprise_wire::AlertDescription;
+use reprise_wire::{AlertDescription, CertificateVerify, ExtensionType, HandshakeType, SignatureScheme};
 use rustls::HandshakeKind;
 
-use crate::FULL;
-use crate::client::{client, identity};
+use crate::client::{client, identity, trusting_client};
 use crate::pair::{Ended, Pair};
+use crate::script::{self, NOW};
 use crate::server::{ClientAuthentication, Server, authority};
+use crate::{FULL, begun_with};
 
 const VERSIONS: [Version; 2] = [Version::Tls12, Version::Tls13];
 
@@ -124,4 +125,51 @@ fn a_resumption_relies_on_the_certificate_of_the_session() {
         assert!(!pair.story().iter().any(|event| event.contains("Certificate")));
         assert_eq!(pair.server.peer_certificates(), Some(certificate().chain()));
     }
+}
+
+/// A key that signs, or claims to, in these schemes.
+struct Claims(&'static [SignatureScheme]);
+
+impl Signer for Claims {
+    fn schemes(&self) -> &[SignatureScheme] {
+        self.0
+    }
+
+    fn sign(&self, scheme: SignatureScheme, _: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(scheme.0.to_be_bytes().to_vec())
+    }
+}
+
+#[test]
+fn pkcs1_signs_under_tls12_alone() {
+    const PKCS1: SignatureScheme = SignatureScheme::RSA_PKCS1_SHA256;
+    const PSS: SignatureScheme = SignatureScheme::RSA_PSS_RSAE_SHA256;
+    let claiming = |version, schemes| {
+        let chain = certificate().chain().to_vec();
+        let identity = Some(ClientIdentity { chain, signer: Box::new(Claims(schemes)) }.into());
+        begun_with(Config { versions: vec![version], identity, ..trusting_client() }, FULL)
+    };
+    let accepted = [&[0, 4][..], &PKCS1.0.to_be_bytes(), &PSS.0.to_be_bytes()].concat();
+
+    let ask13 = |client: &mut Connection| {
+        let mut server = script::tls13::greeted(client);
+        let request = [(ExtensionType::SIGNATURE_ALGORITHMS, accepted.clone())];
+        let mut flight = vec![server.encrypted_extensions(&[]), server.certificate_request(&request)];
+        flight.extend([server.certificate(), server.certificate_verify(), server.finished()]);
+        client.receive(NOW, &server.handshake(&flight)).map(|()| server.open(&client.take_outgoing(NOW)))
+    };
+    assert_eq!(ask13(&mut claiming(Version::Tls13, &[PKCS1])), Err(Error::NoCommonSignatureScheme));
+    let answer = ask13(&mut claiming(Version::Tls13, &[PKCS1, PSS])).unwrap();
+    assert!(answer[0].1.windows(2).any(|pair| pair == PSS.0.to_be_bytes()));
+
+    let mut client = claiming(Version::Tls12, &[PKCS1, PSS]);
+    let mut server = script::tls12::greeted_with(&mut client, |_| {});
+    let mut flight = server.flight();
+    let request = [&[1, 1][..], &accepted, &[0, 0]].concat();
+    flight.insert(2, script::framed(HandshakeType::CERTIFICATE_REQUEST, |out| out.extend_from_slice(&request)));
+    client.receive(NOW, &script::tls12::handshake(&flight)).unwrap();
+    let records = script::records(&client.take_outgoing(NOW));
+    let verify = CertificateVerify::parse(script::body_of(&records[2].1)).unwrap();
+    assert_eq!((verify.scheme, verify.signature), (PKCS1, &PKCS1.0.to_be_bytes()[..]));
+    assert_eq!(client.outcome().unwrap().client_authentication, Seen::Sent);
 }

@@ -52,6 +52,10 @@ fn silence_and_half_a_record() {
     let mut client = begun(Version::Tls13);
     client.receive(NOW, &[22, 3, 3]).unwrap();
     assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of a record")));
+    let mut client = begun(Version::Tls13);
+    let _server = crate::script::tls13::greeted(&mut client);
+    assert_eq!(client.waiting_for(), Some("EncryptedExtensions"));
+    assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of the handshake")));
 }
 
 #[test]

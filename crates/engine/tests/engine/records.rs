@@ -166,6 +166,19 @@ fn a_farewell_under_the_application_keys_confirms_the_handshake() {
 }
 
 #[test]
+fn a_change_of_mind_is_passed_over_until_the_farewell() {
+    // RFC 8446 §6.1: user_canceled comes before close_notify.
+    let mut client = begun(Version::Tls13);
+    let mut server = connected(&mut client);
+    client.receive(NOW, &server.record(ContentType::ALERT, &[1, AlertDescription::USER_CANCELED.0])).unwrap();
+    assert!(!client.is_peer_closed());
+    client.receive(NOW, &server.record(ContentType::ALERT, &[1, 0])).unwrap();
+    assert!(client.is_peer_closed());
+    let told: Vec<_> = client.events().iter().map(story).collect();
+    assert_eq!(told[told.len() - 2..], ["< {user_canceled}", "< {close_notify}"]);
+}
+
+#[test]
 fn a_farewell_in_the_middle_of_the_handshake_is_a_refusal() {
     for version in [Version::Tls12, Version::Tls13] {
         let mut client = begun(version);
@@ -261,6 +274,13 @@ fn records_that_are_too_long() {
     record(ContentType::APPLICATION_DATA, &vec![0; MAX_CIPHERTEXT_TLS13 + 1], &mut long);
     assert_eq!(client.receive(NOW, &long), Err(Error::TooLarge { what: "record", limit: MAX_CIPHERTEXT_TLS13 }));
 
+    // Not longer than it may be, but nothing that decrypts.
+    let mut client = begun(Version::Tls13);
+    let _server = connected(&mut client);
+    let mut longest = Vec::new();
+    record(ContentType::APPLICATION_DATA, &vec![0; MAX_CIPHERTEXT_TLS13], &mut longest);
+    assert_eq!(client.receive(NOW, &longest), Err(Error::BadRecordMac));
+
     // So long that no version allows it: refused by its header alone.
     let mut client = begun(Version::Tls13);
     let _server = connected(&mut client);
@@ -276,6 +296,10 @@ fn messages_that_are_too_long_are_refused_by_their_header() {
     let hello = header(HandshakeType::SERVER_HELLO, 68 * 1024 + 1);
     let error = Error::TooLarge { what: "handshake message", limit: 68 * 1024 };
     assert_eq!(client.receive(NOW, &clear(ContentType::HANDSHAKE, &hello)), Err(error));
+
+    let mut client = begun(Version::Tls13);
+    let longest = header(HandshakeType::SERVER_HELLO, 68 * 1024);
+    assert_eq!(client.receive(NOW, &clear(ContentType::HANDSHAKE, &longest)), Ok(()));
 
     let mut client = begun(Version::Tls13);
     let mut server = greeted(&mut client);

@@ -1,6 +1,8 @@
 //! HelloRetryRequest by the rules and against them.
 
-use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer};
+use std::sync::Arc;
+
+use reprise_engine::{Config, Connection, Error, KeyShare, KeyShares, Misbehaviour, Offer, SharedSecret, Unspoken};
 use reprise_trace::{Kind, Version};
 use reprise_wire::extensions::Cookie;
 use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
@@ -166,4 +168,48 @@ fn the_second_hello_is_the_first_but_for_what_was_asked() {
     });
     assert_eq!(first, second);
     assert_eq!(alert_of(&mut client), None);
+}
+
+/// Shares of any group at all.
+struct Anything;
+
+impl KeyShares for Anything {
+    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        Ok(Box::new(Share(group)))
+    }
+}
+
+struct Share(NamedGroup);
+
+impl KeyShare for Share {
+    fn group(&self) -> NamedGroup {
+        self.0
+    }
+
+    fn public(&self) -> &[u8] {
+        &[9; 32]
+    }
+
+    fn agree(self: Box<Self>, _: &[u8]) -> Result<SharedSecret, Error> {
+        Ok(SharedSecret::default())
+    }
+}
+
+#[test]
+fn a_group_is_spoken_if_the_caller_has_shares_of_it_or_the_engine_itself() {
+    let client = |groups, survey| {
+        let key_shares = Arc::new(Anything);
+        begun_with(Config { versions: vec![Version::Tls13], groups, survey, key_shares, ..trusting_client() }, FULL)
+    };
+    let asked = |client: &mut Connection, group: NamedGroup| {
+        let mut retry = Server::answering(client).retry(group);
+        retry.set(ExtensionType::KEY_SHARE, &group.0.to_be_bytes());
+        client.receive(NOW, &crate::script::clear(ContentType::HANDSHAKE, &retry.message()))
+    };
+    let hybrid = NamedGroup::X25519MLKEM768;
+    assert_eq!(asked(&mut client(vec![NamedGroup::X25519, hybrid], false), hybrid), Ok(()));
+    // Not the caller's choice, offered by a survey, and spoken all the same.
+    assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::SECP256R1), Ok(()));
+    let unspoken = Error::Unspoken(Unspoken::Group(NamedGroup::X448));
+    assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::X448), Err(unspoken));
 }

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use reprise_engine::suite::{self, Suite};
 use reprise_trace::{Kind, Nanos, Version};
-use reprise_wire::{Alert, AlertDescription, AlertLevel, ContentType, HEADER_LEN, Handshake, HandshakeType, ServerHello};
+use reprise_wire::extensions::KeyShareHelloRetryRequest;
+use reprise_wire::{
+    Alert, AlertDescription, AlertLevel, ContentType, ExtensionType, HEADER_LEN, Handshake, HandshakeType, NamedGroup,
+    ServerHello,
+};
 use ring::digest;
 
 use super::exchange::{Exchange, KeyPair};
@@ -27,6 +31,8 @@ pub(crate) struct Thread {
     pub(super) schedule: Schedule,
     pub(super) premasters: RsaPremasters,
     pub(super) sessions: Sessions,
+    /// The first gets the key share: the one that was asked for, until the server wants another.
+    groups: Vec<NamedGroup>,
     /// One for each name.
     hellos: Vec<Hello>,
     entropy: Entropy,
@@ -61,6 +67,8 @@ pub(crate) struct Machine {
     pub(super) session_id: SessionId,
     pub(super) session: Option<Session>,
     pub(super) own: Option<KeyPair>,
+    /// The group of the key share in the hello.
+    pub(super) group: Option<NamedGroup>,
     pub(super) sealer: Option<Protection>,
     pub(super) opener: Option<Protection>,
     pub(super) kind: Kind,
@@ -88,15 +96,7 @@ impl Thread {
     /// `sessions` are held by this thread.
     pub(crate) fn new(options: Arc<TlsOptions>, sessions: usize, wants: &[Kind]) -> Result<Self, Fault> {
         let exchange = Exchange::new(options.key_shares, &options.groups)?;
-        let spec = |sni| HelloSpec {
-            version: options.version,
-            suites: &options.cipher_suites,
-            groups: &options.groups,
-            sni,
-            alpn: &options.alpn,
-        };
-        let names = options.server_names.iter().map(|name| name.name.as_deref());
-        let hellos = names.map(|sni| Hello::prepare(&spec(sni), &exchange)).collect::<Result<Vec<_>, _>>()?;
+        let hellos = prepare(&options, &options.groups, &exchange)?;
         let reuse = options.version == Version::Tls12 || options.reuse_tickets;
         Ok(Self {
             exchange,
@@ -108,11 +108,29 @@ impl Thread {
                 wants_id: wants.contains(&Kind::Id),
                 wants_ticket: wants.contains(&Kind::Ticket),
             },
+            groups: options.groups.clone(),
             hellos,
             entropy: Entropy::default(),
             options,
         })
     }
+
+    /// RFC 8446 §4.1.4: the server wants a share of this group. It is not sent a second hello; the next ones begin with it.
+    fn prefer(&mut self, group: NamedGroup) -> Result<(), Fault> {
+        if let Some(place) = self.groups.iter().position(|known| *known == group).filter(|place| *place > 0) {
+            self.groups.swap(0, place);
+            self.hellos = prepare(&self.options, &self.groups, &self.exchange)?;
+        }
+        Ok(())
+    }
+}
+
+/// A hello for each name.
+fn prepare(options: &TlsOptions, groups: &[NamedGroup], exchange: &Exchange) -> Result<Vec<Hello>, Fault> {
+    let spec =
+        |sni| HelloSpec { version: options.version, suites: &options.cipher_suites, groups, sni, alpn: &options.alpn };
+    let names = options.server_names.iter().map(|name| name.name.as_deref());
+    names.map(|sni| Hello::prepare(&spec(sni), exchange)).collect()
 }
 
 impl Sessions {
@@ -169,6 +187,7 @@ impl Machine {
             session_id: SessionId::default(),
             session: None,
             own: None,
+            group: None,
             sealer: None,
             opener: None,
             kind: Kind::Full,
@@ -194,8 +213,9 @@ impl Machine {
             }
             _ => SessionId::default(),
         };
+        self.group = thread.groups.first().copied();
         if thread.exchange.is_fresh() && thread.options.version == Version::Tls13 {
-            self.own = thread.options.groups.first().map(|&group| KeyPair::generate(group)).transpose()?;
+            self.own = self.group.map(KeyPair::generate).transpose()?;
         }
         let fresh = Fresh {
             random: &self.random,
@@ -359,6 +379,10 @@ impl Machine {
         }
         let hello = ServerHello::parse(message.body)?;
         if hello.is_hello_retry_request() {
+            let wanted = hello.extensions.and_then(|extensions| extensions.find(ExtensionType::KEY_SHARE));
+            if let Some(share) = wanted {
+                thread.prefer(KeyShareHelloRetryRequest::parse(share)?.selected_group)?;
+            }
             return Err(Fault::HelloRetryRequest);
         }
         let suite = suite::find(hello.cipher_suite).filter(|_| thread.options.cipher_suites.contains(&hello.cipher_suite));

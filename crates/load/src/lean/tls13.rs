@@ -71,7 +71,7 @@ impl State {
         // psk_ke is not offered, so there is a share always.
         let share = extensions.find(ExtensionType::KEY_SHARE).ok_or(Fault::PeerMisbehaved)?;
         let share = KeyShareServerHello::parse(share)?.server_share;
-        if thread.options.groups.first() != Some(&share.group) {
+        if machine.group != Some(share.group) {
             return Err(Fault::PeerMisbehaved);
         }
         let shared = thread.exchange.agree(share.group, machine.own.as_ref(), share.key_exchange)?;

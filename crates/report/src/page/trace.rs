@@ -14,17 +14,17 @@ use ladder::Ladder;
 
 /// All that is shown of one trace.
 pub(crate) fn trace(document: &TraceDocument) -> Page {
-    let several = document.traces.len() > 1;
     let mut blocks = Vec::new();
+    let mut said = Vec::new();
     for trace in &document.traces {
-        if several {
-            blocks.push(Block::Heading(trace.asked.tls.to_string()));
-        }
         let unit = unit(trace);
         blocks.push(Block::Facts(vec![Fact::new(trace.asked.tls.to_string(), negotiated(trace))]));
         blocks.push(Block::Ladder(Ladder::of(trace, unit)));
         blocks.push(Block::Table(figures(trace, unit)));
-        blocks.extend(words::about(document, trace).into_iter().map(Block::Paragraph));
+        // What holds for one version as for the other is said once.
+        let words: Vec<String> = words::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
+        blocks.extend(words.iter().cloned().map(Block::Paragraph));
+        said.extend(words);
     }
     if !document.traces.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
@@ -36,7 +36,7 @@ pub(crate) fn trace(document: &TraceDocument) -> Page {
 }
 
 const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
-    the messages. One connection each: reprise measure has the statistics.";
+    the messages. One connection each, the first of a cold process: reprise measure has the statistics.";
 
 fn connections(trace: &Trace) -> impl Iterator<Item = &TracedConnection> {
     std::iter::once(&trace.full).chain(&trace.resumed)

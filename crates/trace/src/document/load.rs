@@ -152,8 +152,12 @@ pub struct Bottleneck {
     pub reason: String,
     /// The share of its processor that the busiest thread of the generator used, 0 to 1.
     pub client_busy: f64,
+    /// The share of the time in which it waited for a processor that others had.
+    pub client_waiting: f64,
     /// The share of one processor that the busiest process of the server used; null where the server was not named.
     pub server_busy: Option<f64>,
+    /// The share of the time in which that process waited for a processor; null where the server was not named.
+    pub server_waiting: Option<f64>,
 }
 
 /// Who was the bottleneck.

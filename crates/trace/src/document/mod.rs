@@ -9,9 +9,7 @@ mod trace;
 
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
-pub use load::{
-    Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict,
-};
+pub use load::{Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict};
 pub use measure::{
     AllConnections, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Target, Traffic,
 };

@@ -15,7 +15,7 @@ use reprise_probe::Target;
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use crate::cmd::measure::flags as values;
+use crate::connection_flags as values;
 use crate::outputs::OutputArgs;
 
 /// Load a server with handshakes: how many a second does it hold, and who is the bottleneck?

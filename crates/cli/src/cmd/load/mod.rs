@@ -33,36 +33,42 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     prerequisites::wait_for_start(&arguments, interrupt)?;
     let stop = || interrupt.is_raised();
     let live = Live::new();
-    let document = match arguments.step_target() {
+    let (document, target_is_gone) = match arguments.step_target() {
         None => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
-            outcome.document(&options, target, interrupt.is_raised(), provenance())
+            let is_gone = outcome.target_is_gone();
+            (outcome.document(&options, target, interrupt.is_raised(), provenance()), is_gone)
         }
         Some(step) => match search(&options, step, &stop, &live)? {
             None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
-            Some(Search { outcome, options, steps }) => {
-                LoadDocument { steps, ..outcome.document(&options, target, interrupt.is_raised(), provenance()) }
+            Some(Search { outcome, options, target_is_gone, steps }) => {
+                let document = outcome.document(&options, target, interrupt.is_raised(), provenance());
+                (LoadDocument { steps, ..document }, target_is_gone)
             }
         },
     };
     live.finish();
     outputs.write(&document)?;
-    Ok(ending(&document))
+    Ok(ending(&document, target_is_gone))
 }
 
-/// A target of which nothing completed cannot be loaded; one that did complete some has answered, whatever failed beside.
-fn ending(document: &LoadDocument) -> Ending {
+/// A target of which nothing completed cannot be loaded, and one that is gone at the end has died; one that answers has
+/// answered, whatever failed beside.
+fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     let failed = |class, name: &str, message| {
         Ending::Failed(Failure { class, name: name.to_owned(), message, hint: None, local_port: None })
     };
     if document.interrupted {
         return failed(FailureClass::Interrupted, "interrupted", "interrupted".to_owned());
     }
-    if document.total_completed() + document.warmup_completed > 0 {
-        return Ending::Done;
-    }
     let most = document.errors.iter().max_by_key(|(_, count)| **count);
     let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
+    if document.total_completed() + document.warmup_completed > 0 {
+        if target_is_gone {
+            return failed(FailureClass::Connect, "target_died", format!("the target died under the load: {why}"));
+        }
+        return Ending::Done;
+    }
     failed(FailureClass::Tls, "nothing_completed", format!("no connection completed: {why}"))
 }
 

@@ -1,6 +1,6 @@
 //! `reprise measure [TARGET]`: what does a connection cost, new and resumed, phase by phase?
 
-pub(crate) mod flags;
+mod flags;
 mod lab;
 mod target;
 

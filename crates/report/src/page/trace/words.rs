@@ -1,7 +1,7 @@
 //! What a trace means, in sentences. Each rests on what was observed on these very connections.
 
 use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
-use reprise_trace::{ClientAuthentication, Kind, Verification, Version};
+use reprise_trace::{ClientAuthentication, Direction, Kind, Verification, Version};
 
 /// "resumed by ticket", "ticket refused".
 pub(super) fn name_of_second(trace: &Trace) -> String {
@@ -37,24 +37,33 @@ fn about_resuming(trace: &Trace) -> String {
         };
     }
     if !trace.has_resumed() {
+        let skipped = if trace.skipped.is_empty() { " Nothing was skipped." } else { "" };
         return format!(
             "Refused: the second connection offered the {means} that the first had left behind, and the server answered \
-             with a full handshake. Nothing was skipped."
+             with a full handshake.{skipped}"
         );
     }
     let handshake = trace.full.handshake();
     let all: u64 = handshake.iter().map(|event| event.size.0).fold(0, u64::saturating_add);
     let skipped: u64 = trace.skipped.iter().map(|skipped| skipped.size.0).fold(0, u64::saturating_add);
-    let names: Vec<&str> = trace.skipped.iter().map(|skipped| skipped.what.name()).collect();
-    match names.as_slice() {
-        [] => "Resumed, and no message was skipped.".to_owned(),
-        names => format!(
-            "Resumed: of the {} messages of the full handshake {} were skipped, {skipped} of {all} bytes: {}.",
+    let by_whom = [("the server's", Direction::Received), ("the client's", Direction::Sent)];
+    let names: Vec<String> =
+        by_whom.iter().filter_map(|(whose, direction)| Some(format!("{whose} {}", names(trace, *direction)?))).collect();
+    match trace.skipped.len() {
+        0 => "Resumed, and no message was skipped.".to_owned(),
+        count => format!(
+            "Resumed: {count} of the {} messages of the full handshake were skipped, {skipped} of {all} bytes: {}.",
             handshake.len(),
-            names.len(),
-            names.join(", ")
+            names.join("; ")
         ),
     }
+}
+
+/// The skipped messages that went this way: "Certificate, CertificateVerify".
+fn names(trace: &Trace, direction: Direction) -> Option<String> {
+    let skipped = trace.skipped.iter().filter(|skipped| skipped.direction == direction);
+    let names: Vec<&str> = skipped.map(|skipped| skipped.what.name()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn gave_something(trace: &Trace) -> bool {
@@ -105,9 +114,9 @@ fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
         (true, Some(ClientAuthentication::NotRequested)) => {
             let relies = match first {
                 ClientAuthentication::Sent => {
-                    "It verified no certificate: it relies on the authentication that the session inherits from the full \
-                     handshake. Until the session expires, whoever holds it is that client, even if the certificate expires or \
-                     is revoked meanwhile."
+                    "Having seen none, it relies on the authentication that the session inherits from the full handshake: \
+                     until the session expires, whoever holds it is that client. That the certificate expires or is revoked \
+                     meanwhile goes unnoticed, unless the server looks for it."
                 }
                 _ => "It relies on what the session inherits: a client without a certificate.",
             };

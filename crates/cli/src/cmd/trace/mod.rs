@@ -1,0 +1,87 @@
+//! `reprise trace TARGET`: what does a resumed handshake skip, message by message?
+
+mod flags;
+
+pub(crate) use flags::TraceArgs;
+
+use std::io;
+
+use anyhow::bail;
+use reprise_probe::{Capture, Interrupt};
+use reprise_report::terminal::Style;
+use reprise_trace::Kind;
+use reprise_trace::document::{Provenance, TraceDocument};
+use zeroize::Zeroizing;
+
+use crate::ending::Ending;
+use crate::outputs::{Output, Outputs, Rendered};
+use crate::redact;
+
+pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    let outputs = Outputs::open(&arguments.output)?;
+    let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
+    let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
+    if to_standard_output && outputs.take_standard_output() {
+        bail!("only one of --pcap, --json, --csv and --markdown can go to standard output");
+    }
+    let target = arguments.target.clone();
+    let kind = arguments.kind();
+    let options = arguments.into_options()?;
+
+    let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), provenance(), interrupt);
+    let document = tracing.document;
+    if to_standard_output || document.traces.is_empty() {
+        // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
+        outputs.write_documents(&document)?;
+    } else {
+        outputs.write(&document)?;
+    }
+    if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {
+        pcap.write(&captured(capture))?;
+    }
+    Ok(match (tracing.failure, missed(&document, kind)) {
+        (Some(failure), _) => Ending::Failed(failure),
+        (None, Some(why)) => Ending::BadAnswer(why),
+        (None, None) => Ending::Done,
+    })
+}
+
+/// Both connections and the secrets to read them with.
+fn captured(capture: &Capture) -> Zeroizing<Vec<u8>> {
+    let Capture { recordings, secrets, origin_unix_ns } = capture;
+    Zeroizing::new(reprise_report::pcapng::write(recordings, secrets, *origin_unix_ns))
+}
+
+/// Where the kind that was named was not observed.
+fn missed(document: &TraceDocument, named: Option<Kind>) -> Option<String> {
+    let named = named?;
+    let missed = document.traces.iter().filter(|trace| !trace.has_resumed());
+    let missed: Vec<String> = missed.map(|trace| format!("{named} under {} was not observed", trace.asked.tls)).collect();
+    (!missed.is_empty()).then(|| missed.join("\n  "))
+}
+
+fn provenance() -> Provenance {
+    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), redact::command_line())
+}
+
+impl Rendered for TraceDocument {
+    fn terminal(&self, style: Style) -> String {
+        reprise_report::terminal::trace(self, style)
+    }
+
+    fn json(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        reprise_report::json::write(self, &mut out)?;
+        Ok(out)
+    }
+
+    fn csv(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        reprise_report::csv::trace(self, &mut out)?;
+        Ok(out)
+    }
+
+    fn markdown(&self) -> String {
+        reprise_report::markdown::trace(self)
+    }
+}

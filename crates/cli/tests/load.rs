@@ -1,0 +1,112 @@
+//! `reprise load` and `reprise report --merge`, as a user runs them.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
+use serde_json::Value;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reprise"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn reprise(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn server() -> EmbeddedServer {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    EmbeddedServer::start(EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) }).unwrap()
+}
+
+fn document(path: &Path) -> Value {
+    let document = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.load.1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let errors: Vec<String> =
+        jsonschema::validator_for(&schema).unwrap().iter_errors(&document).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+    document
+}
+
+#[test]
+fn a_target_elsewhere_is_refused_until_its_owner_agrees() {
+    // RFC 5737 §3: an address that is nobody's.
+    let refused = reprise(&["load", "192.0.2.1:443", "-n", "1"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--i-may-load-this-target"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn what_cannot_be_is_a_usage_error() {
+    for arguments in [
+        &["load"][..],
+        &["load", "127.0.0.1:1", "--mix", "id"],
+        &["load", "127.0.0.1:1", "--mix", "psk"],
+        &["load", "127.0.0.1:1", "--step", "p99=1s"],
+        &["load", "127.0.0.1:1", "--ciphers", "ECDHE-RSA-AES128-GCM-SHA256"],
+        &["load", "127.0.0.1:1", "--tls", "1.2", "--groups", "X25519MLKEM768"],
+        &["load", "127.0.0.1:1", "--verify", "--key-shares", "reused"],
+        &["load", "127.0.0.1:1", "--start-at", "1"],
+        &["load", "127.0.0.1:1", "--json", "/nowhere/at/all.json"],
+        &["report", "--merge", "/nowhere/at/all.json"],
+    ] {
+        assert_eq!(reprise(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_server_that_completes_nothing_is_exit_status_3() {
+    let server = ScriptedServer::closing().unwrap();
+    let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("3"), "the results are kept");
+}
+
+#[test]
+fn several_processes_make_one_result() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = server();
+    let address = server.address().to_string();
+    let files: Vec<String> =
+        (0..3).map(|number| directory.path().join(format!("{number}.json")).to_str().unwrap().to_owned()).collect();
+    let running: Vec<_> = files
+        .iter()
+        .map(|file| {
+            command(&["load", &address, "-n", "40", "-c", "4", "--mix", "full=1,ticket=3", "--json", file]).spawn().unwrap()
+        })
+        .collect();
+    for process in running {
+        let output = process.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let counts = |document: &Value, kind: &str| document["completed"][kind].as_u64().unwrap_or_default();
+    let parts: Vec<Value> = files.iter().map(|file| document(Path::new(file))).collect();
+    let merged_file = directory.path().join("merged.json");
+    let mut arguments = vec!["report", "--merge", "--json", merged_file.to_str().unwrap()];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = reprise(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("3 generators"), "{}", text(&output.stdout));
+    let merged = document(&merged_file);
+    for kind in ["full", "ticket"] {
+        assert_eq!(counts(&merged, kind), parts.iter().map(|part| counts(part, kind)).sum::<u64>(), "{kind}");
+    }
+    assert_eq!(counts(&merged, "full") + counts(&merged, "ticket"), 120);
+    // The server's own account is the witness.
+    let accounts = server.accounts();
+    assert_eq!(accounts.len(), 120);
+
+    let shown = reprise(&["report", merged_file.to_str().unwrap(), "--csv", "-"]);
+    let csv = text(&shown.stdout);
+    assert!(csv.starts_with("second,kind,completed\n"), "{csv}");
+    let sum: u64 = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!(sum, 120);
+}

@@ -1,0 +1,85 @@
+//! A client certificate: asked for and sent in the full handshake, neither in the resumed one.
+
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer};
+use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_trace::ClientAuthentication;
+
+use crate::harness::{DEADLINE, Lab};
+use crate::traced::{VERSIONS, messages, only, skipped, trace};
+
+const RELIES: &str = "it relies on the authentication that the session inherits from the full handshake";
+
+#[test]
+fn a_server_that_resumes_relies_on_the_session() {
+    let lab = Lab::new();
+    let client = lab.client("client.example");
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| {
+        config.client_auth = ClientAuth::Required(authority);
+        config.resumption = Resumption::Ticket;
+    });
+    let (certificate, key) = (client.certificate.to_str().unwrap(), client.key.to_str().unwrap());
+    for (version, tls) in VERSIONS {
+        let arguments = ["--tls", tls, "--cert", certificate, "--key", key];
+        let (outcome, document) = trace(&lab, server.address(), &arguments);
+        let traced = only(&document);
+        assert!(document.client_certificate_given);
+        assert_eq!(traced.full.outcome.client_authentication, ClientAuthentication::Sent);
+        let resumed = traced.resumed.as_ref().unwrap();
+        assert_eq!(resumed.outcome.client_authentication, ClientAuthentication::NotRequested);
+        let mutual = match version {
+            reprise_trace::Version::Tls12 => ["<CertificateRequest", ">Certificate", ">CertificateVerify"],
+            reprise_trace::Version::Tls13 => ["<(CertificateRequest)", ">(Certificate)", ">(CertificateVerify)"],
+        };
+        for message in mutual {
+            assert!(messages(traced.full.handshake()).contains(&message.to_owned()), "{tls}: {message}");
+            assert!(skipped(traced).contains(&message.to_owned()), "{tls}: {message}");
+        }
+        outcome.exits(0).shows(&["The client: in the full handshake the server asked for its certificate", RELIES]);
+    }
+}
+
+#[test]
+fn nginx_holds_a_resumed_client_for_verified_without_having_seen_its_certificate() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let client = lab.client("client.example");
+    let config = NginxConfig {
+        client_verify: ClientVerify::Required(lab.authority.pem()),
+        ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+    };
+    let mut nginx = Nginx::start(config).unwrap();
+    let (certificate, key) = (client.certificate.to_str().unwrap(), client.key.to_str().unwrap());
+    let (outcome, document) = trace(&lab, nginx.address(), &["--cert", certificate, "--key", key]);
+    outcome.exits(0).shows(&[RELIES]);
+    let traced = only(&document);
+    assert!(skipped(traced).contains(&">(Certificate)".to_owned()));
+    let accounts = nginx.accounts_when(2, DEADLINE).unwrap();
+    let port = traced.resumed.as_ref().unwrap().local_port;
+    let account = accounts.iter().find(|account| account.client_port == port).unwrap();
+    assert_eq!((account.resumed, account.client_verify.as_deref()), (true, Some("SUCCESS")));
+}
+
+#[test]
+fn a_certificate_that_nobody_asks_for_is_told() {
+    let lab = Lab::new();
+    let client = lab.client("client.example");
+    let server = lab.server(Resumption::Ticket);
+    let arguments = ["--cert", client.certificate.to_str().unwrap(), "--key", client.key.to_str().unwrap()];
+    let (outcome, document) = trace(&lab, server.address(), &arguments);
+    assert_eq!(only(&document).full.outcome.client_authentication, ClientAuthentication::NotRequested);
+    outcome.exits(0).shows(&["the server did not ask for one: none was sent"]);
+}
+
+#[test]
+fn a_client_without_one_resumes_as_a_client_without_one() {
+    let lab = Lab::new();
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| {
+        config.client_auth = ClientAuth::Optional(authority);
+        config.resumption = Resumption::Ticket;
+    });
+    let (outcome, document) = trace(&lab, server.address(), &[""; 0]);
+    assert_eq!(only(&document).full.outcome.client_authentication, ClientAuthentication::RequestedNoneSent);
+    outcome.exits(0).shows(&["an empty Certificate went out", "a client without a certificate"]);
+}

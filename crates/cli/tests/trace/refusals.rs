@@ -1,0 +1,47 @@
+//! What does not resume is shown as what it was.
+
+use reprise_lab::Resumption;
+use reprise_trace::Kind;
+
+use crate::harness::Lab;
+use crate::traced::{VERSIONS, messages, only, skipped, trace};
+
+#[test]
+fn a_refused_resumption_is_two_full_ladders_and_a_sentence() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::RefusedTicket);
+    for (_, tls) in VERSIONS {
+        let (outcome, document) = trace(&lab, server.address(), &["--tls", tls]);
+        let outcome = outcome.exits(0);
+        let traced = only(&document);
+        let second = traced.resumed.as_ref().unwrap();
+        assert_eq!((traced.full.outcome.kind, second.outcome.kind), (Kind::Full, Kind::Full), "{tls}");
+        assert!(second.outcome.session_offered && !traced.has_resumed());
+        assert_eq!(messages(traced.full.handshake()), messages(second.handshake()), "{tls}");
+        assert_eq!(skipped(traced), [""; 0]);
+        assert!(!outcome.page.contains("skipped "), "{}", outcome.page);
+        outcome.shows(&["ticket refused", "Refused: the second connection offered the ticket", "Nothing was skipped."]);
+    }
+}
+
+#[test]
+fn a_kind_that_was_named_and_not_observed_is_a_bad_answer() {
+    let lab = Lab::new();
+    for resumption in [Resumption::RefusedTicket, Resumption::Off] {
+        let server = lab.server(resumption);
+        let (outcome, _) = trace(&lab, server.address(), &["--kind", "ticket", "--tls", "1.3"]);
+        outcome.exits(1).says(&["ticket under TLS 1.3 was not observed"]);
+    }
+}
+
+#[test]
+fn a_server_that_gives_nothing_is_one_ladder_and_a_sentence() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    for (_, tls) in VERSIONS {
+        let (outcome, document) = trace(&lab, server.address(), &["--tls", tls]);
+        assert!(only(&document).resumed.is_none());
+        outcome.exits(0).silently().shows(&["every connection pays the full handshake"]);
+    }
+    assert_eq!(server.completed(), 2, "nothing to offer, no second connection");
+}

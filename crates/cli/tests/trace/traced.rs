@@ -1,0 +1,58 @@
+//! What the tests say of a trace.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
+use reprise_trace::{Direction, Event, Version, What};
+
+use crate::harness::{Lab, Outcome, Reprise};
+
+/// `reprise trace TARGET --ca … --json … ARGUMENTS`: the outcome and the document.
+#[track_caller]
+pub(crate) fn trace(lab: &Lab, target: impl ToString, arguments: &[impl AsRef<OsStr>]) -> (Outcome, TraceDocument) {
+    let json = lab.path("trace.json");
+    let _ = fs::remove_file(&json);
+    let call = Reprise::new(["trace".to_owned(), target.to_string()]).arg("--ca").arg(lab.ca());
+    let outcome = call.arg("--json").arg(&json).args(arguments).run();
+    let text = fs::read_to_string(json).unwrap_or_else(|error| panic!("no document: {error}\n{}", outcome.stderr));
+    (outcome, serde_json::from_str(&text).unwrap())
+}
+
+/// The only trace of a document.
+#[track_caller]
+pub(crate) fn only(document: &TraceDocument) -> &Trace {
+    let [trace] = document.traces.as_slice() else { panic!("{} traces", document.traces.len()) };
+    trace
+}
+
+/// Messages as `>ClientHello`, `<ServerHello`; under encryption in parentheses, `<(Finished)`.
+pub(crate) fn messages(events: &[Event]) -> Vec<String> {
+    let message = |event: &Event| {
+        let arrow = if event.direction == Direction::Sent { '>' } else { '<' };
+        let name = event.what.name();
+        if event.encrypted { format!("{arrow}({name})") } else { format!("{arrow}{name}") }
+    };
+    events.iter().map(message).collect()
+}
+
+/// The skipped ones, in the same words.
+pub(crate) fn skipped(trace: &Trace) -> Vec<String> {
+    let events: Vec<Event> =
+        trace.skipped.iter().map(|skipped| trace.full.events.get(skipped.index).unwrap().clone()).collect();
+    for (event, skipped) in events.iter().zip(&trace.skipped) {
+        assert_eq!((&event.what, event.direction, event.size), (&skipped.what, skipped.direction, skipped.size));
+    }
+    messages(&events)
+}
+
+/// The handshake messages alone, with their sizes: no ChangeCipherSpec, no alerts, no data.
+pub(crate) fn handshake_messages(connection: &TracedConnection) -> Vec<(Direction, String, u64)> {
+    let name = |event: &Event| match &event.what {
+        What::Handshake { message } => Some((event.direction, message.to_string(), event.size.0)),
+        _ => None,
+    };
+    connection.events.iter().filter_map(name).collect()
+}
+
+pub(crate) const VERSIONS: [(Version, &str); 2] = [(Version::Tls12, "1.2"), (Version::Tls13, "1.3")];

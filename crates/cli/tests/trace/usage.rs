@@ -1,0 +1,62 @@
+//! Bad input: exit 2 and a message that names it; targets that fail: exit 3 and what to do.
+
+use reprise_lab::{Resumption, ScriptedServer, Versions};
+
+use crate::harness::{Lab, Reprise};
+
+/// Nobody listens there, so that a call that should have been refused fails with another code.
+const NOWHERE: &str = "127.0.0.1:1";
+
+#[track_caller]
+fn assert_refused(arguments: &[&str], words: &[&str]) {
+    let outcome = Reprise::new(["trace", NOWHERE]).args(arguments).run().exits(2).says(words);
+    assert_eq!(outcome.page, "");
+}
+
+#[test]
+fn flags_that_make_no_sense() {
+    assert_refused(&["--tls", "1.1"], &["1.1", "1.2"]);
+    assert_refused(&["--kind", "full"], &["full", "id, ticket"]);
+    assert_refused(&["--kind", "id", "--tls", "1.3"], &["TLS 1.3 knows no session IDs"]);
+    assert_refused(&["--kind", "id", "--tls", "1.2,1.3"], &["TLS 1.3 knows no session IDs"]);
+    assert_refused(&["--count", "3"], &["unexpected argument '--count'"]);
+    assert_refused(&["--timeout", "0s"], &["500ms, 10s or 2m"]);
+    assert_refused(&["--ciphers", "ROT13"], &["no cipher suite is named 'ROT13'"]);
+    assert_refused(&["--no-request", "-H", "A: b"], &["cannot be used with"]);
+    assert_refused(&["--key", "key.pem"], &["--cert"]);
+    assert_refused(&["--cert", "no-such-file.pem"], &["no-such-file.pem"]);
+    assert_refused(&["--ca", "no-such-file.pem"], &["no-such-file.pem"]);
+    assert_refused(&["--pcap", "-", "--json", "-"], &["only one of --pcap, --json, --csv and --markdown"]);
+}
+
+#[test]
+fn a_trace_needs_a_target() {
+    Reprise::new(["trace"]).run().exits(2).says(&["TARGET"]);
+    Reprise::new(["trace", "--help"]).run().exits(0).silently().shows(&["--pcap", "message by message", "Examples:"]);
+}
+
+#[test]
+fn who_is_not_there_or_speaks_no_tls() {
+    Reprise::new(["trace", NOWHERE, "--insecure"]).run().exits(3).says(&["refused"]);
+    let server = ScriptedServer::plain_http().unwrap();
+    let outcome = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--insecure").run();
+    let outcome = outcome.exits(3).says(&["does not speak TLS"]);
+    assert_eq!(outcome.page, "");
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let stranger = Lab::new();
+    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(stranger.ca());
+    call.run().exits(3).says(&["--ca FILE"]);
+}
+
+#[test]
+fn a_version_that_was_named_and_is_not_spoken() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| config.versions = Versions::Tls12);
+    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
+    call.args(["--tls", "1.3"]).run().exits(3).says(&["protocol_version"]);
+}

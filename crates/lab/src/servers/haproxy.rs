@@ -1,0 +1,186 @@
+//! HAProxy, terminating TLS and answering by itself, in a directory of its own.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::{Account, ClientVerify, Launch, Process, RealServer, find};
+use crate::{Identity, LabError, Result, Versions};
+
+/// A running HAProxy that answers every request with 200.
+#[derive(Debug)]
+pub struct HaProxy {
+    // Fields drop in this order: the process ends before its directory goes.
+    process: Process,
+    address: SocketAddr,
+    directory: TempDir,
+}
+
+/// What HAProxy is told; [`HaProxyConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct HaProxyConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// `ssl-min-ver` and `ssl-max-ver`.
+    pub versions: Versions,
+    /// Without it, `no-tls-tickets` stands on the bind line.
+    pub session_tickets: bool,
+    /// `tune.ssl.cachesize`, in blocks; 0 for no cache.
+    pub cache_size: u32,
+    /// `verify` and `ca-file`.
+    pub client_verify: ClientVerify,
+}
+
+impl HaProxyConfig {
+    /// Both versions, with HAProxy's defaults: tickets on and a cache of 20,000 blocks.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            versions: Versions::Both,
+            session_tickets: true,
+            cache_size: 20_000,
+            client_verify: ClientVerify::Off,
+        }
+    }
+}
+
+impl HaProxy {
+    /// Starts HAProxy; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
+    /// configuration, [`LabError::File`] if its directory cannot be written.
+    pub fn start(config: HaProxyConfig) -> Result<Self> {
+        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let root = directory.path().to_owned();
+        let bind = bind_options(&config, &root)?;
+        let socket = root.join("stats.sock");
+        let command = |address: SocketAddr| {
+            let _ = fs::remove_file(&socket);
+            let file = root.join("haproxy.cfg");
+            write(&file, &configuration(&config, &socket, address, &bind))?;
+            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
+            command.args(["-db", "-f"]).arg(file);
+            Ok(command)
+        };
+        let log = root.join(LOG);
+        // Its own socket is bound together with the port.
+        let launch = Launch { program: PROGRAM, log: &log, listens: &|| socket.exists() };
+        let (process, address) = Process::on_free_port(&launch, command)?;
+        Ok(Self { process, address, directory })
+    }
+}
+
+impl RealServer for HaProxy {
+    fn program(&self) -> &'static str {
+        PROGRAM
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// HAProxy logs requests; only connections that send one each are told apart.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        let path = self.directory.path().join(LOG);
+        let log = fs::read_to_string(&path).map_err(|source| LabError::File { path, source })?;
+        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        whole.lines().filter_map(|line| line.strip_prefix(MARK)).map(parse).collect()
+    }
+}
+
+const PROGRAM: &str = "haproxy";
+const LOG: &str = "haproxy.log";
+
+/// What tells an account from HAProxy's other messages in the same file.
+const MARK: &str = "lab|";
+const LOG_FORMAT: &str = "lab|%cp|%[ssl_fc_is_resumed]|%sslv|%sslc|%[ssl_c_used]|%[ssl_c_verify]";
+
+fn parse(line: &str) -> Result<Account> {
+    let malformed = || LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
+    let fields: Vec<&str> = line.split('|').collect();
+    let [port, resumed, version, cipher, used, verify] = *fields else { return Err(malformed()) };
+    Ok(Account {
+        client_port: port.parse().map_err(|_| malformed())?,
+        resumed: match resumed {
+            "1" => true,
+            "0" => false,
+            _ => return Err(malformed()),
+        },
+        version: version.to_owned(),
+        cipher: Some(cipher.to_owned()),
+        group: None,
+        client_verify: (used == "1").then(|| verify.to_owned()),
+        early_data: None,
+    })
+}
+
+fn configuration(config: &HaProxyConfig, socket: &Path, address: SocketAddr, bind: &str) -> String {
+    let (cache, socket) = (config.cache_size, socket.display());
+    format!(
+        r#"global
+    log stdout format raw local0
+    stats socket {socket}
+    tune.ssl.cachesize {cache}
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 10s
+    timeout server 10s
+frontend lab
+    bind {address} ssl {bind}
+    log global
+    log-format "{LOG_FORMAT}"
+    http-request return status 200 content-type text/plain string "ok\n"
+"#
+    )
+}
+
+fn bind_options(config: &HaProxyConfig, root: &Path) -> Result<String> {
+    // HAProxy takes certificate and key from one file.
+    let pem = root.join("server.pem");
+    write(&pem, &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
+    let (min, max) = match config.versions {
+        Versions::Tls12 => ("TLSv1.2", "TLSv1.2"),
+        Versions::Tls13 => ("TLSv1.3", "TLSv1.3"),
+        Versions::Both => ("TLSv1.2", "TLSv1.3"),
+    };
+    let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
+    if !config.session_tickets {
+        options.push_str(" no-tls-tickets");
+    }
+    if let ClientVerify::Optional(authority) | ClientVerify::Required(authority) = &config.client_verify {
+        let file = root.join("client-ca.pem");
+        write(&file, authority)?;
+        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "required" } else { "optional" };
+        options.push_str(&format!(" ca-file {} verify {verify}", file.display()));
+    }
+    Ok(options)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_of_one_connection() {
+        let account = parse("40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0").unwrap();
+        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
+        assert_eq!(account.client_verify.as_deref(), Some("0"));
+        for line in ["", "40001|1", "x|1|TLSv1.3|X|0|0", "1|?|TLSv1.3|X|0|0"] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! An alert, and bytes that are no TLS, in the place of each of the server's records: in every state of both clients.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use reprise_engine::CertificatePolicy;
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
+use reprise_load::{Arrival, End, Options, Silent, TlsOptions, engine_configs, run};
+use reprise_trace::{Kind, Version};
+
+const COUNT: u64 = 3;
+
+/// A fatal handshake_failure in the clear.
+const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
+const GARBAGE: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
+
+/// Forwards COUNT connections, the server's record of this number replaced in each.
+fn replacing(upstream: SocketAddr, record: usize, replacement: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming().take(COUNT as usize) {
+            thread::spawn(move || forward(&client.unwrap(), &TcpStream::connect(upstream).unwrap(), record, replacement));
+        }
+    });
+    address
+}
+
+fn forward(mut client: &TcpStream, mut server: &TcpStream, record: usize, replacement: &[u8]) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = std::io::copy(&mut &*client, &mut &*server);
+            let _ = server.shutdown(Shutdown::Both);
+        });
+        for number in 0.. {
+            let mut bytes = vec![0; 5];
+            if server.read_exact(&mut bytes).is_err() {
+                break;
+            }
+            let length = usize::from(u16::from_be_bytes([bytes[3], bytes[4]]));
+            bytes.resize(5 + length, 0);
+            if server.read_exact(&mut bytes[5..]).is_err() {
+                break;
+            }
+            let bytes = if number == record { replacement } else { &bytes };
+            if client.write_all(bytes).is_err() {
+                break;
+            }
+        }
+        let _ = client.shutdown(Shutdown::Both);
+    });
+}
+
+/// What becomes of connections whose server's record of this number is replaced.
+fn errors(
+    server: &EmbeddedServer,
+    tls: &Arc<TlsOptions>,
+    record: usize,
+    replacement: &'static [u8],
+) -> BTreeMap<String, u64> {
+    let address = replacing(server.address(), record, replacement);
+    let options = Options {
+        tls: Arc::clone(tls),
+        arrival: Arrival::Closed { connections: 1 },
+        end: End::Count(COUNT),
+        timeout: Duration::from_secs(20),
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    let outcome = run(&options, &|| false, &Silent).unwrap();
+    assert_eq!(outcome.completed(Kind::Full), 0, "{} record {record}", tls.version);
+    outcome.errors()
+}
+
+#[test]
+fn nothing_in_the_place_of_a_record_passes_and_each_is_named() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    for (version, versions) in [(Version::Tls13, Versions::Tls13), (Version::Tls12, Versions::Tls12)] {
+        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity.clone()) }).unwrap();
+        let lean = TlsOptions::new(version);
+        let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
+        for tls in [lean.clone(), TlsOptions { engine, ..lean }].map(Arc::new) {
+            let client = if tls.engine.is_empty() { "lean" } else { "engine" };
+            // ServerHello, ChangeCipherSpec and the rest of the flight; and what comes after our Finished.
+            for record in 0..3 {
+                eprintln!(
+                    "{version} {client} {record} {:?} {:?}",
+                    errors(&server, &tls, record, ALERT),
+                    errors(&server, &tls, record, GARBAGE)
+                );
+            }
+        }
+    }
+}
