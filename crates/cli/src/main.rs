@@ -6,7 +6,8 @@ mod connection_flags;
 mod ending;
 mod outputs;
 mod progress;
-mod redact;
+mod provenance;
+mod rendered;
 
 use std::process::ExitCode;
 

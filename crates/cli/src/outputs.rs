@@ -8,6 +8,8 @@ use anyhow::Context;
 use clap::Args;
 use reprise_report::terminal::Style;
 
+use crate::rendered::Rendered;
+
 /// The formats of a result; each takes a file, `-` is standard output.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
@@ -21,18 +23,6 @@ pub(crate) struct OutputArgs {
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-}
-
-/// A result in every format.
-pub(crate) trait Rendered {
-    /// The page for a terminal.
-    fn terminal(&self, style: Style) -> String;
-    /// The JSON document.
-    fn json(&self) -> io::Result<Vec<u8>>;
-    /// The CSV table.
-    fn csv(&self) -> io::Result<Vec<u8>>;
-    /// The Markdown page.
-    fn markdown(&self) -> String;
 }
 
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
@@ -63,8 +53,8 @@ impl Outputs {
 
     /// Writes the result in every format that was asked for, and no page.
     pub(crate) fn write_documents(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let json = self.json.map_or(Ok(()), |output| output.write(&result.json()?));
-        let csv = self.csv.map_or(Ok(()), |output| output.write(&result.csv()?));
+        let json = self.json.map_or(Ok(()), |output| output.write_with(|out| result.json(out)));
+        let csv = self.csv.map_or(Ok(()), |output| output.write_with(|out| result.csv(out)));
         let markdown = self.markdown.map_or(Ok(()), |output| output.write(result.markdown().as_bytes()));
         json.and(csv).and(markdown)
     }
@@ -96,6 +86,12 @@ impl Output {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         Self::open_as(path, &mut options)
+    }
+
+    fn write_with(self, render: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> anyhow::Result<()> {
+        let mut bytes = Vec::new();
+        render(&mut bytes)?;
+        self.write(&bytes)
     }
 
     pub(crate) fn is_standard(&self) -> bool {

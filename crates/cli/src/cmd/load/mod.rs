@@ -6,18 +6,15 @@ mod prerequisites;
 
 pub(crate) use flags::LoadArgs;
 
-use std::io;
-
 use reprise_load::{Search, search};
 use reprise_probe::Interrupt;
-use reprise_report::terminal::Style;
-use reprise_trace::document::{LoadDocument, Provenance, Target as TargetRecord};
+use reprise_trace::document::{LoadDocument, Target as TargetRecord};
 use reprise_trace::{Failure, FailureClass};
 
 use crate::cmd::load::live::Live;
 use crate::ending::Ending;
-use crate::outputs::{Outputs, Rendered};
-use crate::redact;
+use crate::outputs::Outputs;
+use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
@@ -70,30 +67,4 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
         return Ending::Done;
     }
     failed(FailureClass::Tls, "nothing_completed", format!("no connection completed: {why}"))
-}
-
-fn provenance() -> Provenance {
-    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), redact::command_line())
-}
-
-impl Rendered for LoadDocument {
-    fn terminal(&self, style: Style) -> String {
-        reprise_report::terminal::load(self, style)
-    }
-
-    fn json(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::json::write(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn csv(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::csv::load(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn markdown(&self) -> String {
-        reprise_report::markdown::load(self)
-    }
 }

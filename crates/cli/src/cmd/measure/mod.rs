@@ -6,17 +6,14 @@ mod target;
 
 pub(crate) use flags::MeasureArgs;
 
-use std::io;
-
 use reprise_probe::Interrupt;
-use reprise_report::terminal::Style;
-use reprise_trace::document::{LabDocument, MeasureDocument, Provenance};
+use reprise_trace::document::MeasureDocument;
 use reprise_trace::{Asked, Failure, FailureClass, Kind};
 
 use crate::ending::Ending;
-use crate::outputs::{Outputs, Rendered};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
-use crate::redact;
+use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
@@ -69,54 +66,6 @@ fn ending(failure: Option<Failure>, refused: Option<String>) -> Ending {
     }
 }
 
-fn provenance() -> Provenance {
-    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), redact::command_line())
-}
-
 fn was_interrupted(failure: Option<&Failure>) -> bool {
     failure.is_some_and(|failure| failure.class == FailureClass::Interrupted)
-}
-
-impl Rendered for MeasureDocument {
-    fn terminal(&self, style: Style) -> String {
-        reprise_report::terminal::measure(self, style)
-    }
-
-    fn json(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::json::write(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn csv(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::csv::measure(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn markdown(&self) -> String {
-        reprise_report::markdown::measure(self)
-    }
-}
-
-impl Rendered for LabDocument {
-    fn terminal(&self, style: Style) -> String {
-        reprise_report::terminal::lab(self, style)
-    }
-
-    fn json(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::json::write(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn csv(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::csv::lab(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn markdown(&self) -> String {
-        reprise_report::markdown::lab(self)
-    }
 }

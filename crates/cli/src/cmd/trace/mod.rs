@@ -4,18 +4,15 @@ mod flags;
 
 pub(crate) use flags::TraceArgs;
 
-use std::io;
-
 use anyhow::bail;
 use reprise_probe::{Capture, Interrupt};
-use reprise_report::terminal::Style;
 use reprise_trace::Kind;
-use reprise_trace::document::{Provenance, TraceDocument};
+use reprise_trace::document::TraceDocument;
 use zeroize::Zeroizing;
 
 use crate::ending::Ending;
-use crate::outputs::{Output, Outputs, Rendered};
-use crate::redact;
+use crate::outputs::{Output, Outputs};
+use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
@@ -58,30 +55,4 @@ fn missed(document: &TraceDocument, named: Option<Kind>) -> Option<String> {
     let missed = document.traces.iter().filter(|trace| !trace.has_resumed());
     let missed: Vec<String> = missed.map(|trace| format!("{named} under {} was not observed", trace.asked.tls)).collect();
     (!missed.is_empty()).then(|| missed.join("\n  "))
-}
-
-fn provenance() -> Provenance {
-    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), redact::command_line())
-}
-
-impl Rendered for TraceDocument {
-    fn terminal(&self, style: Style) -> String {
-        reprise_report::terminal::trace(self, style)
-    }
-
-    fn json(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::json::write(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn csv(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        reprise_report::csv::trace(self, &mut out)?;
-        Ok(out)
-    }
-
-    fn markdown(&self) -> String {
-        reprise_report::markdown::trace(self)
-    }
 }

@@ -1,12 +1,15 @@
-//! The command line as it may be published: without its secrets.
+//! Where a result comes from: this program, and the command line as it may be published, without its secrets.
+
+use reprise_trace::document::Provenance;
 
 /// The flags whose value may be a secret. A header can carry a password or a token.
 const SECRET: &[&str] = &["-H", "--header", "--psk-key", "--passphrase"];
 const HIDDEN: &str = "<hidden>";
 
-/// This process's command line, secrets removed: for the provenance of results.
-pub(crate) fn command_line() -> Vec<String> {
-    redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
+/// The provenance of what this process measures.
+pub(crate) fn provenance() -> Provenance {
+    let command = redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
+    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), command)
 }
 
 fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
