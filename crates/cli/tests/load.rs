@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
+use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
 use serde_json::Value;
 
 fn command(arguments: &[&str]) -> Command {
@@ -109,4 +109,31 @@ fn several_processes_make_one_result() {
     assert!(csv.starts_with("second,kind,completed\n"), "{csv}");
     let sum: u64 = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap()).sum();
     assert_eq!(sum, 120);
+}
+
+#[test]
+fn a_server_that_asks_for_certificates_is_shown_one_and_verified() {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new().unwrap();
+    let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let client_auth = ClientAuth::Required(authority.certificate().clone());
+    let server = EmbeddedServer::start(EmbeddedConfig { client_auth, ..EmbeddedConfig::new(identity) }).unwrap();
+    let address = format!("localhost:{}", server.address().port());
+    let files = authority.client("client.example").unwrap().write_pem(directory.path(), "client").unwrap();
+    let roots = directory.path().join("roots.pem");
+    std::fs::write(&roots, authority.pem()).unwrap();
+    let [certificate, key, roots] = [&files.certificate, &files.key, &roots].map(|path| path.to_str().unwrap());
+    let json = directory.path().join("load.json");
+    let load = ["load", &address, "--resolve", "127.0.0.1", "-n", "12", "-c", "3", "--json", json.to_str().unwrap()];
+    for version in ["1.2", "1.3"] {
+        let with_version = [&load[..], &["--tls", version]].concat();
+        let shown = [&with_version[..], &["--cert", certificate, "--key", key, "--verify", "--ca", roots]].concat();
+        let output = reprise(&shown);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(document(&json)["completed"]["full"], 12, "{version}");
+        // Nothing to show: refused, whatever the server's Finished said before.
+        let output = reprise(&with_version);
+        assert_eq!(output.status.code(), Some(3), "{version}: {}", text(&output.stderr));
+        assert_eq!(document(&json)["completed"], serde_json::json!({}), "{version}");
+    }
 }

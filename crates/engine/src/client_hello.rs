@@ -74,7 +74,9 @@ impl Hello<'_> {
                 });
             });
         }
-        extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| vec16(out, |out| List16::encode(&groups, out)));
+        if !groups.is_empty() {
+            extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| vec16(out, |out| List16::encode(&groups, out)));
+        }
         extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| vec16(out, |out| List16::encode(SCHEMES, out)));
         if !config.alpn.is_empty() {
             extensions.push(ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION, |out| {

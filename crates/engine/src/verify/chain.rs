@@ -2,8 +2,6 @@
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, Error as WebPkiError, KeyUsage, anchor_from_trusted_cert};
-use x509_cert::Certificate;
-use x509_cert::der::Decode;
 
 use super::CertificateError;
 
@@ -45,22 +43,11 @@ impl ChainVerifier for WebPkiVerifier {
             None,
         ) {
             // What `openssl req -x509` makes is marked as a CA and served as it is. Whoever trusts this very certificate
-            // needs no chain to it.
-            Err(WebPkiError::CaUsedAsEndEntity) if self.roots.contains(der) => verify_validity(der, now)?,
+            // needs no chain to it. Its time was checked before it was found to be a CA's.
+            Err(WebPkiError::CaUsedAsEndEntity) if self.roots.contains(der) => {}
             result => result.map(|_| ()).map_err(explain)?,
         }
         leaf.verify_is_valid_for_subject_name(name).map_err(explain)
-    }
-}
-
-/// What the chain's verification would have checked of a certificate that is trusted by itself.
-fn verify_validity(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), CertificateError> {
-    let unreadable = |_| CertificateError::Other("its validity cannot be read".to_owned());
-    let validity = Certificate::from_der(certificate).map_err(unreadable)?.tbs_certificate.validity;
-    match now.as_secs() {
-        now if now < validity.not_before.to_unix_duration().as_secs() => Err(CertificateError::NotValidYet),
-        now if now > validity.not_after.to_unix_duration().as_secs() => Err(CertificateError::Expired),
-        _ => Ok(()),
     }
 }
 

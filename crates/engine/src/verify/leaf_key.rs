@@ -90,3 +90,26 @@ fn rsa_bits(public_key: &[u8]) -> Option<usize> {
     let leading = modulus.first()?.leading_zeros() as usize;
     Some(modulus.len() * 8 - leading)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_an_rsa_key_is_that_of_its_modulus() {
+        // SEQUENCE { INTEGER modulus, INTEGER 3 }
+        assert_eq!(rsa_bits(&[0x30, 7, 2, 2, 1, 0xff, 2, 1, 3]), Some(9));
+        assert_eq!(rsa_bits(&[0x30, 8, 2, 3, 0, 0xff, 0xff, 2, 1, 3]), Some(16));
+        for no_key in [&[][..], &[0x30, 0], &[0x30, 3, 2, 1, 9], &[0x30, 9, 2, 1, 9, 2, 1, 3, 2, 1, 1], &[4, 1, 9]] {
+            assert_eq!(rsa_bits(no_key), None, "{no_key:02x?}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_not_spoken_is_named() {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
+        let certificate = rcgen::CertificateParams::default().self_signed(&key).unwrap();
+        assert_eq!(LeafKey::of(certificate.der()).unwrap().name(), "p-521");
+        assert!(LeafKey::of(&CertificateDer::from(Vec::new())).is_none());
+    }
+}

@@ -1,8 +1,8 @@
 //! Configurations that could negotiate nothing.
 
-use reprise_engine::{Config, Error};
+use reprise_engine::{Config, Error, KeyShare, KeyShares};
 use reprise_trace::Version;
-use reprise_wire::CipherSuite;
+use reprise_wire::{CipherSuite, ExtensionType, NamedGroup};
 
 use crate::FULL;
 use crate::client::{start, trusting_client};
@@ -47,6 +47,39 @@ fn the_longest_protocol_of_alpn_is_offered() {
     let longest = vec![b'x'; 255];
     let mut client = crate::begun_with(Config { alpn: vec![longest.clone()], ..trusting_client() }, FULL);
     let heard = crate::script::Heard::from(&mut client);
-    let offered = heard.extension(reprise_wire::ExtensionType::ALPN);
+    let offered = heard.extension(ExtensionType::ALPN);
     assert_eq!(offered, Some(&crate::script::tls13::protocols(&[&longest])[..]));
+}
+
+#[test]
+fn tls12_alone_has_no_use_for_what_is_of_tls13() {
+    let config = Config {
+        versions: vec![Version::Tls12],
+        cipher_suites: vec![CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256],
+        groups: Vec::new(),
+        ..trusting_client()
+    };
+    let mut client = crate::begun_with(config, FULL);
+    let heard = crate::script::Heard::from(&mut client);
+    assert!(heard.session_id.is_empty());
+    let absent = [
+        ExtensionType::SUPPORTED_VERSIONS,
+        ExtensionType::KEY_SHARE,
+        ExtensionType::PSK_KEY_EXCHANGE_MODES,
+        // Nor may it be an empty list (RFC 8422 §5.1.1).
+        ExtensionType::SUPPORTED_GROUPS,
+    ];
+    assert!(absent.iter().all(|extension| heard.extension(*extension).is_none()));
+}
+
+#[test]
+fn tls12_alone_asks_for_no_key_share_before_the_server_has_chosen() {
+    struct Nothing;
+    impl KeyShares for Nothing {
+        fn share(&self, _: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+            panic!("a key share of no use")
+        }
+    }
+    let config = Config { versions: vec![Version::Tls12], key_shares: std::sync::Arc::new(Nothing), ..trusting_client() };
+    let _ = crate::begun_with(config, FULL);
 }

@@ -1,7 +1,5 @@
 //! One connection of the lean client: records in, bytes out.
 
-use std::sync::Arc;
-
 use reprise_engine::suite::{self, Suite};
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::extensions::KeyShareHelloRetryRequest;
@@ -11,40 +9,15 @@ use reprise_wire::{
 };
 use ring::digest;
 
-use super::exchange::{Exchange, KeyPair};
-use super::hello::{Fresh, Hello, HelloSpec};
+use super::exchange::KeyPair;
+use super::hello::Fresh;
 use super::hkdf::digest_of;
 use super::joiner::Joiner;
 use super::record::Protection;
-use super::rsa_premaster::RsaPremasters;
-use super::schedule13::Schedule;
-use super::session::{Session, SessionForm, SessionPool};
+use super::session::{Session, SessionForm};
+use super::thread::Thread;
 use super::{tls12, tls13};
-use crate::entropy::Entropy;
 use crate::fault::Fault;
-use crate::options::TlsOptions;
-
-/// What the connections of one thread share.
-pub(crate) struct Thread {
-    pub(super) options: Arc<TlsOptions>,
-    pub(super) exchange: Exchange,
-    pub(super) schedule: Schedule,
-    pub(super) premasters: RsaPremasters,
-    pub(super) sessions: Sessions,
-    /// The first gets the key share: the one that was asked for, until the server wants another.
-    groups: Vec<NamedGroup>,
-    /// One for each name.
-    hellos: Vec<Hello>,
-    entropy: Entropy,
-}
-
-/// The pools of sessions; those of forms that are not asked for stay empty.
-pub(crate) struct Sessions {
-    id: SessionPool,
-    ticket: SessionPool,
-    wants_id: bool,
-    wants_ticket: bool,
-}
 
 /// What a record came to.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,92 +63,6 @@ enum State {
     ExpectServerHello,
     Tls13(tls13::State),
     Tls12(tls12::State),
-}
-
-impl Thread {
-    /// `sessions` are held by this thread.
-    pub(crate) fn new(options: Arc<TlsOptions>, sessions: usize, wants: &[Kind]) -> Result<Self, Fault> {
-        let exchange = Exchange::new(options.key_shares, &options.groups)?;
-        let hellos = prepare(&options, &options.groups, &exchange)?;
-        let reuse = options.version == Version::Tls12 || options.reuse_tickets;
-        Ok(Self {
-            exchange,
-            schedule: Schedule::new(),
-            premasters: RsaPremasters::default(),
-            sessions: Sessions {
-                id: SessionPool::new(sessions, true),
-                ticket: SessionPool::new(sessions, reuse),
-                wants_id: wants.contains(&Kind::Id),
-                wants_ticket: wants.contains(&Kind::Ticket),
-            },
-            groups: options.groups.clone(),
-            hellos,
-            entropy: Entropy::default(),
-            options,
-        })
-    }
-
-    /// RFC 8446 §4.1.4: the server wants a share of this group. It is not sent a second hello; the next ones begin with it.
-    fn prefer(&mut self, group: NamedGroup) -> Result<(), Fault> {
-        if let Some(place) = self.groups.iter().position(|known| *known == group).filter(|place| *place > 0) {
-            self.groups.swap(0, place);
-            self.hellos = prepare(&self.options, &self.groups, &self.exchange)?;
-        }
-        Ok(())
-    }
-}
-
-/// A hello for each name.
-fn prepare(options: &TlsOptions, groups: &[NamedGroup], exchange: &Exchange) -> Result<Vec<Hello>, Fault> {
-    let spec =
-        |sni| HelloSpec { version: options.version, suites: &options.cipher_suites, groups, sni, alpn: &options.alpn };
-    let names = options.server_names.iter().map(|name| name.name.as_deref());
-    names.map(|sni| Hello::prepare(&spec(sni), exchange)).collect()
-}
-
-impl Sessions {
-    fn take(&mut self, kind: Kind, now: Nanos) -> Option<Session> {
-        match kind {
-            Kind::Id => self.id.take(now),
-            Kind::Ticket => self.ticket.take(now),
-            _ => None,
-        }
-    }
-
-    /// Keeps a session, if connections of its kind are asked for.
-    pub(super) fn keep(&mut self, session: Session) {
-        let (pool, wanted) = match session.form {
-            SessionForm::Id => (&mut self.id, self.wants_id),
-            _ => (&mut self.ticket, self.wants_ticket),
-        };
-        if wanted {
-            pool.keep(session);
-        } else {
-            pool.recycle(session.name);
-        }
-    }
-
-    /// A ticket or an ID in memory that was used before.
-    pub(super) fn name(&mut self, name: &[u8]) -> Vec<u8> {
-        self.ticket.name(name)
-    }
-
-    /// Gives such memory back.
-    pub(super) fn recycle(&mut self, name: Vec<u8>) {
-        self.ticket.recycle(name);
-    }
-
-    /// Whether tickets are of any use.
-    pub(super) fn wants_tickets(&self) -> bool {
-        self.wants_ticket
-    }
-
-    fn give_back(&mut self, session: Session, accepted: bool) {
-        match session.form {
-            SessionForm::Id => self.id.give_back(session, accepted),
-            _ => self.ticket.give_back(session, accepted),
-        }
-    }
 }
 
 impl Machine {

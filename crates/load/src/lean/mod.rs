@@ -14,7 +14,9 @@ mod rsa_premaster;
 mod schedule12;
 mod schedule13;
 mod session;
+mod thread;
 mod tls12;
 mod tls13;
 
-pub(crate) use machine::{Heard, Machine, Thread};
+pub(crate) use machine::{Heard, Machine};
+pub(crate) use thread::Thread;

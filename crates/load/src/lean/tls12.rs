@@ -10,10 +10,11 @@ use reprise_wire::{
 use ring::digest;
 
 use super::exchange::{KeyPair, Shared};
-use super::machine::{Heard, Machine, SessionId, Thread};
+use super::machine::{Heard, Machine, SessionId};
 use super::record::Protection;
 use super::schedule12::{MasterSecret, Side};
 use super::session::{Session, SessionForm};
+use super::thread::Thread;
 use crate::fault::Fault;
 
 /// Which message may come next.

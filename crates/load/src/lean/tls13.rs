@@ -11,9 +11,10 @@ use reprise_wire::{
 use ring::digest;
 
 use super::hkdf::Secret;
-use super::machine::{Heard, Machine, Thread};
+use super::machine::{Heard, Machine};
 use super::record::Protection;
 use super::session::{Session, SessionForm};
+use super::thread::Thread;
 use crate::fault::Fault;
 
 /// Which message may come next.
