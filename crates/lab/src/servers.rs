@@ -23,6 +23,7 @@ mod nginx;
 mod presence;
 mod process;
 mod s_server;
+mod site;
 
 use std::net::SocketAddr;
 use std::thread;

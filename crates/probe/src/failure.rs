@@ -77,7 +77,7 @@ pub(crate) fn tls(error: &Error, has_identity: bool) -> Failure {
     Failure {
         class,
         name: tls_name(error),
-        message: error.to_string(),
+        message: tls_message(error),
         hint: tls_hint(error, has_identity),
         local_port: None,
     }
@@ -101,11 +101,22 @@ pub(crate) fn unconfirmed() -> Failure {
     }
 }
 
+fn tls_message(error: &Error) -> String {
+    match error {
+        // Against the letter of the protocol, and common: a server that knows no newer version answers with its own.
+        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(version)) => {
+            format!("the server answers with {version}, whatever is offered")
+        }
+        error => error.to_string(),
+    }
+}
+
 fn tls_name(error: &Error) -> String {
     match error {
         Error::NotTls(_) => "not_tls".to_owned(),
         Error::Malformed { .. } => "malformed".to_owned(),
         Error::PeerMisbehaved(Misbehaviour::BadSignature) => "bad_signature".to_owned(),
+        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(_)) => "other_version".to_owned(),
         Error::PeerMisbehaved(_) => "peer_misbehaved".to_owned(),
         Error::Unspoken(_) => "unspoken".to_owned(),
         Error::AlertReceived(description) => format!("alert_{description}"),

@@ -5,14 +5,16 @@ use std::io::{Read, Write};
 use reprise_engine::Error;
 use reprise_lab::KeyKind;
 use reprise_trace::Version;
-use reprise_wire::MAX_PLAINTEXT;
+use reprise_wire::{ContentType, HandshakeType, KeyUpdate, MAX_PLAINTEXT};
 
-use crate::FULL;
 use crate::client::client;
 use crate::pair::Pair;
+use crate::script::tls13::connected;
+use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
 use crate::tls12::ECDSA;
 use crate::tls13::SUITES;
+use crate::{FULL, begun};
 
 fn pair(version: Version) -> Pair {
     let mut config = client(authority());
@@ -143,5 +145,20 @@ fn bytes_that_arrive_one_by_one_tell_the_same_story() {
             .collect();
         assert_eq!(told[0], told[1]);
         assert_eq!(told[0], told[2]);
+    }
+}
+
+#[test]
+fn a_key_update_is_answered_only_if_it_asks_for_it_and_nothing_is_said_after_the_farewell() {
+    for (asks, closed, answered) in [(true, false, true), (false, false, false), (true, true, false)] {
+        let mut client = begun(Version::Tls13);
+        let mut server = connected(&mut client);
+        if closed {
+            client.close(NOW).unwrap();
+        }
+        let _ = client.take_outgoing(NOW);
+        let update = framed(HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: asks }.emit(out));
+        client.receive(NOW, &server.record(ContentType::HANDSHAKE, &update)).unwrap();
+        assert_eq!(!client.take_outgoing(NOW).is_empty(), answered);
     }
 }

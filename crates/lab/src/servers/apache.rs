@@ -7,6 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::site::{directory, whole_lines, write};
 use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -55,7 +56,7 @@ impl Apache {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: ApacheConfig) -> Result<Self> {
-        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let directory = directory()?;
         let root = directory.path().to_owned();
         let www = root.join("www");
         fs::create_dir(&www).map_err(|source| LabError::File { path: www.clone(), source })?;
@@ -94,12 +95,10 @@ impl RealServer for Apache {
 
     /// Apache logs requests: a connection counts by its first one.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let path = self.directory.path().join("access.log");
-        let log = fs::read_to_string(&path).map_err(|source| LabError::File { path, source })?;
-        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let lines = whole_lines(&self.directory.path().join("access.log"))?;
         let mut accounts = Vec::new();
-        for line in whole.lines() {
-            accounts.extend(parse(line)?);
+        for line in lines {
+            accounts.extend(parse(&line)?);
         }
         Ok(accounts)
     }
@@ -200,10 +199,6 @@ fn tls_directives(config: &ApacheConfig, root: &Path) -> Result<String> {
         lines.push_str(&format!("SSLCACertificateFile {}\nSSLVerifyClient {verify}\n", file.display()));
     }
     Ok(lines)
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
 }
 
 #[cfg(test)]

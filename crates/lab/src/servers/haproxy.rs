@@ -7,6 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::site::{directory, whole_lines, write};
 use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -55,7 +56,7 @@ impl HaProxy {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: HaProxyConfig) -> Result<Self> {
-        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let directory = directory()?;
         let root = directory.path().to_owned();
         let bind = bind_options(&config, &root)?;
         let socket = root.join("stats.sock");
@@ -90,10 +91,8 @@ impl RealServer for HaProxy {
 
     /// HAProxy logs requests; only connections that send one each are told apart.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let path = self.directory.path().join(LOG);
-        let log = fs::read_to_string(&path).map_err(|source| LabError::File { path, source })?;
-        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        whole.lines().filter_map(|line| line.strip_prefix(MARK)).map(parse).collect()
+        let lines = whole_lines(&self.directory.path().join(LOG))?;
+        lines.iter().filter_map(|line| line.strip_prefix(MARK)).map(parse).collect()
     }
 }
 
@@ -164,10 +163,6 @@ fn bind_options(config: &HaProxyConfig, root: &Path) -> Result<String> {
         options.push_str(&format!(" ca-file {} verify {verify}", file.display()));
     }
     Ok(options)
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
 }
 
 #[cfg(test)]

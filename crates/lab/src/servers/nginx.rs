@@ -8,6 +8,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::site::{directory, whole_lines, write};
 use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -91,7 +92,7 @@ impl Nginx {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: NginxConfig) -> Result<Self> {
-        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let directory = directory()?;
         let root = directory.path().to_owned();
         write_pages(&root)?;
         let tls = tls_directives(&config, &root)?;
@@ -132,13 +133,10 @@ impl RealServer for Nginx {
 
     /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let path = self.directory.path().join("access.log");
-        let log = fs::read_to_string(&path).map_err(|source| LabError::File { path, source })?;
-        // The last line may be half-written.
-        let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let lines = whole_lines(&self.directory.path().join("access.log"))?;
         let mut accounts = Vec::new();
-        for line in whole.lines() {
-            accounts.extend(parse(line)?);
+        for line in lines {
+            accounts.extend(parse(&line)?);
         }
         Ok(accounts)
     }
@@ -271,10 +269,6 @@ fn write_pages(root: &Path) -> Result<()> {
     write(&www.join("index.html"), "<!doctype html><title>Reprise lab</title>\n")?;
     write(&www.join("1k"), &"x".repeat(1024))?;
     write(&www.join("64k"), &"x".repeat(65_536))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|source| LabError::File { path: path.to_owned(), source })
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 
+use super::site::{directory, write};
 use super::{Account, ClientVerify, Launch, Process, RealServer, find};
 use crate::listener::{Listener, lock};
 use crate::{Identity, LabError, Result, Versions, relay};
@@ -84,7 +85,7 @@ impl SServer {
     /// [`LabError::Spawn`] if openssl is not installed, [`LabError::Died`] with the end of its output if it refuses
     /// its arguments, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
-        let directory = tempfile::tempdir().map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
+        let directory = directory()?;
         let root = directory.path();
         let messages = root.join("messages.txt");
         let arguments = arguments(&config, root)?;
@@ -233,10 +234,6 @@ const PEM_BORDER: &str = "-----END CERTIFICATE-----\n-----BEGIN";
 
 fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn write(path: &Path, contents: &str) -> Result<()> {
-    fs::write(path, contents).map_err(|source| LabError::File { path: path.to_owned(), source })
 }
 
 #[cfg(test)]
