@@ -43,6 +43,9 @@ pub struct NginxConfig {
     pub workers: usize,
     /// `worker_connections`.
     pub worker_connections: usize,
+    /// `backlog` of `listen`: how many connections wait to be accepted, at most `net.core.somaxconn`; none for nginx'
+    /// own 511.
+    pub backlog: Option<u32>,
     /// `keepalive_requests`.
     pub keepalive_requests: u32,
     /// Further directives of the `http` block.
@@ -77,6 +80,7 @@ impl NginxConfig {
             early_data: false,
             workers: 1,
             worker_connections: 512,
+            backlog: None,
             keepalive_requests: 1000,
             http_directives: String::new(),
             server_directives: String::new(),
@@ -184,6 +188,7 @@ fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAd
     let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
     let root = root.display();
     let user = user_directive();
+    let backlog = config.backlog.map_or_else(String::new, |count| format!(" backlog={count}"));
     let statuses: String =
         [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
     format!(
@@ -208,7 +213,7 @@ http {{
     server_tokens off;
     {http_directives}
     server {{
-        listen {address} ssl;
+        listen {address} ssl{backlog};
         server_name localhost;
         root {root}/www;
         {KEEP_EARLY_DATA}
@@ -283,6 +288,17 @@ mod tests {
         assert_eq!(account.client_verify.as_deref(), Some("FAILED:no such"));
         assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-").unwrap(), None, "a later request");
         assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-").unwrap(), None, "plain HTTP");
+    }
+
+    #[test]
+    fn a_backlog_stands_on_the_listen_line() {
+        let listen = |backlog| {
+            let config = NginxConfig { backlog, ..NginxConfig::new(Vec::new()) };
+            let text = configuration(&config, Path::new("/lab"), "", SocketAddr::from(([127, 0, 0, 1], 8443)));
+            text.lines().find_map(|line| line.trim().strip_prefix("listen ").map(str::to_owned))
+        };
+        assert_eq!(listen(Some(16_384)).as_deref(), Some("127.0.0.1:8443 ssl backlog=16384;"));
+        assert_eq!(listen(None).as_deref(), Some("127.0.0.1:8443 ssl;"));
     }
 
     #[test]
