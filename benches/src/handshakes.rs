@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use reprise_engine::{
     CertificatePolicy, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Start,
-    WebPkiVerifier, suite::SUITES,
+    Tls13Extensions, WebPkiVerifier, suite::SUITES,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_trace::{Nanos, Version};
@@ -91,6 +91,7 @@ fn client(authority: &Authority, version: Version) -> anyhow::Result<Arc<Config>
         server_name: ServerName::try_from("localhost")?,
         sni: Some("localhost".to_owned()),
         alpn: Vec::new(),
+        tls13: Tls13Extensions::default(),
         certificates: CertificatePolicy::Verify(Arc::new(verifier)),
         identity: None,
         key_shares: Arc::new(Fixed),

@@ -1,6 +1,6 @@
 //! The ClientHello: everything that is offered.
 
-use reprise_trace::{Nanos, Version};
+use reprise_trace::{Nanos, PskMode, Version};
 use reprise_wire::codec::{self, vec8, vec16};
 use reprise_wire::{
     CipherSuite, ClientHello, ExtensionType, ExtensionsBuilder, HandshakeType, List16, NamedGroup, ProtocolVersion,
@@ -103,9 +103,11 @@ impl Hello<'_> {
             extensions.push(ExtensionType::SUPPORTED_VERSIONS, |out| {
                 vec8(out, |out| List16::encode(&offered_versions(config), out));
             });
-            extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
-                vec8(out, |out| codec::u8(out, PskKeyExchangeMode::PSK_DHE_KE.0));
-            });
+            if !config.tls13.psk_modes.is_empty() {
+                extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
+                    vec8(out, |out| config.tls13.psk_modes.iter().for_each(|&mode| codec::u8(out, wire_mode(mode).0)));
+                });
+            }
             extensions.push(ExtensionType::KEY_SHARE, |out| {
                 vec16(out, |out| {
                     if let Some(share) = self.key_share {
@@ -194,6 +196,13 @@ fn wire_version(version: Version) -> ProtocolVersion {
     match version {
         Version::Tls12 => ProtocolVersion::TLS_1_2,
         Version::Tls13 => ProtocolVersion::TLS_1_3,
+    }
+}
+
+fn wire_mode(mode: PskMode) -> PskKeyExchangeMode {
+    match mode {
+        PskMode::PskDheKe => PskKeyExchangeMode::PSK_DHE_KE,
+        PskMode::PskKe => PskKeyExchangeMode::PSK_KE,
     }
 }
 

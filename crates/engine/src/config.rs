@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_trace::Version;
+use reprise_trace::{PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
 
@@ -27,6 +27,8 @@ pub struct Config {
     pub sni: Option<String>,
     /// The protocols that are offered by ALPN, in order of preference.
     pub alpn: Vec<Vec<u8>>,
+    /// What a ClientHello of TLS 1.3 says of PSKs and tickets.
+    pub tls13: Tls13Extensions,
     /// What to do with the server's certificate.
     pub certificates: CertificatePolicy,
     /// The client's own certificate.
@@ -40,6 +42,21 @@ pub struct Config {
     /// Offers also what is not spoken here, so that a server that can do nothing else reveals what it would choose: the
     /// connection then fails with [`Error::Unspoken`]. Not for measuring.
     pub survey: bool,
+}
+
+/// What a ClientHello of TLS 1.3 says of PSKs and tickets. By default it is what clients commonly say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls13Extensions {
+    /// How a PSK may be used, in order of preference (RFC 8446 §4.2.9); psk_dhe_ke alone by default. A key share is sent in
+    /// any case, so that a server that refuses psk_ke can still do a full handshake. Where it is empty, no extension says so:
+    /// then no session can be offered, and the server gives no ticket.
+    pub psk_modes: Vec<PskMode>,
+}
+
+impl Default for Tls13Extensions {
+    fn default() -> Self {
+        Self { psk_modes: vec![PskMode::PskDheKe] }
+    }
 }
 
 /// What one connection needs to begin.

@@ -176,6 +176,9 @@ pub enum Misbehaviour {
     /// A PSK that was not offered, or with another hash.
     #[error("it selected a PSK that was not offered")]
     IllegalPsk,
+    /// It used the PSK in a mode that was not offered (RFC 8446 §4.2.9).
+    #[error("it used the PSK with psk_dhe_ke, which was not offered")]
+    UnofferedPskMode,
     /// The sentinel of RFC 8446 §4.1.3 says that someone took TLS 1.3 away.
     #[error("its random carries the downgrade sentinel")]
     Downgraded,

@@ -46,7 +46,7 @@ pub mod protection;
 pub mod suite;
 
 pub use client_auth::{ClientIdentity, Signer};
-pub use config::{Config, Entropy, Start};
+pub use config::{Config, Entropy, Start, Tls13Extensions};
 pub use connection::{Connection, Ready};
 pub use error::{Error, Misbehaviour, Unspoken};
 pub use key_log::{KeyLog, line as key_log_line};

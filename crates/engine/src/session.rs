@@ -2,6 +2,7 @@
 
 use reprise_trace::{Nanos, Version};
 
+use crate::config::Config;
 use crate::error::Error;
 use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;
@@ -92,14 +93,14 @@ pub enum Offer {
     SessionId(Tls12Session),
     /// A TLS 1.2 session by its ticket, with a fresh random session ID, whose echo tells acceptance (RFC 5077 §3.4).
     SessionTicket(Tls12Session),
-    /// A TLS 1.3 ticket with psk_dhe_ke.
+    /// A TLS 1.3 ticket, to be used in one of [`Tls13Extensions::psk_modes`](crate::Tls13Extensions::psk_modes).
     Ticket(Tls13Ticket),
 }
 
 impl Offer {
     /// Whether it can be offered in these versions at all: an offer that cannot be seen in the ClientHello would make a
     /// full handshake look like a refusal.
-    pub(crate) fn check(&self, versions: &[Version]) -> Result<(), Error> {
+    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
         let (version, is_there, missing) = match self {
             Self::Full { .. } => return Ok(()),
             Self::SessionId(session) => (Version::Tls12, !session.session_id.is_empty(), "the session has no ID"),
@@ -109,8 +110,12 @@ impl Offer {
             }
             Self::Ticket(ticket) => (Version::Tls13, !ticket.ticket.is_empty(), "the ticket is empty"),
         };
-        if !versions.contains(&version) {
+        if !config.versions.contains(&version) {
             return Err(Error::NothingToOffer("the session is of a version that is not offered"));
+        }
+        if version == Version::Tls13 && config.tls13.psk_modes.is_empty() {
+            // RFC 8446 §4.2.9.
+            return Err(Error::NothingToOffer("a PSK needs a mode to be used in"));
         }
         if is_there { Ok(()) } else { Err(Error::NothingToOffer(missing)) }
     }

@@ -7,7 +7,7 @@ use aws_lc_rs::rand;
 use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer,
-    Session, Start,
+    Session, Start, Tls13Extensions,
 };
 use reprise_trace::{Kind, Nanos};
 use reprise_wire::NamedGroup;
@@ -44,6 +44,7 @@ pub fn engine_configs(
             server_name,
             sni: name.clone(),
             alpn: tls.alpn.clone(),
+            tls13: Tls13Extensions::default(),
             certificates: certificates.clone(),
             identity: identity.cloned(),
             key_shares: Arc::clone(&key_shares),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
+use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, Tls13Extensions, WebPkiVerifier, suite::SUITES};
 use reprise_trace::document::{AllConnections, Target as TargetRecord};
 use reprise_trace::{Asked, Failure, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
@@ -121,6 +121,7 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
             server_name: server_name.clone(),
             sni: sni.clone(),
             alpn: alpn.clone(),
+            tls13: Tls13Extensions::default(),
             certificates: certificates.clone(),
             identity: options.identity.clone(),
             key_shares: Arc::new(FreshKeyShares),

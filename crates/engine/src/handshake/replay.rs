@@ -16,7 +16,7 @@ use crate::transcript::Transcript;
 use crate::vector_file::Trace;
 use crate::{
     CertificateError, CertificatePolicy, ChainVerifier, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error,
-    KeyShare, KeyShares, Offer, Secret, Session, Signer, Tls13Ticket,
+    KeyShare, KeyShares, Offer, Secret, Session, Signer, Tls13Extensions, Tls13Ticket,
 };
 
 const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -217,6 +217,7 @@ fn config(shares: Vec<Box<dyn KeyShare>>) -> Config {
         server_name: ServerName::try_from("server").unwrap(),
         sni: Some("server".to_owned()),
         alpn: Vec::new(),
+        tls13: Tls13Extensions::default(),
         certificates: CertificatePolicy::AcceptAnyChain,
         identity: None,
         key_shares: Arc::new(Shares(Mutex::new(shares))),

@@ -37,7 +37,7 @@ impl ExpectServerHello {
         if config.versions.is_empty() {
             return Err(Error::NothingToOffer("no version"));
         }
-        offer.check(&config.versions)?;
+        offer.check(&config)?;
         let tls13 = config.versions.contains(&Version::Tls13);
         let mut client_random = [0; 32];
         config.entropy.fill(&mut client_random)?;

@@ -8,7 +8,7 @@ use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Entropy, Error, KeyLog, KeyShare, KeyShares, Signer, Start,
-    WebPkiVerifier, key_log_line, suite::SUITES,
+    Tls13Extensions, WebPkiVerifier, key_log_line, suite::SUITES,
 };
 use reprise_engine::{Connection, Offer};
 use reprise_lab::{Authority, Identity};
@@ -33,6 +33,7 @@ pub(crate) fn trusting_client() -> Config {
         server_name: ServerName::try_from("localhost").unwrap(),
         sni: Some("localhost".to_owned()),
         alpn: Vec::new(),
+        tls13: Tls13Extensions::default(),
         certificates: CertificatePolicy::AcceptAnyChain,
         identity: None,
         key_shares: seeded.clone(),

@@ -11,6 +11,7 @@ mod mutation;
 mod not_tls;
 mod nothing_to_offer;
 mod pair;
+mod psk_modes;
 mod records;
 mod refusals_tls12;
 mod refusals_tls13;
@@ -41,6 +42,15 @@ fn begun(version: Version) -> Connection {
 
 fn begun_with(config: Config, offer: Offer) -> Connection {
     client::start(&Arc::new(config), offer, script::NOW).unwrap()
+}
+
+/// The ticket of a server that issues one and does nothing else.
+fn ticket() -> Tls13Ticket {
+    let mut client = begun(Version::Tls13);
+    let mut server = script::tls13::connected(&mut client);
+    let ticket = script::tls13::new_session_ticket(&[1], b"ticket");
+    client.receive(script::NOW, &server.handshake(&[ticket])).unwrap();
+    tickets(client.take_sessions()).pop().unwrap()
 }
 
 /// The TLS 1.3 tickets among these sessions, newest last.

@@ -16,6 +16,9 @@ use crate::protection::{Opener, Sealer};
 use crate::session::Offer;
 use crate::suite::Suite;
 
+const NO_KEY_SHARE: Misbehaviour =
+    Misbehaviour::MissingExtension { message: "ServerHello", extension: ExtensionType::KEY_SHARE };
+
 pub(crate) fn accept(
     mut state: ExpectServerHello,
     core: &mut Core,
@@ -33,7 +36,11 @@ pub(crate) fn accept(
     core.note(|outcome| outcome.hello_retry_request = state.retried.is_some());
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
-    let shared = agree(&mut state, core, extensions)?;
+    let shared = if resumed && accept_psk_mode(core, extensions)? == PskMode::PskKe {
+        None
+    } else {
+        Some(agree(&mut state, core, extensions)?)
+    };
     let ExpectServerHello { client_random, early, retried, .. } = state;
     let early = match early {
         Some(early) if resumed => early,
@@ -41,7 +48,7 @@ pub(crate) fn accept(
     };
     let mut transcript = ExpectServerHello::transcript(retried, core, suite);
     transcript.add(message.raw);
-    let keys = handshake_keys(core, suite, early, &shared, transcript.current().as_ref(), &client_random)?;
+    let keys = handshake_keys(core, suite, early, shared, transcript.current().as_ref(), &client_random)?;
     let handshaking = Handshaking { suite, transcript, client_random };
     Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
 }
@@ -51,21 +58,30 @@ fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions
     let Some(selected) = read(extensions, ExtensionType::PRE_SHARED_KEY, SelectedPsk::parse)? else { return Ok(false) };
     match &state.offer {
         Offer::Ticket(ticket) if selected.selected_identity == 0 && ticket.suite.hash == suite.hash => {
-            core.note(|outcome| {
-                outcome.kind = Kind::Ticket;
-                outcome.psk_mode = Some(PskMode::PskDheKe);
-            });
+            core.note(|outcome| outcome.kind = Kind::Ticket);
             Ok(true)
         }
         _ => Err(Misbehaviour::IllegalPsk.into()),
     }
 }
 
+/// The mode in which the PSK is used, which the presence of a key share tells (RFC 8446 §4.2.9).
+fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMode, Error> {
+    let offered = &core.config.tls13.psk_modes;
+    let mode = match extensions.contains(ExtensionType::KEY_SHARE) {
+        true if offered.contains(&PskMode::PskDheKe) => PskMode::PskDheKe,
+        true => return Err(Misbehaviour::UnofferedPskMode.into()),
+        false if offered.contains(&PskMode::PskKe) => PskMode::PskKe,
+        false => return Err(NO_KEY_SHARE.into()),
+    };
+    core.note(|outcome| outcome.psk_mode = Some(mode));
+    Ok(mode)
+}
+
 /// The (EC)DHE secret with the server's share.
 fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<'_>) -> Result<SharedSecret, Error> {
-    let missing = Misbehaviour::MissingExtension { message: "ServerHello", extension: ExtensionType::KEY_SHARE };
-    let theirs = read(extensions, ExtensionType::KEY_SHARE, KeyShareServerHello::parse)?.ok_or(missing)?.server_share;
-    let ours = state.key_share.take().ok_or(missing)?;
+    let theirs = read(extensions, ExtensionType::KEY_SHARE, KeyShareServerHello::parse)?.ok_or(NO_KEY_SHARE)?.server_share;
+    let ours = state.key_share.take().ok_or(NO_KEY_SHARE)?;
     if theirs.group != ours.group() {
         check_group(core, theirs.group)?;
         let asked = state.retried.as_ref().and_then(|retry| retry.group);
@@ -83,11 +99,11 @@ fn handshake_keys(
     core: &mut Core,
     suite: &'static Suite,
     early: EarlySecret,
-    shared: &[u8],
+    shared: Option<SharedSecret>,
     transcript: &[u8],
     client_random: &[u8; 32],
 ) -> Result<HandshakeKeys, Error> {
-    let secret = early.handshake(Some(shared))?;
+    let secret = early.handshake(shared.as_ref().map(|shared| &shared[..]))?;
     let client = secret.client_traffic(transcript)?;
     let server = secret.server_traffic(transcript)?;
     core.log_secret("CLIENT_HANDSHAKE_TRAFFIC_SECRET", client_random, client.as_bytes());

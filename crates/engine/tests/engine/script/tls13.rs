@@ -23,8 +23,8 @@ pub(crate) struct Server {
     transcript: Vec<u8>,
     shared: Option<SharedSecret>,
     public: Vec<u8>,
-    /// The ticket that is resumed.
-    psk: Option<Tls13Ticket>,
+    /// The PSK that is taken.
+    psk: Option<Vec<u8>>,
     secret: Option<HandshakeSecret>,
     client_traffic: Option<TrafficSecret>,
     server_traffic: Option<TrafficSecret>,
@@ -59,8 +59,20 @@ impl Server {
         self
     }
 
-    pub(crate) fn resuming(mut self, ticket: &Tls13Ticket) -> Self {
-        self.psk = Some(ticket.clone());
+    pub(crate) fn resuming(self, ticket: &Tls13Ticket) -> Self {
+        self.taking(ticket.psk.as_ref())
+    }
+
+    /// Takes the first PSK of the hello.
+    pub(crate) fn taking(mut self, psk: &[u8]) -> Self {
+        self.psk = Some(psk.to_vec());
+        self
+    }
+
+    /// Says no key share: the keys come from the PSK alone.
+    pub(crate) fn without_share(mut self) -> Self {
+        self.shared = None;
+        self.public.clear();
         self
     }
 
@@ -86,6 +98,9 @@ impl Server {
                 (ExtensionType::KEY_SHARE, self.public.clone()),
             ],
         };
+        if self.public.is_empty() {
+            hello.remove(ExtensionType::KEY_SHARE);
+        }
         if self.psk.is_some() {
             hello.set(ExtensionType::PRE_SHARED_KEY, &[0, 0]);
         }
@@ -111,7 +126,7 @@ impl Server {
             return record;
         }
         self.transcript.extend_from_slice(&message);
-        let early = EarlySecret::new(self.suite.hash, self.psk.as_ref().map(|ticket| ticket.psk.as_ref())).unwrap();
+        let early = EarlySecret::new(self.suite.hash, self.psk.as_deref()).unwrap();
         let secret = early.handshake(self.shared.as_ref().map(|shared| &shared[..])).unwrap();
         let server_traffic = secret.server_traffic(&self.hash()).unwrap();
         self.send_under(&server_traffic);
