@@ -10,7 +10,7 @@ use reprise_wire::{
 use crate::config::Config;
 use crate::error::Error;
 use crate::key_share::{EcdhKeyShare, KeyShare};
-use crate::session::{Offer, Tls13Ticket};
+use crate::offer::{Offer, Psk};
 use crate::suite;
 use crate::verify::SCHEMES;
 
@@ -119,9 +119,9 @@ impl Hello<'_> {
             if let Some(cookie) = self.cookie {
                 extensions.push(ExtensionType::COOKIE, |out| vec16(out, |out| out.extend_from_slice(cookie)));
             }
-            if let Offer::Ticket(ticket) = self.offer {
+            if let Some(psk) = self.offer.psk() {
                 // RFC 8446 §4.2.11: it must be the last.
-                extensions.push(ExtensionType::PRE_SHARED_KEY, |out| emit_psk(ticket, self.now, out));
+                extensions.push(ExtensionType::PRE_SHARED_KEY, |out| emit_psk(psk, self.now, out));
             }
         }
         extensions
@@ -129,18 +129,18 @@ impl Hello<'_> {
 }
 
 /// One identity, and a binder of zeros in the place of the true one.
-fn emit_psk(ticket: &Tls13Ticket, now: Nanos, out: &mut Vec<u8>) {
+fn emit_psk(psk: Psk<'_>, now: Nanos, out: &mut Vec<u8>) {
     vec16(out, |out| {
-        vec16(out, |out| out.extend_from_slice(&ticket.ticket));
-        codec::u32(out, ticket.obfuscated_age(now));
+        vec16(out, |out| out.extend_from_slice(psk.identity()));
+        codec::u32(out, psk.obfuscated_age(now));
     });
-    vec16(out, |out| vec8(out, |out| out.resize(out.len() + ticket.suite.hash.output_len(), 0)));
+    vec16(out, |out| vec8(out, |out| out.resize(out.len() + psk.hash().output_len(), 0)));
 }
 
 /// Where in a ClientHello with one PSK the binders begin, their length prefix included: what stands before is what the
 /// binder covers (RFC 8446 §4.2.11.2).
-pub(crate) fn binder_start(hello: &[u8], ticket: &Tls13Ticket) -> usize {
-    hello.len().saturating_sub(2 + 1 + ticket.suite.hash.output_len())
+pub(crate) fn binder_start(hello: &[u8], psk: Psk<'_>) -> usize {
+    hello.len().saturating_sub(2 + 1 + psk.hash().output_len())
 }
 
 /// The suites that go into a ClientHello.
@@ -154,7 +154,7 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
     // A session is of no use without its suite: a server resumes a TLS 1.2 session with that alone (RFC 5246 §7.4.1.3),
     // and a ticket with one of the same hash (RFC 8446 §4.2.11).
     let session_suite = match offer {
-        Offer::Full { .. } => None,
+        Offer::Full { .. } | Offer::External(_) => None,
         Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
         Offer::Ticket(ticket) => Some(ticket.suite.id),
     };

@@ -10,7 +10,7 @@ use crate::client_auth::ClientIdentity;
 use crate::error::Error;
 use crate::key_log::KeyLog;
 use crate::key_share::KeyShares;
-use crate::session::Offer;
+use crate::offer::Offer;
 use crate::verify::CertificatePolicy;
 
 /// What all connections to one target have in common.

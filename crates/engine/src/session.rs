@@ -1,9 +1,7 @@
 //! What one connection leaves behind for the next.
 
-use reprise_trace::{Nanos, Version};
+use reprise_trace::Nanos;
 
-use crate::config::Config;
-use crate::error::Error;
 use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;
 use crate::suite::Suite;
@@ -77,46 +75,5 @@ impl Tls13Ticket {
     /// Whether it is to be discarded: its lifetime, seven days at most (RFC 8446 §4.6.1), is over.
     pub fn is_expired(&self, now: Nanos) -> bool {
         now.since(self.received_at).0 / 1_000_000_000 >= u64::from(self.lifetime.min(MAX_LIFETIME))
-    }
-}
-
-/// What a connection offers to resume.
-#[derive(Clone, Debug)]
-pub enum Offer {
-    /// Nothing: a full handshake. `session_ticket` says whether a TLS 1.2 ticket is asked for (RFC 5077 §3.2); a server
-    /// that is asked gives a ticket rather than an ID.
-    Full {
-        /// Whether the ClientHello carries an empty session_ticket extension.
-        session_ticket: bool,
-    },
-    /// A TLS 1.2 session by its ID.
-    SessionId(Tls12Session),
-    /// A TLS 1.2 session by its ticket, with a fresh random session ID, whose echo tells acceptance (RFC 5077 §3.4).
-    SessionTicket(Tls12Session),
-    /// A TLS 1.3 ticket, to be used in one of [`Tls13Extensions::psk_modes`](crate::Tls13Extensions::psk_modes).
-    Ticket(Tls13Ticket),
-}
-
-impl Offer {
-    /// Whether it can be offered in these versions at all: an offer that cannot be seen in the ClientHello would make a
-    /// full handshake look like a refusal.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
-        let (version, is_there, missing) = match self {
-            Self::Full { .. } => return Ok(()),
-            Self::SessionId(session) => (Version::Tls12, !session.session_id.is_empty(), "the session has no ID"),
-            Self::SessionTicket(session) => {
-                let has_ticket = session.ticket.as_ref().is_some_and(|ticket| !ticket.ticket.is_empty());
-                (Version::Tls12, has_ticket, "the session has no ticket")
-            }
-            Self::Ticket(ticket) => (Version::Tls13, !ticket.ticket.is_empty(), "the ticket is empty"),
-        };
-        if !config.versions.contains(&version) {
-            return Err(Error::NothingToOffer("the session is of a version that is not offered"));
-        }
-        if version == Version::Tls13 && config.tls13.psk_modes.is_empty() {
-            // RFC 8446 §4.2.9.
-            return Err(Error::NothingToOffer("a PSK needs a mode to be used in"));
-        }
-        if is_there { Ok(()) } else { Err(Error::NothingToOffer(missing)) }
     }
 }

@@ -34,7 +34,7 @@ pub struct Outcome {
     pub hello_retry_request: bool,
     /// What became of early data; `None` where none was offered.
     pub early_data: Option<EarlyData>,
-    /// Whether a session was offered for resumption, whatever became of it.
+    /// Whether a session or an external PSK was offered, whatever became of it.
     pub session_offered: bool,
     /// Tickets received so far.
     pub tickets: u32,
@@ -52,7 +52,7 @@ pub enum Verification {
     ChainSkipped,
     /// Skipped on request, and the signature could not be checked either: the key is one that the crypto library refuses.
     SignatureUnverified,
-    /// No certificate was sent: the session's own holds.
+    /// No certificate was sent: the session's own holds, or the external PSK authenticates both sides.
     Inherited,
 }
 

@@ -13,7 +13,7 @@ use reprise_wire::{ContentType, Handshake, HandshakeType, frame};
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::session::Offer;
+use crate::offer::Offer;
 use crate::suite::Suite;
 use crate::transcript::Transcript;
 use checks::unexpected;

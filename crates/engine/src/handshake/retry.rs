@@ -9,7 +9,7 @@ use super::checks::{Place, check_group, only_permitted, read};
 use super::server_hello::{ExpectServerHello, chosen_suite};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
-use crate::session::Offer;
+use crate::offer::Offer;
 use crate::suite::Suite;
 use crate::transcript::Transcript;
 
@@ -55,7 +55,7 @@ impl ExpectServerHello {
         }
 
         // A PSK whose hash is not the suite's cannot be used any more (RFC 8446 §4.1.4).
-        if matches!(&self.offer, Offer::Ticket(ticket) if ticket.suite.hash != suite.hash) {
+        if self.offer.psk().is_some_and(|psk| psk.hash() != suite.hash) {
             self.offer = Offer::Full { session_ticket: false };
             self.early = None;
         }

@@ -10,10 +10,10 @@ use super::{State, tls12, tls13};
 use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
-use crate::key_schedule::tls13::{BinderLabel, EarlySecret};
+use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::KeyShare;
+use crate::offer::Offer;
 use crate::offered::Offered;
-use crate::session::Offer;
 use crate::suite::{self, Suite};
 use crate::transcript::{Transcript, hash_of};
 
@@ -73,15 +73,15 @@ impl ExpectServerHello {
             now: core.now,
         };
         let mut message = hello.emit(&core.config)?;
-        if let Offer::Ticket(ticket) = &self.offer {
-            let early = EarlySecret::new(ticket.suite.hash, Some(ticket.psk.as_ref()))?;
-            let start = binder_start(&message, ticket);
+        if let Some(psk) = self.offer.psk() {
+            let early = psk.early_secret()?;
+            let start = binder_start(&message, psk);
             let (covered, binders) = message.split_at_mut(start);
             let transcript = match &self.retried {
-                None => hash_of(ticket.suite.hash, covered),
+                None => hash_of(psk.hash(), covered),
                 Some(retry) => retry.transcript.with(covered),
             };
-            let binder = early.binder(BinderLabel::Resumption, transcript.as_ref())?;
+            let binder = early.binder(psk.binder_label(), transcript.as_ref())?;
             // Two bytes of the list's length, one of the binder's.
             binders.get_mut(3..).ok_or(Error::Crypto("binder"))?.copy_from_slice(binder.as_ref());
             self.early = Some(early);
@@ -105,10 +105,7 @@ impl ExpectServerHello {
     ) -> Result<Self, Error> {
         let body = hello.get(Handshake::HEADER_LEN..).unwrap_or_default();
         let sent = reprise_wire::ClientHello::parse(body).map_err(Error::malformed("ClientHello"))?;
-        let early = match &offer {
-            Offer::Ticket(ticket) => Some(EarlySecret::new(ticket.suite.hash, Some(ticket.psk.as_ref()))?),
-            _ => None,
-        };
+        let early = offer.psk().map(|psk| psk.early_secret()).transpose()?;
         core.send_handshake(hello)?;
         core.offered = Offered::by(hello.to_vec());
         Ok(Self {

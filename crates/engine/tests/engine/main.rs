@@ -6,6 +6,7 @@
 mod certificates;
 mod client;
 mod client_authentication;
+mod external_psk;
 mod floods;
 mod mutation;
 mod not_tls;

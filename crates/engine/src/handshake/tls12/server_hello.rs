@@ -11,7 +11,8 @@ use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::{Place, accept_alpn, only_permitted, read};
 use crate::handshake::server_hello::{ExpectServerHello, chosen_suite};
 use crate::handshake::{Handshaking, State};
-use crate::session::{Offer, Tls12Session};
+use crate::offer::Offer;
+use crate::session::Tls12Session;
 use crate::suite::Suite;
 
 pub(crate) fn accept(

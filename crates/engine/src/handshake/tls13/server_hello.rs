@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 8446 §4.1.3, §4.2.8, §4.2.11).
 
-use reprise_trace::{Kind, PskMode, Version};
+use reprise_trace::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, Handshake, ServerHello};
 
@@ -13,7 +13,6 @@ use crate::handshake::{Handshaking, State};
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::SharedSecret;
 use crate::protection::{Opener, Sealer};
-use crate::session::Offer;
 use crate::suite::Suite;
 
 const NO_KEY_SHARE: Misbehaviour =
@@ -56,9 +55,9 @@ pub(crate) fn accept(
 /// Whether the server took the PSK that was offered.
 fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions<'_>, suite: &Suite) -> Result<bool, Error> {
     let Some(selected) = read(extensions, ExtensionType::PRE_SHARED_KEY, SelectedPsk::parse)? else { return Ok(false) };
-    match &state.offer {
-        Offer::Ticket(ticket) if selected.selected_identity == 0 && ticket.suite.hash == suite.hash => {
-            core.note(|outcome| outcome.kind = Kind::Ticket);
+    match state.offer.psk() {
+        Some(psk) if selected.selected_identity == 0 && psk.hash() == suite.hash => {
+            core.note(|outcome| outcome.kind = psk.kind());
             Ok(true)
         }
         _ => Err(Misbehaviour::IllegalPsk.into()),

@@ -249,6 +249,11 @@ impl Server {
             .collect()
     }
 
+    /// All messages so far, in the form in which they are hashed.
+    pub(crate) fn said_and_heard(&self) -> &[u8] {
+        &self.transcript
+    }
+
     fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let message = framed(msg_type, body);
         self.transcript.extend_from_slice(&message);

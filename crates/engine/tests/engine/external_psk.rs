@@ -1,0 +1,178 @@
+//! External PSKs: offered, taken, refused (RFC 8446 §4.2.11).
+
+use reprise_engine::key_schedule::tls13::{BinderLabel, EarlySecret};
+use reprise_engine::suite::Hash;
+use reprise_engine::{Config, Connection, Error, ExternalPsk, Misbehaviour, Offer, Tls13Extensions};
+use reprise_lab::KeyKind;
+use reprise_trace::{Kind, PskMode, Verification, Version};
+use reprise_wire::extensions::OfferedPsks;
+use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
+use zeroize::Zeroizing;
+
+use crate::client::{self, client, trusting_client};
+use crate::pair::Pair;
+use crate::script::tls13::{Server, new_session_ticket, refusal_of_hello};
+use crate::script::{Heard, NOW, clear, hash};
+use crate::server::{self, ONLY_TLS13, authority};
+use crate::{begun_with, tickets};
+
+fn psk(hash: Hash) -> ExternalPsk {
+    // Longer than any secret of the key schedule: its length is not TLS's business.
+    ExternalPsk { identity: b"a meter".to_vec(), key: Zeroizing::new(vec![3; 64]), hash }
+}
+
+fn config(psk_modes: &[PskMode]) -> Config {
+    let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec() };
+    Config { versions: vec![Version::Tls13], tls13, ..trusting_client() }
+}
+
+fn offering(hash: Hash) -> Connection {
+    begun_with(config(&[PskMode::PskDheKe]), Offer::External(psk(hash)))
+}
+
+/// Asserts that the last hello offers the PSK, with age zero, and proves that its sender has the key. `before` is what
+/// the binder's transcript begins with.
+fn verify(heard: &Heard, hash_of: Hash, before: &[u8]) {
+    let extension = heard.extension(ExtensionType::PRE_SHARED_KEY).unwrap();
+    let offered = OfferedPsks::parse(extension).unwrap();
+    let identities: Vec<_> = offered.identities.iter().collect();
+    assert_eq!(identities.len(), 1);
+    assert_eq!((identities[0].identity, identities[0].obfuscated_ticket_age), (&b"a meter"[..], 0));
+    let covered = &heard.message[..heard.message.len() - offered.binders_len()];
+    let early = EarlySecret::new(hash_of, Some(&psk(hash_of).key)).unwrap();
+    let due = early.binder(BinderLabel::External, &hash(hash_of, &[before, covered].concat())).unwrap();
+    assert_eq!(offered.binders.first().unwrap().0, due.as_ref());
+}
+
+#[test]
+fn the_binder_proves_the_key_under_either_hash() {
+    for hash in [Hash::Sha256, Hash::Sha384] {
+        verify(&Heard::from(&mut offering(hash)), hash, &[]);
+    }
+}
+
+#[test]
+fn it_is_taken_in_either_mode_and_observed_as_psk() {
+    for (mode, suite, hash) in [
+        (PskMode::PskDheKe, CipherSuite::TLS_AES_128_GCM_SHA256, Hash::Sha256),
+        (PskMode::PskDheKe, CipherSuite::TLS_CHACHA20_POLY1305_SHA256, Hash::Sha256),
+        (PskMode::PskKe, CipherSuite::TLS_AES_256_GCM_SHA384, Hash::Sha384),
+    ] {
+        let mut client = begun_with(config(&[mode]), Offer::External(psk(hash)));
+        let mut server = Server::answering(&mut client).under(suite).taking(&psk(hash).key);
+        if mode == PskMode::PskKe {
+            server = server.without_share();
+        }
+        let hello = server.hello();
+        client.receive(NOW, &server.say(&hello)).unwrap();
+        let flight = server.flight();
+        client.receive(NOW, &server.handshake(&flight)).unwrap();
+        let outcome = client.outcome().unwrap();
+        assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Psk, Some(mode)));
+        assert_eq!((outcome.verification, &outcome.peer_key), (Verification::Inherited, &None));
+        assert!(outcome.session_offered && client.ready().is_some());
+
+        // A ticket of such a connection is like any other.
+        server.send_application();
+        client.receive(NOW, &server.handshake(&[new_session_ticket(&[1], b"ticket")])).unwrap();
+        let ticket = tickets(client.take_sessions()).pop().unwrap();
+        let mut client = begun_with(config(&[mode]), Offer::Ticket(ticket.clone()));
+        let mut server = Server::answering(&mut client).under(suite).resuming(&ticket);
+        if mode == PskMode::PskKe {
+            server = server.without_share();
+        }
+        let hello = server.hello();
+        client.receive(NOW, &server.say(&hello)).unwrap();
+        assert_eq!(client.outcome().unwrap().kind, Kind::Ticket);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_know_it_does_a_full_handshake() {
+    let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();
+    let mut pair = Pair::new(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);
+    pair.connect(Offer::External(psk(Hash::Sha256)));
+    pair.drive();
+    let outcome = pair.outcome();
+    assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Full, None));
+    assert_eq!(outcome.verification, Verification::Verified);
+    assert!(outcome.session_offered);
+}
+
+#[test]
+fn a_server_that_refuses_it_says_so() {
+    let mut client = offering(Hash::Sha256);
+    let _ = client.take_outgoing(NOW);
+    let alert = clear(ContentType::ALERT, &[2, AlertDescription::UNKNOWN_PSK_IDENTITY.0]);
+    assert_eq!(client.receive(NOW, &alert), Err(Error::AlertReceived(AlertDescription::UNKNOWN_PSK_IDENTITY)));
+}
+
+#[test]
+fn a_server_that_takes_it_wrongly() {
+    let take = |suite: CipherSuite, index: u8| {
+        refusal_of_hello(&mut offering(Hash::Sha256), |hello| {
+            hello.suite = suite;
+            hello.set(ExtensionType::PRE_SHARED_KEY, &[0, index]);
+        })
+    };
+    assert_eq!(take(CipherSuite::TLS_AES_128_GCM_SHA256, 1), Misbehaviour::IllegalPsk.into());
+    assert_eq!(take(CipherSuite::TLS_AES_256_GCM_SHA384, 0), Misbehaviour::IllegalPsk.into());
+
+    // It says that it knows the key, and does not.
+    let mut client = offering(Hash::Sha256);
+    let mut server = Server::answering(&mut client).taking(&[4; 64]);
+    let hello = server.hello();
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    let message = server.encrypted_extensions(&[]);
+    assert_eq!(client.receive(NOW, &server.handshake(&[message])), Err(Error::BadRecordMac));
+}
+
+#[test]
+fn after_a_retry_the_binder_covers_both_hellos_and_another_hash_withdraws_it() {
+    let mut client = offering(Hash::Sha384);
+    let mut server = Server::answering(&mut client).under(CipherSuite::TLS_AES_256_GCM_SHA384);
+    let retry = server.retry(NamedGroup::SECP256R1);
+    client.receive(NOW, &server.say(&retry)).unwrap();
+    let before = server.said_and_heard().to_vec();
+    server.hear_again(&mut client);
+    verify(&server.heard, Hash::Sha384, &before);
+
+    let mut client = offering(Hash::Sha256);
+    let mut server = Server::answering(&mut client).under(CipherSuite::TLS_AES_256_GCM_SHA384);
+    let retry = server.retry(NamedGroup::SECP256R1);
+    client.receive(NOW, &server.say(&retry)).unwrap();
+    server.hear_again(&mut client);
+    assert_eq!(server.heard.extension(ExtensionType::PRE_SHARED_KEY), None);
+}
+
+#[test]
+fn one_that_could_never_be_taken_is_refused_before_anything_is_sent() {
+    let refused = |config: Config, offer: ExternalPsk| client::start(&config.into(), Offer::External(offer), NOW).err();
+    let good = || psk(Hash::Sha256);
+    let modes = &[PskMode::PskDheKe];
+    let nothing = "an external PSK needs an identity and a key";
+    let cases = [
+        (nothing, config(modes), ExternalPsk { identity: Vec::new(), ..good() }),
+        (nothing, config(modes), ExternalPsk { key: Zeroizing::default(), ..good() }),
+        (
+            "no cipher suite has the hash of the external PSK",
+            Config { cipher_suites: vec![CipherSuite::TLS_AES_256_GCM_SHA384], ..config(modes) },
+            good(),
+        ),
+        (
+            "the session is of a version that is not offered",
+            Config { versions: vec![Version::Tls12], ..config(modes) },
+            good(),
+        ),
+        ("a PSK needs a mode to be used in", config(&[]), good()),
+    ];
+    for (why, config, offer) in cases {
+        assert_eq!(refused(config, offer), Some(Error::NothingToOffer(why)));
+    }
+}
+
+#[test]
+fn the_key_is_not_printed() {
+    let shown = format!("{:?}", Offer::External(psk(Hash::Sha256)));
+    assert_eq!(shown, "External(ExternalPsk(\"a meter\", Sha256))");
+}
