@@ -40,20 +40,29 @@ use crate::{LabError, Result};
 
 /// A server that runs as a process of its own until it is dropped.
 pub trait RealServer {
-    /// The program's name.
-    fn program(&self) -> &'static str;
-
-    /// Where clients connect.
-    fn address(&self) -> SocketAddr;
-
-    /// The process that was started; it may have children.
-    fn pid(&self) -> u32;
+    /// Which program it is, and where it runs.
+    fn running(&self) -> Running;
 
     /// The server's own account of each connection so far, in the order in which it wrote them down.
     ///
     /// # Errors
     /// [`LabError::File`] or [`LabError::Account`] if the server's log cannot be read or understood.
     fn accounts(&mut self) -> Result<Vec<Account>>;
+
+    /// The program's name.
+    fn program(&self) -> &'static str {
+        self.running().program
+    }
+
+    /// Where clients connect.
+    fn address(&self) -> SocketAddr {
+        self.running().address
+    }
+
+    /// The process that was started; it may have children.
+    fn pid(&self) -> u32 {
+        self.running().pid
+    }
 
     /// The accounts once there are at least `expected` of them: servers write their log after they have answered.
     ///
@@ -73,6 +82,17 @@ pub trait RealServer {
             thread::sleep(POLL);
         }
     }
+}
+
+/// A program that serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Running {
+    /// The program's name.
+    pub program: &'static str,
+    /// Where clients connect.
+    pub address: SocketAddr,
+    /// The process that was started; it may have children.
+    pub pid: u32,
 }
 
 /// What a real server says of one connection. What a server does not tell is none.

@@ -2,22 +2,16 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use tempfile::TempDir;
-
-use super::site::{directory, whole_lines, write};
-use super::{Account, ClientVerify, Launch, Process, RealServer, find};
+use super::site::{Ground, Ready, Site};
+use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
 /// A running Apache that serves a small page at `/`.
 #[derive(Debug)]
 pub struct Apache {
-    // Fields drop in this order: the process ends before its directory goes.
-    process: Process,
-    address: SocketAddr,
-    directory: TempDir,
+    site: Site,
 }
 
 /// What Apache is told; [`ApacheConfig::new`] has the usual values.
@@ -56,46 +50,29 @@ impl Apache {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: ApacheConfig) -> Result<Self> {
-        let directory = directory()?;
-        let root = directory.path().to_owned();
-        let www = root.join("www");
-        fs::create_dir(&www).map_err(|source| LabError::File { path: www.clone(), source })?;
-        write(&www.join("index.html"), "<!doctype html><title>Reprise lab</title>\n")?;
-        open_to_all(&root)?;
-        let tls = tls_directives(&config, &root)?;
-        let pid_file = root.join("apache.pid");
-        let command = |address: SocketAddr| {
-            let _ = fs::remove_file(&pid_file);
-            let file = root.join("apache.conf");
-            write(&file, &configuration(&root, address, &tls))?;
-            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
-            command.args(["-D", "FOREGROUND", "-d"]).arg(&root).arg("-f").arg(file);
-            Ok(command)
-        };
-        let log = root.join("output.log");
-        // Apache writes it when its sockets listen.
-        let launch = Launch { program: PROGRAM, log: &log, listens: &|| pid_file.exists() };
-        let (process, address) = Process::on_free_port(&launch, command)?;
-        Ok(Self { process, address, directory })
+        let ground = Ground::new(PROGRAM)?;
+        ground.write_page()?;
+        open_to_all(ground.root())?;
+        let tls = tls_directives(&config, &ground)?;
+        // Apache writes its number when its sockets listen.
+        let site = ground.start(Ready::File("apache.pid"), |ground, address, command| {
+            let root = ground.root();
+            let file = ground.write("apache.conf", &configuration(root, address, &tls))?;
+            command.args(["-D", "FOREGROUND", "-d"]).arg(root).arg("-f").arg(file);
+            Ok(())
+        })?;
+        Ok(Self { site })
     }
 }
 
 impl RealServer for Apache {
-    fn program(&self) -> &'static str {
-        PROGRAM
-    }
-
-    fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    fn pid(&self) -> u32 {
-        self.process.pid()
+    fn running(&self) -> Running {
+        self.site.running()
     }
 
     /// Apache logs requests: a connection counts by its first one.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = whole_lines(&self.directory.path().join("access.log"))?;
+        let lines = self.site.lines_of("access.log")?;
         let mut accounts = Vec::new();
         for line in lines {
             accounts.extend(parse(&line)?);
@@ -178,12 +155,13 @@ fn user_directive() -> &'static str {
     if rustix::process::geteuid().is_root() { "User www-data\nGroup www-data" } else { "" }
 }
 
-fn tls_directives(config: &ApacheConfig, root: &Path) -> Result<String> {
+fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {
     let protocols = match config.versions {
         Versions::Tls12 => "-all +TLSv1.2",
         Versions::Tls13 => "-all +TLSv1.3",
         Versions::Both => "-all +TLSv1.2 +TLSv1.3",
     };
+    let root = ground.root();
     let files = config.identity.write_pem(root, "server")?;
     let cache = if config.session_cache { format!("shmcb:{}/cache(512000)", root.display()) } else { "none".to_owned() };
     let tickets = if config.session_tickets { "on" } else { "off" };
@@ -192,11 +170,9 @@ fn tls_directives(config: &ApacheConfig, root: &Path) -> Result<String> {
         files.certificate.display(),
         files.key.display()
     );
-    if let ClientVerify::Optional(authority) | ClientVerify::Required(authority) = &config.client_verify {
-        let file = root.join("client-ca.pem");
-        write(&file, authority)?;
-        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "require" } else { "optional" };
-        lines.push_str(&format!("SSLCACertificateFile {}\nSSLVerifyClient {verify}\n", file.display()));
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "require" } else { "optional" };
+        lines.push_str(&format!("SSLCACertificateFile {}\nSSLVerifyClient {verify}\n", authority.file.display()));
     }
     Ok(lines)
 }

@@ -1,23 +1,16 @@
 //! HAProxy, terminating TLS and answering by itself, in a directory of its own.
 
-use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use tempfile::TempDir;
-
-use super::site::{directory, whole_lines, write};
-use super::{Account, ClientVerify, Launch, Process, RealServer, find};
+use super::site::{Ground, Ready, Site};
+use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
 /// A running HAProxy that answers every request with 200.
 #[derive(Debug)]
 pub struct HaProxy {
-    // Fields drop in this order: the process ends before its directory goes.
-    process: Process,
-    address: SocketAddr,
-    directory: TempDir,
+    site: Site,
 }
 
 /// What HAProxy is told; [`HaProxyConfig::new`] has the usual values.
@@ -56,48 +49,33 @@ impl HaProxy {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: HaProxyConfig) -> Result<Self> {
-        let directory = directory()?;
-        let root = directory.path().to_owned();
-        let bind = bind_options(&config, &root)?;
-        let socket = root.join("stats.sock");
-        let command = |address: SocketAddr| {
-            let _ = fs::remove_file(&socket);
-            let file = root.join("haproxy.cfg");
-            write(&file, &configuration(&config, &socket, address, &bind))?;
-            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
-            command.args(["-db", "-f"]).arg(file);
-            Ok(command)
-        };
-        let log = root.join(LOG);
+        let ground = Ground::new(PROGRAM)?;
+        let bind = bind_options(&config, &ground)?;
         // Its own socket is bound together with the port.
-        let launch = Launch { program: PROGRAM, log: &log, listens: &|| socket.exists() };
-        let (process, address) = Process::on_free_port(&launch, command)?;
-        Ok(Self { process, address, directory })
+        let site = ground.start(Ready::File(SOCKET), |ground, address, command| {
+            let socket = ground.root().join(SOCKET);
+            let file = ground.write("haproxy.cfg", &configuration(&config, &socket, address, &bind))?;
+            command.args(["-db", "-f"]).arg(file);
+            Ok(())
+        })?;
+        Ok(Self { site })
     }
 }
 
 impl RealServer for HaProxy {
-    fn program(&self) -> &'static str {
-        PROGRAM
-    }
-
-    fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    fn pid(&self) -> u32 {
-        self.process.pid()
+    fn running(&self) -> Running {
+        self.site.running()
     }
 
     /// HAProxy logs requests; only connections that send one each are told apart.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = whole_lines(&self.directory.path().join(LOG))?;
+        let lines = self.site.output()?;
         lines.iter().filter_map(|line| line.strip_prefix(MARK)).map(parse).collect()
     }
 }
 
 const PROGRAM: &str = "haproxy";
-const LOG: &str = "haproxy.log";
+const SOCKET: &str = "stats.sock";
 
 /// What tells an account from HAProxy's other messages in the same file.
 const MARK: &str = "lab|";
@@ -143,10 +121,9 @@ frontend lab
     )
 }
 
-fn bind_options(config: &HaProxyConfig, root: &Path) -> Result<String> {
+fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
     // HAProxy takes certificate and key from one file.
-    let pem = root.join("server.pem");
-    write(&pem, &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
+    let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
     let (min, max) = match config.versions {
         Versions::Tls12 => ("TLSv1.2", "TLSv1.2"),
         Versions::Tls13 => ("TLSv1.3", "TLSv1.3"),
@@ -156,11 +133,9 @@ fn bind_options(config: &HaProxyConfig, root: &Path) -> Result<String> {
     if !config.session_tickets {
         options.push_str(" no-tls-tickets");
     }
-    if let ClientVerify::Optional(authority) | ClientVerify::Required(authority) = &config.client_verify {
-        let file = root.join("client-ca.pem");
-        write(&file, authority)?;
-        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "required" } else { "optional" };
-        options.push_str(&format!(" ca-file {} verify {verify}", file.display()));
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "required" } else { "optional" };
+        options.push_str(&format!(" ca-file {} verify {verify}", authority.file.display()));
     }
     Ok(options)
 }

@@ -1,15 +1,11 @@
 //! nginx, one master and its workers, in a directory of its own.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use tempfile::TempDir;
-
-use super::site::{directory, whole_lines, write};
-use super::{Account, ClientVerify, Launch, Process, RealServer, find};
+use super::site::{Ground, Ready, Site};
+use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
 /// A running nginx.
@@ -18,10 +14,7 @@ use crate::{Identity, LabError, Result, Versions};
 /// by name at `/status/204`, `301`, `404`, `500` and `503`.
 #[derive(Debug)]
 pub struct Nginx {
-    // Fields drop in this order: the process ends before its directory goes.
-    process: Process,
-    address: SocketAddr,
-    directory: TempDir,
+    site: Site,
 }
 
 /// What nginx is told; [`NginxConfig::new`] has the usual values.
@@ -96,48 +89,30 @@ impl Nginx {
     /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
     /// configuration, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: NginxConfig) -> Result<Self> {
-        let directory = directory()?;
-        let root = directory.path().to_owned();
-        write_pages(&root)?;
-        let tls = tls_directives(&config, &root)?;
-        let pid_file = root.join("nginx.pid");
-        let command = |address: SocketAddr| {
-            let _ = fs::remove_file(&pid_file);
-            write(&root.join("nginx.conf"), &configuration(&config, &root, &tls, address))?;
-            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
-            command.arg("-p").arg(&root).arg("-c").arg(root.join("nginx.conf")).args(["-e", "stderr"]);
-            Ok(command)
-        };
-        let log = root.join("error.log");
-        // nginx writes it when its sockets listen.
-        let launch = Launch { program: PROGRAM, log: &log, listens: &|| pid_file.exists() };
-        let (process, address) = match config.port {
-            Some(port) => {
-                let address = SocketAddr::from(([127, 0, 0, 1], port));
-                (Process::start(&launch, &mut command(address)?, address)?, address)
-            }
-            None => Process::on_free_port(&launch, command)?,
-        };
-        Ok(Self { process, address, directory })
+        let ground = Ground::new(PROGRAM)?.on_port(config.port);
+        ground.write_page()?;
+        ground.write("www/1k", &"x".repeat(1024))?;
+        ground.write("www/64k", &"x".repeat(65_536))?;
+        let tls = tls_directives(&config, &ground)?;
+        // nginx writes its number when its sockets listen.
+        let site = ground.start(Ready::File("nginx.pid"), |ground, address, command| {
+            let root = ground.root();
+            let file = ground.write("nginx.conf", &configuration(&config, root, &tls, address))?;
+            command.arg("-p").arg(root).arg("-c").arg(file).args(["-e", "stderr"]);
+            Ok(())
+        })?;
+        Ok(Self { site })
     }
 }
 
 impl RealServer for Nginx {
-    fn program(&self) -> &'static str {
-        PROGRAM
-    }
-
-    fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    fn pid(&self) -> u32 {
-        self.process.pid()
+    fn running(&self) -> Running {
+        self.site.running()
     }
 
     /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = whole_lines(&self.directory.path().join("access.log"))?;
+        let lines = self.site.lines_of("access.log")?;
         let mut accounts = Vec::new();
         for line in lines {
             accounts.extend(parse(&line)?);
@@ -238,7 +213,7 @@ fn user_directive() -> &'static str {
     ""
 }
 
-fn tls_directives(config: &NginxConfig, root: &Path) -> Result<String> {
+fn tls_directives(config: &NginxConfig, ground: &Ground) -> Result<String> {
     let on_off = |on| if on { "on" } else { "off" };
     let protocols = match config.versions {
         Versions::Tls12 => "TLSv1.2",
@@ -255,25 +230,15 @@ fn tls_directives(config: &NginxConfig, root: &Path) -> Result<String> {
         let _ = writeln!(lines, "{directive} {};", on_off(on));
     }
     for (number, identity) in config.identities.iter().enumerate() {
-        let files = identity.write_pem(root, &format!("server-{number}"))?;
+        let files = identity.write_pem(ground.root(), &format!("server-{number}"))?;
         let (certificate, key) = (files.certificate.display(), files.key.display());
         let _ = writeln!(lines, "ssl_certificate {certificate};\nssl_certificate_key {key};");
     }
-    if let ClientVerify::Optional(pem) | ClientVerify::Required(pem) = &config.client_verify {
-        let authority = root.join("client-ca.pem");
-        write(&authority, pem)?;
-        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "on" } else { "optional" };
-        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.display());
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "on" } else { "optional" };
+        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.file.display());
     }
     Ok(lines)
-}
-
-fn write_pages(root: &Path) -> Result<()> {
-    let www = root.join("www");
-    fs::create_dir(&www).map_err(|source| LabError::File { path: www.clone(), source })?;
-    write(&www.join("index.html"), "<!doctype html><title>Reprise lab</title>\n")?;
-    write(&www.join("1k"), &"x".repeat(1024))?;
-    write(&www.join("64k"), &"x".repeat(65_536))
 }
 
 #[cfg(test)]

@@ -2,14 +2,11 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tempfile::TempDir;
-
-use super::site::{directory, write};
-use super::{Account, ClientVerify, Launch, Process, RealServer, find};
+use super::site::{Ground, Ready, Site};
+use super::{Account, ClientVerify, RealServer, Running};
 use crate::listener::{Listener, lock};
 use crate::{Identity, LabError, Result, Versions, relay};
 
@@ -20,11 +17,10 @@ use crate::{Identity, LabError, Result, Versions, relay};
 /// measure another server.
 #[derive(Debug)]
 pub struct SServer {
-    // Fields drop in this order: no client is let in once the process ends, and its directory goes last.
+    // Fields drop in this order: no client is let in once the process ends.
     relay: Listener,
     accounts: Arc<Mutex<Vec<Account>>>,
-    process: Process,
-    _directory: TempDir,
+    site: Site,
 }
 
 /// What s_server is told; [`SServerConfig::new`] has the usual values.
@@ -85,19 +81,15 @@ impl SServer {
     /// [`LabError::Spawn`] if openssl is not installed, [`LabError::Died`] with the end of its output if it refuses
     /// its arguments, [`LabError::File`] if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
-        let directory = directory()?;
-        let root = directory.path();
-        let messages = root.join("messages.txt");
-        let arguments = arguments(&config, root)?;
-        let log = root.join("output.log");
-        let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("ACCEPT"));
-        let launch = Launch { program: PROGRAM, log: &log, listens: &listens };
-        let (process, upstream) = Process::on_free_port(&launch, |address| {
-            let mut command = Command::new(find(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM)));
+        let ground = Ground::new(PROGRAM)?;
+        let messages = ground.root().join("messages.txt");
+        let arguments = arguments(&config, &ground)?;
+        let site = ground.start(Ready::Says("ACCEPT"), |_, address, command| {
             command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]).arg(&messages);
             command.args(&arguments);
-            Ok(command)
+            Ok(())
         })?;
+        let upstream = site.running().address;
         let accounts = Arc::new(Mutex::new(Vec::new()));
         let book = Arc::clone(&accounts);
         let relay = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 1, move |guest| {
@@ -107,7 +99,7 @@ impl SServer {
             let ours = trace.get(before..).unwrap_or_default();
             lock(&book).extend(account_of_trace(guest.peer.port(), ours));
         })?;
-        Ok(Self { relay, accounts, process, _directory: directory })
+        Ok(Self { relay, accounts, site })
     }
 
     /// Reads the server's account of a connection off the page that it answered with on that connection.
@@ -131,16 +123,8 @@ impl SServer {
 }
 
 impl RealServer for SServer {
-    fn program(&self) -> &'static str {
-        PROGRAM
-    }
-
-    fn address(&self) -> SocketAddr {
-        self.relay.address()
-    }
-
-    fn pid(&self) -> u32 {
-        self.process.pid()
+    fn running(&self) -> Running {
+        Running { address: self.relay.address(), ..self.site.running() }
     }
 
     /// A connection is accounted for when both sides have closed it. It counts as resumed if the server sent no
@@ -179,7 +163,7 @@ fn account(client_port: u16, resumed: bool, version: &str) -> Account {
     Account { client_port, resumed, version, cipher: None, group: None, client_verify: None, early_data: None }
 }
 
-fn arguments(config: &SServerConfig, root: &Path) -> Result<Vec<String>> {
+fn arguments(config: &SServerConfig, ground: &Ground) -> Result<Vec<String>> {
     let mut arguments: Vec<String> = Vec::new();
     let mut add = |these: &[&str]| arguments.extend(these.iter().map(|&argument| argument.to_owned()));
     match config.versions {
@@ -191,11 +175,10 @@ fn arguments(config: &SServerConfig, root: &Path) -> Result<Vec<String>> {
         add(&["-nocert"]);
     }
     for (prefix, identity) in ["-", "-d"].iter().zip(&config.identities) {
-        let files = identity.write_pem(root, &format!("server{prefix}"))?;
+        let files = identity.write_pem(ground.root(), &format!("server{prefix}"))?;
         add(&[&format!("{prefix}cert"), &text(&files.certificate), &format!("{prefix}key"), &text(&files.key)]);
         if let Some((_, above)) = identity.chain_pem().split_once(PEM_BORDER) {
-            let chain = root.join(format!("chain{prefix}.pem"));
-            write(&chain, &format!("-----BEGIN{above}"))?;
+            let chain = ground.write(&format!("chain{prefix}.pem"), &format!("-----BEGIN{above}"))?;
             add(&[&format!("{prefix}cert_chain"), &text(&chain)]);
         }
     }
@@ -213,11 +196,9 @@ fn arguments(config: &SServerConfig, root: &Path) -> Result<Vec<String>> {
     if let Some(count) = config.num_tickets {
         add(&["-num_tickets", &count.to_string()]);
     }
-    if let ClientVerify::Optional(pem) | ClientVerify::Required(pem) = &config.client_verify {
-        let authority = root.join("client-ca.pem");
-        write(&authority, pem)?;
-        let verify = if matches!(config.client_verify, ClientVerify::Required(_)) { "-Verify" } else { "-verify" };
-        add(&[verify, "8", "-verify_return_error", "-CAfile", &text(&authority)]);
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "-Verify" } else { "-verify" };
+        add(&[verify, "8", "-verify_return_error", "-CAfile", &text(&authority.file)]);
     }
     if let Some((identity, key)) = &config.psk {
         add(&["-psk_identity", identity, "-psk", key]);
