@@ -17,11 +17,17 @@
 //! }
 //! ```
 
+mod account_line;
 mod apache;
+mod gnutls;
+mod go;
 mod haproxy;
+mod java;
 mod nginx;
+mod node;
 mod presence;
 mod process;
+mod rustls;
 mod s_server;
 mod site;
 
@@ -30,15 +36,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use apache::{Apache, ApacheConfig};
+pub use gnutls::{GnutlsServ, GnutlsServConfig};
+pub use go::{Go, GoConfig, GoProgram};
 pub use haproxy::{HaProxy, HaProxyConfig};
+pub use java::{Java, JavaConfig};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
+pub use node::{Node, NodeConfig};
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use s_server::{SServer, SServerConfig};
 
 use crate::{LabError, Result};
 
-/// A server that runs as a process of its own until it is dropped.
+/// A server that runs until it is dropped: a process of its own, or for rustls an [`EmbeddedServer`](crate::EmbeddedServer).
 pub trait RealServer {
     /// Which program it is, and where it runs.
     fn running(&self) -> Running;

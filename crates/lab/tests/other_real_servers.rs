@@ -1,4 +1,4 @@
-//! HAProxy and Apache, each held against a rustls client that keeps its own account.
+//! HAProxy, Apache, gnutls-serv, Go, Node and Java, each held against a rustls client that keeps its own account.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
@@ -7,7 +7,10 @@ mod client;
 use std::time::Duration;
 
 use client::Client;
-use reprise_lab::servers::{Apache, ApacheConfig, HaProxy, HaProxyConfig, RealServer};
+use reprise_lab::servers::{
+    Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
+    Node, NodeConfig, RealServer,
+};
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions};
 
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -15,13 +18,14 @@ const VERSIONS: [(Versions, &str); 2] = [(Versions::Tls12, "TLSv1.2"), (Versions
 
 /// Three connections, whose accounts must agree and must resume as said from the second on.
 fn agrees(server: &mut dyn RealServer, authority: &Authority, versions: Versions, name: &str, resumes: bool, case: &str) {
+    let before = server.accounts().unwrap().len();
     let client = Client::new(authority, versions);
     let fetched: Vec<_> = (0..3).map(|_| client.fetch(server.address(), "/").unwrap()).collect();
-    assert!(fetched.iter().all(|fetched| fetched.response.starts_with("HTTP/1.1 200 ")), "{case}");
+    assert!(fetched.iter().all(|fetched| fetched.response.get(8..13) == Some(" 200 ")), "{case}");
     let resumed: Vec<bool> = fetched.iter().map(|fetched| fetched.resumed).collect();
     assert_eq!(resumed, [false, resumes, resumes], "{case}");
-    let accounts = server.accounts_when(3, DEADLINE).unwrap();
-    assert_eq!(accounts.len(), 3, "{case}");
+    let accounts = server.accounts_when(before + 3, DEADLINE).unwrap();
+    assert_eq!(accounts.len(), before + 3, "{case}");
     for fetched in &fetched {
         // Not in order: each thread of a server writes when it comes to it.
         let account = accounts.iter().find(|account| account.client_port == fetched.port).unwrap();
@@ -63,5 +67,76 @@ fn apache_resumes_as_configured() {
                 agrees(&mut server, &authority, versions, name, resumes, &case);
             }
         }
+    }
+}
+
+/// Both versions in turn, on a server that resumes as said under TLS 1.2 and under TLS 1.3.
+fn agrees_under_both(server: &mut dyn RealServer, authority: &Authority, resumes: [bool; 2], case: &str) {
+    for ((versions, name), resumes) in VERSIONS.into_iter().zip(resumes) {
+        agrees(server, authority, versions, name, resumes, &format!("{case} {name}"));
+    }
+}
+
+#[test]
+fn gnutls_serv_resumes_as_configured() {
+    reprise_lab::require!("gnutls-serv");
+    let authority = Authority::new().unwrap();
+    for key in [KeyKind::Rsa2048, KeyKind::P256] {
+        let identity = authority.server(&ServerSpec::new(key)).unwrap();
+        for (session_tickets, session_database, resumes) in
+            [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])]
+        {
+            let config = GnutlsServConfig { session_tickets, session_database, ..GnutlsServConfig::new(identity.clone()) };
+            let mut server = GnutlsServ::start(config).unwrap();
+            let case = format!("{key} tickets {session_tickets} database {session_database}");
+            agrees_under_both(&mut server, &authority, resumes, &case);
+        }
+    }
+}
+
+#[test]
+fn go_resumes_as_configured() {
+    reprise_lab::require!("go");
+    let authority = Authority::new().unwrap();
+    let program = GoProgram::build().unwrap();
+    for key in [KeyKind::Rsa2048, KeyKind::P256] {
+        let identity = authority.server(&ServerSpec::new(key)).unwrap();
+        for session_tickets in [false, true] {
+            let config = GoConfig { session_tickets, ..GoConfig::new(identity.clone()) };
+            let mut server = Go::start(&program, config).unwrap();
+            agrees_under_both(&mut server, &authority, [session_tickets; 2], &format!("{key} tickets {session_tickets}"));
+        }
+    }
+}
+
+#[test]
+fn node_resumes_as_configured() {
+    reprise_lab::require!("node");
+    let authority = Authority::new().unwrap();
+    for key in [KeyKind::Rsa2048, KeyKind::P256] {
+        let identity = authority.server(&ServerSpec::new(key)).unwrap();
+        for (session_tickets, session_store, resumes) in
+            [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])]
+        {
+            let config = NodeConfig { session_tickets, session_store, ..NodeConfig::new(identity.clone()) };
+            let mut server = Node::start(config).unwrap();
+            let case = format!("{key} tickets {session_tickets} store {session_store}");
+            agrees_under_both(&mut server, &authority, resumes, &case);
+        }
+    }
+}
+
+#[test]
+fn java_resumes_as_configured() {
+    reprise_lab::require!("java", "javac");
+    let authority = Authority::new().unwrap();
+    for (key, session_tickets, session_cache, resumes) in
+        [(KeyKind::Rsa2048, false, false, false), (KeyKind::P256, false, true, true), (KeyKind::P256, true, false, true)]
+    {
+        let identity = authority.server(&ServerSpec::new(key)).unwrap();
+        let config = JavaConfig { session_tickets, session_cache, ..JavaConfig::new(identity) };
+        let mut server = Java::start(config).unwrap();
+        let case = format!("{key} tickets {session_tickets} cache {session_cache}");
+        agrees_under_both(&mut server, &authority, [resumes; 2], &case);
     }
 }

@@ -146,6 +146,15 @@ impl EmbeddedConfig {
 const STORED_SESSIONS: usize = 16_384;
 
 impl Versions {
+    /// The lowest and the highest, as OpenSSL and most others call them.
+    pub(crate) fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Tls12 => ["TLSv1.2"; 2],
+            Self::Tls13 => ["TLSv1.3"; 2],
+            Self::Both => ["TLSv1.2", "TLSv1.3"],
+        }
+    }
+
     fn supported(self) -> &'static [&'static SupportedProtocolVersion] {
         static ALL: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
         let [tls12, tls13] = &ALL;

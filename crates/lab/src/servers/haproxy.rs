@@ -124,11 +124,7 @@ frontend lab
 fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
     // HAProxy takes certificate and key from one file.
     let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
-    let (min, max) = match config.versions {
-        Versions::Tls12 => ("TLSv1.2", "TLSv1.2"),
-        Versions::Tls13 => ("TLSv1.3", "TLSv1.3"),
-        Versions::Both => ("TLSv1.2", "TLSv1.3"),
-    };
+    let [min, max] = config.versions.names();
     let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
     if !config.session_tickets {
         options.push_str(" no-tls-tickets");

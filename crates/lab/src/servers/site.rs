@@ -24,6 +24,8 @@ pub(super) struct Site {
 #[derive(Debug)]
 pub(super) struct Ground {
     program: &'static str,
+    /// Where the program stands.
+    path: PathBuf,
     directory: TempDir,
     port: Option<u16>,
 }
@@ -53,7 +55,13 @@ impl Ground {
     pub(super) fn new(program: &'static str) -> Result<Self> {
         let directory = tempfile::tempdir();
         let directory = directory.map_err(|source| LabError::File { path: std::env::temp_dir(), source })?;
-        Ok(Self { program, directory, port: None })
+        let path = find(program).unwrap_or_else(|| PathBuf::from(program));
+        Ok(Self { program, path, directory, port: None })
+    }
+
+    /// A program that is not installed, but was built at `path`.
+    pub(super) fn with_program(self, path: PathBuf) -> Self {
+        Self { path, ..self }
     }
 
     /// The port of 127.0.0.1 to listen on; none for a free one.
@@ -63,6 +71,11 @@ impl Ground {
 
     pub(super) fn root(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The program, without arguments.
+    pub(super) fn command(&self) -> Command {
+        Command::new(&self.path)
     }
 
     /// Writes a file, whose directories must be there.
@@ -108,7 +121,7 @@ impl Ground {
             if let Ready::File(name) = ready {
                 let _ = fs::remove_file(self.root().join(name));
             }
-            let mut command = Command::new(find(program).unwrap_or_else(|| PathBuf::from(program)));
+            let mut command = self.command();
             configure(&self, address, &mut command)?;
             Ok(command)
         };

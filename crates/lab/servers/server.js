@@ -1,0 +1,46 @@
+// An HTTPS server on Node's tls module which says of each connection what that module says of it.
+//
+//   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [no-tickets] [store-sessions]
+//
+// It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
+'use strict';
+
+const { constants } = require('node:crypto');
+const fs = require('node:fs');
+const tls = require('node:tls');
+
+const [port, certificate, key, minVersion, maxVersion, ...options] = process.argv.slice(2);
+
+const server = tls.createServer({
+  cert: fs.readFileSync(certificate),
+  key: fs.readFileSync(key),
+  minVersion,
+  maxVersion,
+  secureOptions: options.includes('no-tickets') ? constants.SSL_OP_NO_TICKET : 0,
+});
+
+// Node keeps no sessions of its own: they live where the application puts them.
+if (options.includes('store-sessions')) {
+  const sessions = new Map();
+  server.on('newSession', (id, session, done) => {
+    sessions.set(id.toString('hex'), session);
+    done();
+  });
+  server.on('resumeSession', (id, resume) => resume(null, sessions.get(id.toString('hex')) ?? null));
+}
+
+server.on('secureConnection', (socket) => {
+  const cipher = socket.getCipher().standardName;
+  console.log('account', socket.remotePort, socket.isSessionReused(), socket.getProtocol(), cipher, '-');
+  const body = 'ok\n';
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  let request = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (text) => {
+    request += text;
+    if (request.endsWith('\r\n\r\n')) socket.end(head + body);
+  });
+  socket.on('error', () => socket.destroy());
+});
+
+server.listen(Number(port), '127.0.0.1', () => console.log('listening'));

@@ -1,0 +1,66 @@
+//! Node's `tls` module, in a program of the lab's own.
+
+use super::site::{Ground, Ready, Site};
+use super::{Account, RealServer, Running, account_line};
+use crate::{Identity, Result, Versions};
+
+/// A running Node that answers every request with 200. Its account is `tls.TLSSocket.isSessionReused()`.
+#[derive(Debug)]
+pub struct Node {
+    site: Site,
+}
+
+/// What Node is told; [`NodeConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct NodeConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// `minVersion` and `maxVersion`.
+    pub versions: Versions,
+    /// Without it, `SSL_OP_NO_TICKET` is among the `secureOptions`.
+    pub session_tickets: bool,
+    /// Whether the application keeps sessions, by the events `newSession` and `resumeSession`.
+    pub session_store: bool,
+}
+
+impl NodeConfig {
+    /// Both versions, with Node's defaults: tickets on, no store.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, versions: Versions::Both, session_tickets: true, session_store: false }
+    }
+}
+
+impl Node {
+    /// Starts Node; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`LabError::Spawn`](crate::LabError::Spawn) if it is not installed, [`LabError::Died`](crate::LabError::Died)
+    /// with the end of its output if it refuses its options, [`LabError::File`](crate::LabError::File) if its
+    /// directory cannot be written.
+    pub fn start(config: NodeConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        let script = ground.write("server.js", include_str!("../../servers/server.js"))?;
+        let files = config.identity.write_pem(ground.root(), "server")?;
+        let site = ground.start(Ready::Says("listening"), |_, address, command| {
+            command.arg(&script).arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);
+            command.args(config.versions.names());
+            command.args((!config.session_tickets).then_some("no-tickets"));
+            command.args(config.session_store.then_some("store-sessions"));
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl RealServer for Node {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        account_line::accounts(PROGRAM, &self.site.output()?)
+    }
+}
+
+const PROGRAM: &str = "node";
