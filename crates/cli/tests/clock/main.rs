@@ -1,0 +1,10 @@
+//! Whether the phases that `measure` prints are true: against stalls whose place is known, and against the packets.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+mod capture;
+#[path = "../measure/harness/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
+mod harness;
+mod packets;
+mod stalls;
