@@ -119,6 +119,9 @@ impl Hello<'_> {
             if let Some(cookie) = self.cookie {
                 extensions.push(ExtensionType::COOKIE, |out| vec16(out, |out| out.extend_from_slice(cookie)));
             }
+            if matches!(self.offer, Offer::Early(_)) {
+                extensions.push(ExtensionType::EARLY_DATA, |_| {});
+            }
             if let Some(psk) = self.offer.psk() {
                 // RFC 8446 §4.2.11: it must be the last.
                 extensions.push(ExtensionType::PRE_SHARED_KEY, |out| emit_psk(psk, self.now, out));
@@ -156,7 +159,7 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
     let session_suite = match offer {
         Offer::Full { .. } | Offer::External(_) => None,
         Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),
-        Offer::Ticket(ticket) => Some(ticket.suite.id),
+        Offer::Ticket(ticket) | Offer::Early(ticket) => Some(ticket.suite.id),
     };
     suites.extend(session_suite.filter(|id| !suites.contains(id)));
     if config.survey {

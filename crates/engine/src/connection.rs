@@ -101,6 +101,38 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends data before the server has answered, where the connection was begun with
+    /// [`Offer::Early`](crate::Offer::Early): as much of it as the ticket still allows, and only until the server's Finished.
+    /// Returns how many bytes of `data` that was.
+    ///
+    /// Such data may be replayed by whoever records it (RFC 8446 §8), and the server may skip it: see
+    /// [`Connection::take_rejected_early_data`].
+    pub fn send_early(&mut self, now: Nanos, data: &[u8]) -> Result<usize, Error> {
+        self.core.now = now;
+        if self.core.closed || self.state.is_none() {
+            return Err(Error::Closed);
+        }
+        let (data, _) = data.split_at(data.len().min(self.core.early_data.left()));
+        for fragment in data.chunks(MAX_PLAINTEXT) {
+            self.core.observe(Direction::Sent, What::ApplicationData, fragment.len());
+            self.core.send_record(ContentType::APPLICATION_DATA, fragment)?;
+        }
+        self.core.early_data.count(data);
+        Ok(data.len())
+    }
+
+    /// How many bytes [`Connection::send_early`] would take now.
+    pub fn early_data_left(&self) -> usize {
+        self.core.early_data.left()
+    }
+
+    /// The early data that the server has skipped, given back once; empty where it was taken, where none was sent and where
+    /// [`Outcome::early_data`] does not say `Rejected` yet. Whether to send it again is the caller's choice: the server may
+    /// have chosen another protocol by ALPN.
+    pub fn take_rejected_early_data(&mut self) -> Vec<u8> {
+        self.core.early_data.take_rejected()
+    }
+
     /// Sends close_notify. What the server still sends is still read.
     pub fn close(&mut self, now: Nanos) -> Result<(), Error> {
         self.core.now = now;

@@ -13,6 +13,7 @@ use rustls_pki_types::UnixTime;
 
 use crate::config::Config;
 use crate::connection::Ready;
+use crate::early_data::EarlyData;
 use crate::error::Error;
 use crate::event_log::EventLog;
 use crate::offered::Offered;
@@ -50,6 +51,7 @@ pub(crate) struct Core {
     /// The protocol that ALPN chose.
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) sessions: VecDeque<Session>,
+    pub(crate) early_data: EarlyData,
     idle: u32,
 }
 
@@ -74,6 +76,7 @@ impl Core {
             outcome: None,
             protocol: None,
             sessions: VecDeque::new(),
+            early_data: EarlyData::default(),
             idle: 0,
         }
     }
@@ -128,6 +131,11 @@ impl Core {
         self.sealer = Some(sealer);
     }
 
+    /// From here on nothing that is sent is protected, until [`Core::send_under`].
+    pub(crate) fn send_in_the_clear(&mut self) {
+        self.sealer = None;
+    }
+
     pub(crate) fn receive_under(&mut self, opener: Opener) {
         self.opener = Some(opener);
         self.keys_changed = true;
@@ -173,7 +181,7 @@ impl Core {
             client_authentication: ClientAuthentication::NotRequested,
             extended_master_secret: version == Version::Tls13,
             hello_retry_request: false,
-            early_data: None,
+            early_data: self.early_data.verdict(),
             session_offered,
             tickets: 0,
             session_id_given: false,
@@ -185,6 +193,13 @@ impl Core {
         if let Some(outcome) = &mut self.outcome {
             write(outcome);
         }
+    }
+
+    /// Early data has come to nothing, or there was none.
+    pub(crate) fn reject_early_data(&mut self) {
+        self.early_data.reject();
+        let verdict = self.early_data.verdict();
+        self.note(|outcome| outcome.early_data = verdict);
     }
 
     /// From here on application data may be sent.

@@ -179,6 +179,12 @@ pub enum Misbehaviour {
     /// It used the PSK in a mode that was not offered (RFC 8446 §4.2.9).
     #[error("it used the PSK with psk_dhe_ke, which was not offered")]
     UnofferedPskMode,
+    /// It says that it takes early data where it may not (RFC 8446 §4.2.10).
+    #[error("it accepted early data {0}")]
+    IllegalEarlyData(&'static str),
+    /// TLS 1.2 to a client that has sent early data already (RFC 8446 §D.3).
+    #[error("it chose TLS 1.2 after early data, which that version does not know")]
+    EarlyDataUnderTls12,
     /// The sentinel of RFC 8446 §4.1.3 says that someone took TLS 1.3 away.
     #[error("its random carries the downgrade sentinel")]
     Downgraded,
@@ -225,7 +231,7 @@ impl Misbehaviour {
             | Self::EmptyFragment => AlertDescription::UNEXPECTED_MESSAGE,
             Self::UnofferedExtension(_) => AlertDescription::UNSUPPORTED_EXTENSION,
             Self::MissingExtension { .. } => AlertDescription::MISSING_EXTENSION,
-            Self::UnofferedVersion(_) => AlertDescription::PROTOCOL_VERSION,
+            Self::UnofferedVersion(_) | Self::EarlyDataUnderTls12 => AlertDescription::PROTOCOL_VERSION,
             // RFC 5746 §3.4.
             Self::RenegotiationInfo => AlertDescription::HANDSHAKE_FAILURE,
             Self::BadSignature | Self::BadFinished => AlertDescription::DECRYPT_ERROR,

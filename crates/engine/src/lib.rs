@@ -25,6 +25,7 @@ mod config;
 mod connection;
 mod core;
 mod deframer;
+mod early_data;
 mod error;
 mod event_log;
 mod handshake;

@@ -26,6 +26,10 @@ pub enum Offer {
     SessionTicket(Tls12Session),
     /// A TLS 1.3 ticket, to be used in one of [`Tls13Extensions::psk_modes`](crate::Tls13Extensions::psk_modes).
     Ticket(Tls13Ticket),
+    /// The same, with early data: [`Connection::send_early`](crate::Connection::send_early) may send what the ticket allows
+    /// before the server has answered. Only a ticket whose `max_early_data` says so, and whose ALPN protocol is offered
+    /// again, may be offered thus.
+    Early(Tls13Ticket),
     /// A TLS 1.3 PSK that was agreed on outside TLS, to be used in one of the same modes.
     External(ExternalPsk),
 }
@@ -59,7 +63,7 @@ impl Offer {
                 let has_ticket = session.ticket.as_ref().is_some_and(|ticket| !ticket.ticket.is_empty());
                 (Version::Tls12, has_ticket, "the session has no ticket")
             }
-            Self::Ticket(ticket) => (Version::Tls13, !ticket.ticket.is_empty(), "the ticket is empty"),
+            Self::Ticket(ticket) | Self::Early(ticket) => (Version::Tls13, !ticket.ticket.is_empty(), "the ticket is empty"),
             Self::External(psk) => {
                 let is_there = !psk.identity.is_empty() && !psk.key.is_empty();
                 (Version::Tls13, is_there, "an external PSK needs an identity and a key")
@@ -84,14 +88,29 @@ impl Offer {
             Self::External(psk) if !fits(psk.hash) => {
                 Err(Error::NothingToOffer("no cipher suite has the hash of the external PSK"))
             }
+            Self::Early(ticket) if ticket.max_early_data.unwrap_or_default() == 0 => {
+                Err(Error::NothingToOffer("the ticket allows no early data"))
+            }
+            // RFC 8446 §4.2.10: the server must choose the protocol of the ticket's connection, so it must be there.
+            Self::Early(Tls13Ticket { alpn: Some(protocol), .. }) if !config.alpn.contains(protocol) => {
+                Err(Error::NothingToOffer("the protocol that the early data would be of is not offered by ALPN"))
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// RFC 8446 §4.1.2: a second ClientHello offers no early data any more.
+    pub(crate) fn without_early_data(self) -> Self {
+        match self {
+            Self::Early(ticket) => Self::Ticket(ticket),
+            other => other,
         }
     }
 
     /// The PSK that is offered under TLS 1.3, if one is.
     pub(crate) fn psk(&self) -> Option<Psk<'_>> {
         match self {
-            Self::Ticket(ticket) => Some(Psk::Ticket(ticket)),
+            Self::Ticket(ticket) | Self::Early(ticket) => Some(Psk::Ticket(ticket)),
             Self::External(psk) => Some(Psk::External(psk)),
             Self::Full { .. } | Self::SessionId(_) | Self::SessionTicket(_) => None,
         }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_trace::{ClientAuthentication, Kind, Nanos, Verification, Version};
+use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, Verification, Version};
 use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -59,7 +59,7 @@ fn section_3_is_refused_where_its_rsa_1024_signature_must_be_verified() {
 }
 
 #[test]
-fn section_4_resumed_its_early_data_aside() {
+fn section_4_resumed_with_early_data() {
     let trace = Trace::read("section-4-resumed-0-rtt.txt");
     let ticket = Tls13Ticket {
         suite: &SUITES[0],
@@ -71,14 +71,21 @@ fn section_4_resumed_its_early_data_aside() {
         received_at: Nanos(0),
         alpn: None,
     };
-    let mut connection = begin(&trace, config(Vec::new()), Offer::Ticket(ticket));
+    let mut connection = start(&trace, config(Vec::new()), Offer::Early(ticket));
+    let data = trace.get("client early data");
+    assert_eq!(connection.send_early(Nanos(0), data), Ok(data.len()));
+    let hello = trace.get("client record ClientHello");
+    let flight = [hello, &CHANGE_CIPHER_SPEC, trace.get("client record early data")].concat();
+    assert_eq!(connection.take_outgoing(Nanos(0)), flight);
+
     connection.receive(Nanos(1), trace.get("server record ServerHello")).unwrap();
     connection.receive(Nanos(1), trace.get("server record EncryptedExtensions..Finished")).unwrap();
     let outcome = connection.outcome().unwrap();
-    assert_eq!((outcome.kind, outcome.verification), (Kind::Ticket, Verification::Inherited));
+    assert_eq!((outcome.kind, outcome.verification), (Kind::Early, Verification::Inherited));
+    assert_eq!(outcome.early_data, Some(EarlyData::Accepted));
     assert!(connection.ready().is_some());
-    // The engine's Finished differs, since it does not say EndOfEarlyData; the application keys do not depend on it.
-    let _ = connection.take_outgoing(Nanos(1));
+    let flight = [trace.get("client record EndOfEarlyData"), trace.get("client record Finished")].concat();
+    assert_eq!(connection.take_outgoing(Nanos(1)), flight);
     converse(&trace, &mut connection);
 }
 
@@ -168,12 +175,17 @@ fn section_7_compatibility_mode_with_its_rsa_1024_signature_unverified() {
 
 /// A connection that has sent the ClientHello of the trace.
 fn begin(trace: &Trace, config: Config, offer: Offer) -> Connection {
+    let mut connection = start(trace, config, offer);
+    assert_eq!(connection.take_outgoing(Nanos(0)), trace.get("client record ClientHello"));
+    connection
+}
+
+/// The same, while it waits to leave.
+fn start(trace: &Trace, config: Config, offer: Offer) -> Connection {
     let mut core = core(config);
     let hello = trace.get("client ClientHello");
     let state = ExpectServerHello::having_sent(&mut core, offer, share(trace, "x25519"), hello, None).unwrap();
-    let mut connection = Connection::begun(core, State::ServerHello(Box::new(state)));
-    assert_eq!(connection.take_outgoing(Nanos(0)), trace.get("client record ClientHello"));
-    connection
+    Connection::begun(core, State::ServerHello(Box::new(state)))
 }
 
 /// From the ServerHello to the client's Finished.

@@ -54,6 +54,12 @@ impl ExpectServerHello {
             self.key_share = Some(core.config.key_shares.share(group)?);
         }
 
+        // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data; the second ClientHello is in the clear again.
+        let early_data_offered = core.early_data.is_unanswered();
+        core.reject_early_data();
+        core.send_in_the_clear();
+        self.offer = self.offer.without_early_data();
+
         // A PSK whose hash is not the suite's cannot be used any more (RFC 8446 §4.1.4).
         if self.offer.psk().is_some_and(|psk| psk.hash() != suite.hash) {
             self.offer = Offer::Full { session_ticket: false };
@@ -62,7 +68,9 @@ impl ExpectServerHello {
         let mut transcript = Transcript::after_retry(suite.hash, core.offered.message());
         transcript.add(message.raw);
         self.retried = Some(Retry { suite, group, transcript });
-        core.send_change_cipher_spec();
+        if !early_data_offered {
+            core.send_change_cipher_spec();
+        }
         self.send_hello(core, cookie)?;
         Ok(State::ServerHello(Box::new(self)))
     }

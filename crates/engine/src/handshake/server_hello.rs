@@ -9,11 +9,13 @@ use super::retry::Retry;
 use super::{State, tls12, tls13};
 use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
+use crate::early_data::EarlyData;
 use crate::error::{Error, Misbehaviour, Unspoken};
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::KeyShare;
 use crate::offer::Offer;
 use crate::offered::Offered;
+use crate::protection::Sealer;
 use crate::suite::{self, Suite};
 use crate::transcript::{Transcript, hash_of};
 
@@ -59,7 +61,21 @@ impl ExpectServerHello {
         let (early, retried) = (None, None);
         let mut state = Self { offer, session_offered, client_random, session_id, key_share, early, retried };
         state.send_hello(core, None)?;
+        state.begin_early_data(core)?;
         Ok(state)
+    }
+
+    /// Where early data is offered, it follows the ClientHello under keys of its own.
+    fn begin_early_data(&self, core: &mut Core) -> Result<(), Error> {
+        let (Offer::Early(ticket), Some(early)) = (&self.offer, &self.early) else { return Ok(()) };
+        let hello = hash_of(ticket.suite.hash, core.offered.message());
+        let secret = early.client_early_traffic(hello.as_ref())?;
+        core.log_secret("CLIENT_EARLY_TRAFFIC_SECRET", &self.client_random, secret.as_bytes());
+        // RFC 8446 §D.4: middlebox compatibility, here at once and not before the second flight.
+        core.send_change_cipher_spec();
+        core.send_under(Sealer::tls13(ticket.suite, &secret)?);
+        core.early_data = EarlyData::offered(ticket);
+        Ok(())
     }
 
     /// Sends the first or the second ClientHello, its binder over all that went before.
@@ -108,7 +124,7 @@ impl ExpectServerHello {
         let early = offer.psk().map(|psk| psk.early_secret()).transpose()?;
         core.send_handshake(hello)?;
         core.offered = Offered::by(hello.to_vec());
-        Ok(Self {
+        let state = Self {
             session_offered: early.is_some(),
             offer,
             client_random: *sent.random,
@@ -116,7 +132,9 @@ impl ExpectServerHello {
             key_share: Some(key_share),
             early,
             retried,
-        })
+        };
+        state.begin_early_data(core)?;
+        Ok(state)
     }
 
     pub(super) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
@@ -141,6 +159,9 @@ impl ExpectServerHello {
         }
         if self.retried.is_some() && version != Version::Tls13 {
             return Err(Misbehaviour::ChangedAfterRetry("the version").into());
+        }
+        if version == Version::Tls12 && core.early_data.is_unanswered() {
+            return Err(Misbehaviour::EarlyDataUnderTls12.into());
         }
         core.version = Some(version);
         match version {

@@ -6,6 +6,7 @@
 mod certificates;
 mod client;
 mod client_authentication;
+mod early_data;
 mod external_psk;
 mod floods;
 mod mutation;

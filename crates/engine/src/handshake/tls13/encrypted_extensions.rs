@@ -1,13 +1,15 @@
 //! EncryptedExtensions (RFC 8446 §4.3.1).
 
+use reprise_trace::{EarlyData, Kind};
 use reprise_wire::extensions::{Empty, SupportedGroups};
-use reprise_wire::{EncryptedExtensions, ExtensionType, Handshake, HandshakeType};
+use reprise_wire::{EncryptedExtensions, ExtensionType, Extensions, Handshake, HandshakeType};
 
 use super::{ClientCertificate, ExpectCertificateOrRequest, ExpectFinished, HandshakeKeys};
 use crate::core::Core;
 use crate::error::Error;
 use crate::handshake::checks::{Place, accept_alpn, expect, only_permitted, read};
 use crate::handshake::{Handshaking, State};
+use crate::protection::Sealer;
 
 pub(crate) struct ExpectEncryptedExtensions {
     pub(super) handshaking: Handshaking,
@@ -24,6 +26,7 @@ impl ExpectEncryptedExtensions {
         // What the server would have preferred: for a later connection, and not to be acted on (RFC 8446 §4.2.7).
         read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
+        self.settle_early_data(core, extensions)?;
         self.handshaking.transcript.add(message.raw);
 
         let Self { handshaking, keys, resumed } = self;
@@ -34,5 +37,21 @@ impl ExpectEncryptedExtensions {
             let next = ExpectCertificateOrRequest { handshaking, keys, client_certificate };
             State::Tls13CertificateOrRequest(Box::new(next))
         })
+    }
+
+    /// The server takes early data by echoing its extension, and skips it by not doing so (RFC 8446 §4.2.10).
+    fn settle_early_data(&self, core: &mut Core, extensions: Extensions<'_>) -> Result<(), Error> {
+        let suite = self.handshaking.suite;
+        if read(extensions, ExtensionType::EARLY_DATA, Empty::parse)?.is_some() {
+            core.early_data.accept(suite, core.protocol.as_deref())?;
+            core.note(|outcome| {
+                outcome.kind = Kind::Early;
+                outcome.early_data = Some(EarlyData::Accepted);
+            });
+        } else if core.early_data.is_unanswered() {
+            core.reject_early_data();
+            core.send_under(Sealer::tls13(suite, &self.keys.client)?);
+        }
+        Ok(())
     }
 }

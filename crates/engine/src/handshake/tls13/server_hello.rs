@@ -35,6 +35,9 @@ pub(crate) fn accept(
     core.note(|outcome| outcome.hello_retry_request = state.retried.is_some());
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
+    if !resumed {
+        core.reject_early_data();
+    }
     let shared = if resumed && accept_psk_mode(core, extensions)? == PskMode::PskKe {
         None
     } else {
@@ -108,6 +111,9 @@ fn handshake_keys(
     core.log_secret("CLIENT_HANDSHAKE_TRAFFIC_SECRET", client_random, client.as_bytes());
     core.log_secret("SERVER_HANDSHAKE_TRAFFIC_SECRET", client_random, server.as_bytes());
     core.receive_under(Opener::tls13(suite, &server)?);
-    core.send_under(Sealer::tls13(suite, &client)?);
+    if !core.early_data.is_unanswered() {
+        // Otherwise the keys of the early data stay in force until the server says what becomes of it.
+        core.send_under(Sealer::tls13(suite, &client)?);
+    }
     Ok(HandshakeKeys { secret, client, server })
 }

@@ -62,17 +62,21 @@ pub(crate) struct Heard {
     pub(crate) message: Vec<u8>,
     pub(crate) random: [u8; 32],
     pub(crate) session_id: Vec<u8>,
+    /// What followed it under other keys: the records of early data.
+    pub(crate) early: Vec<(ContentType, Vec<u8>)>,
 }
 
 impl Heard {
     /// Takes the client's hello from it; what stands before it, a ChangeCipherSpec, is passed over.
     pub(crate) fn from(client: &mut Connection) -> Self {
-        let records = records(&client.take_outgoing(NOW)).into_iter();
-        let message: Vec<u8> =
-            records.filter(|(kind, _)| *kind == ContentType::HANDSHAKE).flat_map(|(_, part)| part).collect();
+        let (early, clear) =
+            records(&client.take_outgoing(NOW)).into_iter().partition(|(kind, _)| *kind == ContentType::APPLICATION_DATA);
+        let clear: Vec<(ContentType, Vec<u8>)> = clear;
+        let hello = clear.into_iter().filter(|(kind, _)| *kind == ContentType::HANDSHAKE);
+        let message: Vec<u8> = hello.flat_map(|(_, part)| part).collect();
         let hello = ClientHello::parse(body_of(&message)).unwrap();
         let (random, session_id) = (*hello.random, hello.session_id.to_vec());
-        Self { message, random, session_id }
+        Self { message, random, session_id, early }
     }
 
     pub(crate) fn hello(&self) -> ClientHello<'_> {

@@ -239,14 +239,14 @@ impl Server {
     /// Opens what the client sends under its handshake keys: content type and content of each protected record.
     pub(crate) fn open(&self, bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
         let mut opener = Opener::tls13(self.suite, self.client_traffic.as_ref().unwrap()).unwrap();
-        let protected = super::records(bytes).into_iter().filter(|(outer, _)| *outer == ContentType::APPLICATION_DATA);
-        protected
-            .map(|(outer, fragment)| {
-                let mut record = clear(outer, &fragment);
-                let (content_type, place) = opener.open(&mut record).unwrap();
-                (content_type, record[place].to_vec())
-            })
-            .collect()
+        open_under(&mut opener, super::records(bytes))
+    }
+
+    /// What opens the early data that followed the hello.
+    pub(crate) fn early_opener(&self) -> Opener {
+        let early = EarlySecret::new(self.suite.hash, self.psk.as_deref()).unwrap();
+        let secret = early.client_early_traffic(&hash(self.suite.hash, &self.heard.message)).unwrap();
+        Opener::tls13(self.suite, &secret).unwrap()
     }
 
     /// All messages so far, in the form in which they are hashed.
@@ -263,6 +263,17 @@ impl Server {
     fn hash(&self) -> Vec<u8> {
         hash(self.suite.hash, &self.transcript)
     }
+}
+
+/// Content type and content of each protected record.
+pub(crate) fn open_under(opener: &mut Opener, records: Vec<(ContentType, Vec<u8>)>) -> Vec<(ContentType, Vec<u8>)> {
+    let protected = records.into_iter().filter(|(outer, _)| *outer == ContentType::APPLICATION_DATA);
+    let open = |(outer, fragment): (ContentType, Vec<u8>)| {
+        let mut record = clear(outer, &fragment);
+        let (content_type, place) = opener.open(&mut record).unwrap();
+        (content_type, record[place].to_vec())
+    };
+    protected.map(open).collect()
 }
 
 /// The server has sent its hello.
