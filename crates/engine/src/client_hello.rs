@@ -9,7 +9,7 @@ use reprise_wire::{
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::key_share::{EcdhKeyShare, KeyShare};
+use crate::key_share::{GROUPS, KeyShare, is_of_tls12};
 use crate::offer::{Offer, Psk};
 use crate::suite;
 use crate::verify::SCHEMES;
@@ -173,13 +173,16 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
 fn offered_groups(config: &Config) -> Vec<NamedGroup> {
     let mut groups = config.groups.clone();
     if config.survey {
-        let known = EcdhKeyShare::GROUPS.iter().copied();
-        let unspoken = [NamedGroup::SECP521R1, NamedGroup::X448, NamedGroup::FFDHE2048, NamedGroup::FFDHE3072];
+        let known = GROUPS.iter().copied();
+        let unspoken = [NamedGroup::X448, NamedGroup::FFDHE2048, NamedGroup::FFDHE3072];
         for group in known.chain(unspoken) {
             if !groups.contains(&group) {
                 groups.push(group);
             }
         }
+    }
+    if !config.versions.contains(&Version::Tls13) {
+        groups.retain(|&group| is_of_tls12(group));
     }
     groups
 }

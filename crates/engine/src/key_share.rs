@@ -1,8 +1,12 @@
 //! Key exchange: where an ephemeral key comes from is the caller's choice.
 
+mod hybrid;
+
+pub use hybrid::HybridKeyShare;
+
 use std::fmt;
 
-use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, PrivateKey, UnparsedPublicKey, X25519, agree};
+use aws_lc_rs::agreement::{ECDH_P256, ECDH_P384, ECDH_P521, PrivateKey, UnparsedPublicKey, X25519, agree};
 use reprise_wire::NamedGroup;
 use zeroize::Zeroizing;
 
@@ -30,7 +34,25 @@ pub trait KeyShares: Send + Sync {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error>;
 }
 
-/// Elliptic-curve Diffie-Hellman over X25519, P-256 or P-384 with a private key that the caller made.
+/// Every group that the engine speaks, the order of preference in which they may be offered. X25519MLKEM768 belongs to
+/// TLS 1.3 alone, and is left out of what a ClientHello of TLS 1.2 offers.
+pub const GROUPS: &[NamedGroup] =
+    &[NamedGroup::X25519MLKEM768, NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1, NamedGroup::SECP521R1];
+
+/// A share of any of [`GROUPS`] with new private keys of the crypto library's own making.
+pub fn generate_key_share(group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+    match group {
+        NamedGroup::X25519MLKEM768 => Ok(Box::new(HybridKeyShare::generate()?)),
+        group => Ok(Box::new(EcdhKeyShare::generate(group)?)),
+    }
+}
+
+/// Whether TLS 1.2 knows such a group: a key encapsulation has no place in its messages.
+pub(crate) fn is_of_tls12(group: NamedGroup) -> bool {
+    group != NamedGroup::X25519MLKEM768
+}
+
+/// Elliptic-curve Diffie-Hellman over X25519, P-256, P-384 or P-521 with a private key that the caller made.
 pub struct EcdhKeyShare {
     group: NamedGroup,
     private: PrivateKey,
@@ -38,7 +60,7 @@ pub struct EcdhKeyShare {
 }
 
 impl EcdhKeyShare {
-    /// The groups that there are, the order of preference in which they are offered.
+    /// The groups that every client offers, in the order of preference that is common.
     pub const GROUPS: &'static [NamedGroup] = &[NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
 
     /// A share with a new private key of the crypto library's own making.
@@ -47,7 +69,8 @@ impl EcdhKeyShare {
         Self::new(group, private)
     }
 
-    /// A share with a given private key: 32 bytes for X25519 and P-256, 48 for P-384, big-endian for the latter two.
+    /// A share with a given private key: 32 bytes for X25519 and P-256, 48 for P-384, 66 for P-521; big-endian for
+    /// all but X25519.
     pub fn from_private_key(group: NamedGroup, private: &[u8]) -> Result<Self, Error> {
         let private = PrivateKey::from_private_key(algorithm(group)?, private).map_err(|_| Error::Crypto("private key"))?;
         Self::new(group, private)
@@ -90,6 +113,7 @@ fn algorithm(group: NamedGroup) -> Result<&'static aws_lc_rs::agreement::Algorit
         NamedGroup::X25519 => Ok(&X25519),
         NamedGroup::SECP256R1 => Ok(&ECDH_P256),
         NamedGroup::SECP384R1 => Ok(&ECDH_P384),
+        NamedGroup::SECP521R1 => Ok(&ECDH_P521),
         _ => Err(Error::NothingToOffer("no key share of this group")),
     }
 }
@@ -100,7 +124,7 @@ mod tests {
 
     #[test]
     fn two_new_shares_of_every_group_agree() {
-        for &group in EcdhKeyShare::GROUPS {
+        for &group in GROUPS.iter().filter(|&&group| group != NamedGroup::X25519MLKEM768) {
             let [ours, theirs] = [(); 2].map(|()| Box::new(EcdhKeyShare::generate(group).unwrap()));
             assert_ne!(ours.public(), theirs.public());
             assert_eq!(format!("{ours:?}"), format!("EcdhKeyShare({group})"));
@@ -111,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_group_that_is_not_spoken_has_no_share() {
-        let refused = EcdhKeyShare::generate(NamedGroup::SECP521R1).err();
+        let refused = EcdhKeyShare::generate(NamedGroup::X448).err();
         assert_eq!(refused, Some(Error::NothingToOffer("no key share of this group")));
         assert!(EcdhKeyShare::from_private_key(NamedGroup::X25519, &[1; 31]).is_err());
         assert!(EcdhKeyShare::from_private_key(NamedGroup::SECP256R1, &[0; 32]).is_err());

@@ -52,7 +52,7 @@ pub use config::{Config, Entropy, Start, Tls13Extensions};
 pub use connection::{Connection, Ready};
 pub use error::{Error, Misbehaviour, Unspoken};
 pub use key_log::{KeyLog, line as key_log_line};
-pub use key_share::{EcdhKeyShare, KeyShare, KeyShares, SharedSecret};
+pub use key_share::{EcdhKeyShare, GROUPS, HybridKeyShare, KeyShare, KeyShares, SharedSecret, generate_key_share};
 pub use offer::{ExternalPsk, Offer};
 pub use secret::Secret;
 pub use session::{Session, Tls12Session, Tls12Ticket, Tls13Ticket};

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use aws_lc_rs::rand;
 use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use reprise_engine::{
-    CertificatePolicy, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer,
-    Session, Start, Tls13Extensions,
+    CertificatePolicy, ClientIdentity, Config, Connection, Entropy, Error, KeyShare, KeyShares, Offer, Session, Start,
+    Tls13Extensions, generate_key_share,
 };
 use reprise_trace::{Kind, Nanos};
 use reprise_wire::NamedGroup;
@@ -209,7 +209,7 @@ struct FreshKeyShares;
 
 impl KeyShares for FreshKeyShares {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        Ok(Box::new(EcdhKeyShare::generate(group)?))
+        generate_key_share(group)
     }
 }
 

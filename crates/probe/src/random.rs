@@ -2,7 +2,7 @@
 
 use aws_lc_rs::rand;
 use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
-use reprise_engine::{EcdhKeyShare, Entropy, Error, KeyShare, KeyShares};
+use reprise_engine::{Entropy, Error, KeyShare, KeyShares, generate_key_share};
 use reprise_wire::NamedGroup;
 
 /// A new key pair for each connection.
@@ -10,7 +10,7 @@ pub(crate) struct FreshKeyShares;
 
 impl KeyShares for FreshKeyShares {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        Ok(Box::new(EcdhKeyShare::generate(group)?))
+        generate_key_share(group)
     }
 }
 

@@ -6,7 +6,7 @@ use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, List16, 
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
-use crate::key_share::EcdhKeyShare;
+use crate::key_share::GROUPS;
 
 /// The body of a message of this type, or the complaint that another came.
 pub(super) fn expect<'m>(message: &Handshake<'m>, expected: HandshakeType) -> Result<&'m [u8], Error> {
@@ -115,7 +115,7 @@ pub(super) fn check_group(core: &Core, group: NamedGroup) -> Result<(), Error> {
     if !core.offered.has_group(group) {
         return Err(Misbehaviour::UnofferedGroup(group).into());
     }
-    if !core.config.groups.contains(&group) && !EcdhKeyShare::GROUPS.contains(&group) {
+    if !core.config.groups.contains(&group) && !GROUPS.contains(&group) {
         return Err(Error::Unspoken(Unspoken::Group(group)));
     }
     Ok(())

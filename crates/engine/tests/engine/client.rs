@@ -8,7 +8,7 @@ use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Entropy, Error, KeyLog, KeyShare, KeyShares, Signer, Start,
-    Tls13Extensions, WebPkiVerifier, key_log_line, suite::SUITES,
+    Tls13Extensions, WebPkiVerifier, generate_key_share, key_log_line, suite::SUITES,
 };
 use reprise_engine::{Connection, Offer};
 use reprise_lab::{Authority, Identity};
@@ -75,6 +75,9 @@ impl Entropy for Seeded {
 
 impl KeyShares for Seeded {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        if [NamedGroup::X25519MLKEM768, NamedGroup::SECP521R1].contains(&group) {
+            return generate_key_share(group);
+        }
         let length = if group == NamedGroup::SECP384R1 { 48 } else { 32 };
         let mut private = self.block();
         // Below the order of every curve.

@@ -9,6 +9,7 @@ mod client_authentication;
 mod early_data;
 mod external_psk;
 mod floods;
+mod groups;
 mod mutation;
 mod not_tls;
 mod nothing_to_offer;

@@ -38,16 +38,16 @@ fn a_group_that_is_not_spoken_is_named() {
     let mut client = surveying(Version::Tls12);
     let mut server = greeted_with(&mut client, |_| {});
     let certificate = server.certificate(KeyKind::P256);
-    server.group = NamedGroup::SECP521R1;
-    let exchange = server.server_key_exchange_as(&[4; 133], SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {});
+    server.group = NamedGroup::X448;
+    let exchange = server.server_key_exchange_as(&[4; 56], SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {});
     let error = client.receive(NOW, &handshake(&[certificate, exchange])).unwrap_err();
-    assert_eq!(error, Error::Unspoken(Unspoken::Group(NamedGroup::SECP521R1)));
+    assert_eq!(error, Error::Unspoken(Unspoken::Group(NamedGroup::X448)));
 
     let mut client = surveying(Version::Tls13);
     let mut server = tls13::Server::answering(&mut client);
-    let retry = server.retry(NamedGroup::SECP521R1);
+    let retry = server.retry(NamedGroup::X448);
     let error = client.receive(NOW, &server.say(&retry)).unwrap_err();
-    assert_eq!(error, Error::Unspoken(Unspoken::Group(NamedGroup::SECP521R1)));
+    assert_eq!(error, Error::Unspoken(Unspoken::Group(NamedGroup::X448)));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::handshake::checks::{check_group, choose_scheme, expect};
+use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
 use crate::verify::{CertificateError, KeyKind, LeafKey};
 
@@ -58,6 +59,9 @@ impl ExpectServerKeyExchange {
         let body = expect(message, HandshakeType::SERVER_KEY_EXCHANGE)?;
         let exchange = ServerKeyExchangeEcdhe::parse(body).map_err(Error::malformed("ServerKeyExchange"))?;
         check_group(core, exchange.group)?;
+        if !is_of_tls12(exchange.group) {
+            return Err(Misbehaviour::UnofferedGroup(exchange.group).into());
+        }
 
         // RFC 8422 §5.4: both randoms and the parameters are signed.
         let handshaking = &mut self.handshake.handshaking;

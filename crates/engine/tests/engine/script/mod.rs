@@ -90,9 +90,13 @@ impl Heard {
 
 /// The server's key share, the same in every test.
 pub(crate) fn share(group: NamedGroup) -> EcdhKeyShare {
-    let mut private = [7; 48];
+    let mut private = [7; 66];
     private[0] = 0;
-    let length = if group == NamedGroup::SECP384R1 { 48 } else { 32 };
+    let length = match group {
+        NamedGroup::SECP384R1 => 48,
+        NamedGroup::SECP521R1 => 66,
+        _ => 32,
+    };
     EcdhKeyShare::from_private_key(group, &private[..length]).unwrap()
 }
 
