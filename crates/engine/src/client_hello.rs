@@ -119,6 +119,9 @@ impl Hello<'_> {
             if let Some(cookie) = self.cookie {
                 extensions.push(ExtensionType::COOKIE, |out| vec16(out, |out| out.extend_from_slice(cookie)));
             }
+            if let Some(request) = &config.tls13.ticket_request {
+                extensions.push(ExtensionType::TICKET_REQUEST, |out| request.emit(out));
+            }
             if matches!(self.offer, Offer::Early(_)) {
                 extensions.push(ExtensionType::EARLY_DATA, |_| {});
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reprise_trace::{PskMode, Version};
+use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
 
@@ -51,11 +52,13 @@ pub struct Tls13Extensions {
     /// any case, so that a server that refuses psk_ke can still do a full handshake. Where it is empty, no extension says so:
     /// then no session can be offered, and the server gives no ticket.
     pub psk_modes: Vec<PskMode>,
+    /// How many tickets are asked for (RFC 9149); `None`, the default, leaves it to the server.
+    pub ticket_request: Option<TicketRequest>,
 }
 
 impl Default for Tls13Extensions {
     fn default() -> Self {
-        Self { psk_modes: vec![PskMode::PskDheKe] }
+        Self { psk_modes: vec![PskMode::PskDheKe], ticket_request: None }
     }
 }
 

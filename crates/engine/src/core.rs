@@ -184,6 +184,7 @@ impl Core {
             early_data: self.early_data.verdict(),
             session_offered,
             tickets: 0,
+            tickets_promised: None,
             session_id_given: false,
         });
     }

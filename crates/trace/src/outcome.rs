@@ -38,6 +38,8 @@ pub struct Outcome {
     pub session_offered: bool,
     /// Tickets received so far.
     pub tickets: u32,
+    /// How many tickets the server said it would send (RFC 9149); `None` where it was not asked or did not say.
+    pub tickets_promised: Option<u8>,
     /// Whether the server gave a session ID under TLS 1.2 that a later connection may offer.
     pub session_id_given: bool,
 }

@@ -70,9 +70,15 @@ impl Place {
                 E::SESSION_TICKET,
                 E::RENEGOTIATION_INFO,
             ],
-            Self::EncryptedExtensions => {
-                &[E::SERVER_NAME, E::MAX_FRAGMENT_LENGTH, E::SUPPORTED_GROUPS, E::ALPN, E::RECORD_SIZE_LIMIT, E::EARLY_DATA]
-            }
+            Self::EncryptedExtensions => &[
+                E::SERVER_NAME,
+                E::MAX_FRAGMENT_LENGTH,
+                E::SUPPORTED_GROUPS,
+                E::ALPN,
+                E::RECORD_SIZE_LIMIT,
+                E::EARLY_DATA,
+                E::TICKET_REQUEST,
+            ],
             Self::Certificate => &[E::STATUS_REQUEST, E::SIGNED_CERTIFICATE_TIMESTAMP],
         };
         permitted.contains(&extension)

@@ -284,7 +284,7 @@ fn a_server_of_tls12_cannot_be_spoken_to_any_more() {
 
 #[test]
 fn it_may_be_sent_until_the_finished_and_goes_with_psk_ke_too() {
-    let tls13 = Tls13Extensions { psk_modes: vec![PskMode::PskKe] };
+    let tls13 = Tls13Extensions { psk_modes: vec![PskMode::PskKe], ..Tls13Extensions::default() };
     let mut client = begun_with(Config { tls13, ..config() }, Offer::Early(ticket()));
     client.send_early(NOW, b"at once").unwrap();
     let mut server = Server::answering(&mut client).resuming(&ticket()).without_share();

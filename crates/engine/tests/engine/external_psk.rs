@@ -22,7 +22,7 @@ fn psk(hash: Hash) -> ExternalPsk {
 }
 
 fn config(psk_modes: &[PskMode]) -> Config {
-    let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec() };
+    let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec(), ..Tls13Extensions::default() };
     Config { versions: vec![Version::Tls13], tls13, ..trusting_client() }
 }
 

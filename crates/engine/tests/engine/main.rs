@@ -24,6 +24,7 @@ mod retry;
 mod script;
 mod server;
 mod survey;
+mod ticket_request;
 mod tls12;
 mod tls12_legacy;
 mod tls13;

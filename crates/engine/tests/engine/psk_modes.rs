@@ -13,7 +13,7 @@ use crate::server::{self, ONLY_TLS13, authority};
 use crate::{FULL, begun_with, ticket, tickets};
 
 fn config(modes: &[PskMode]) -> Config {
-    let tls13 = Tls13Extensions { psk_modes: modes.to_vec() };
+    let tls13 = Tls13Extensions { psk_modes: modes.to_vec(), ..Tls13Extensions::default() };
     Config { versions: vec![Version::Tls13], tls13, ..trusting_client() }
 }
 

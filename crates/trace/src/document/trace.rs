@@ -176,6 +176,7 @@ mod tests {
             early_data: None,
             session_offered: kind != Kind::Full,
             tickets: 0,
+            tickets_promised: None,
             session_id_given: false,
         };
         let sample = Sample {

@@ -1,7 +1,7 @@
 //! EncryptedExtensions (RFC 8446 §4.3.1).
 
 use reprise_trace::{EarlyData, Kind};
-use reprise_wire::extensions::{Empty, SupportedGroups};
+use reprise_wire::extensions::{Empty, SupportedGroups, TicketRequestHint};
 use reprise_wire::{EncryptedExtensions, ExtensionType, Extensions, Handshake, HandshakeType};
 
 use super::{ClientCertificate, ExpectCertificateOrRequest, ExpectFinished, HandshakeKeys};
@@ -26,6 +26,8 @@ impl ExpectEncryptedExtensions {
         // What the server would have preferred: for a later connection, and not to be acted on (RFC 8446 §4.2.7).
         read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
+        let hint = read(extensions, ExtensionType::TICKET_REQUEST, TicketRequestHint::parse)?;
+        core.note(|outcome| outcome.tickets_promised = hint.map(|hint| hint.expected_count));
         self.settle_early_data(core, extensions)?;
         self.handshaking.transcript.add(message.raw);
 
