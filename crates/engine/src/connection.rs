@@ -133,6 +133,22 @@ impl Connection {
         self.core.early_data.take_rejected()
     }
 
+    /// Sends a KeyUpdate (RFC 8446 §4.6.3): what is sent from here on is under new keys. With `ask_server` the server is to
+    /// update its own; while such a request is unanswered there is no second, so that answers cannot pile up.
+    ///
+    /// Fails with [`Error::NoKeyUpdate`] under TLS 1.2, before the handshake is done and while a request is unanswered,
+    /// and leaves the connection as it was.
+    pub fn update_keys(&mut self, now: Nanos, ask_server: bool) -> Result<(), Error> {
+        self.core.now = now;
+        match &mut self.state {
+            None => Err(Error::Closed),
+            Some(_) if self.core.closed => Err(Error::Closed),
+            Some(State::Tls13Traffic(traffic)) => traffic.update_keys(&mut self.core, ask_server),
+            Some(State::Tls12Traffic(_)) => Err(Error::NoKeyUpdate("TLS 1.2 has no KeyUpdate")),
+            Some(_) => Err(Error::NoKeyUpdate("the handshake is not done")),
+        }
+    }
+
     /// Sends close_notify. What the server still sends is still read.
     pub fn close(&mut self, now: Nanos) -> Result<(), Error> {
         self.core.now = now;

@@ -64,6 +64,9 @@ pub enum Error {
     /// A primitive failed that does not fail on valid input.
     #[error("the crypto library failed at {0}")]
     Crypto(&'static str),
+    /// Keys cannot be updated, or not yet; the connection goes on as it was.
+    #[error("the keys cannot be updated: {0}")]
+    NoKeyUpdate(&'static str),
     /// The connection was used after it had failed or was closed.
     #[error("the connection is closed")]
     Closed,
@@ -73,7 +76,7 @@ impl Error {
     /// The alert that tells the server why (RFC 8446 §6.2); `None` where an alert would be pointless.
     pub fn alert(&self) -> Option<AlertDescription> {
         match self {
-            Self::NotTls(_) | Self::AlertReceived(_) | Self::ClosedEarly(_) | Self::Closed => None,
+            Self::NotTls(_) | Self::AlertReceived(_) | Self::ClosedEarly(_) | Self::NoKeyUpdate(_) | Self::Closed => None,
             Self::Malformed { error, .. } => Some(match error {
                 reprise_wire::Error::Illegal(_) | reprise_wire::Error::DuplicateExtension(_) => {
                     AlertDescription::ILLEGAL_PARAMETER

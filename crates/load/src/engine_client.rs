@@ -240,7 +240,7 @@ fn fault_of(error: &Error) -> Fault {
         Error::AlertReceived(description) => Fault::Alert(*description),
         Error::Certificate(_) => Fault::BadCertificate,
         Error::BadRecordMac => Fault::BadRecordMac,
-        Error::ClosedEarly(_) | Error::Closed => Fault::ClosedEarly,
+        Error::ClosedEarly(_) | Error::NoKeyUpdate(_) | Error::Closed => Fault::ClosedEarly,
         Error::TooLarge { .. } | Error::TooMany { .. } => Fault::TooLarge,
         Error::Crypto(_) => Fault::Crypto,
     }

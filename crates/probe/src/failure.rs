@@ -128,6 +128,7 @@ fn tls_name(error: &Error) -> String {
         Error::NothingToOffer(_) => "nothing_to_offer".to_owned(),
         Error::NoCommonSignatureScheme => "no_common_signature_scheme".to_owned(),
         Error::Crypto(_) => "crypto".to_owned(),
+        Error::NoKeyUpdate(_) => "no_key_update".to_owned(),
         Error::Closed => "closed".to_owned(),
     }
 }

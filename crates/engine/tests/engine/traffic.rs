@@ -127,6 +127,72 @@ fn keys_are_updated_when_the_server_updates_its_own() {
 }
 
 #[test]
+fn the_client_updates_its_keys_and_asks_the_server_to_update_its_own() {
+    for suite in SUITES {
+        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::new(client(authority()), server.start());
+        pair.drive();
+        for round in 0..40_u8 {
+            let ask_server = round % 2 == 0;
+            pair.client.update_keys(pair.now, ask_server).unwrap();
+            if ask_server {
+                let unanswered = Error::NoKeyUpdate("the server has not answered the last request yet");
+                assert_eq!(pair.client.update_keys(pair.now, true), Err(unanswered));
+                pair.client.update_keys(pair.now, false).unwrap();
+            }
+            pair.client.send(pair.now, &[round]).unwrap();
+            pair.drive();
+            assert_eq!(pair.heard, [round]);
+            // rustls answers with the next that it sends.
+            pair.echo();
+            pair.drive();
+            assert_eq!(pair.client.take_application_data(), [round]);
+        }
+        let count = |name| pair.story().iter().filter(|event| *event == name).count();
+        assert_eq!((count("> {KeyUpdate}"), count("< {KeyUpdate}")), (60, 20));
+    }
+}
+
+#[test]
+fn an_answer_that_was_asked_for_is_no_flood_and_ends_the_wait() {
+    let mut client = begun(Version::Tls13);
+    let mut server = connected(&mut client);
+    let mut secret = server.send_application();
+    let update = framed(HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
+    for _ in 0..100 {
+        client.update_keys(NOW, true).unwrap();
+        client.receive(NOW, &server.record(ContentType::HANDSHAKE, &update)).unwrap();
+        secret = secret.next().unwrap();
+        server.send_under(&secret);
+    }
+    // And those that were not are still counted.
+    let flood = (0..100).find_map(|_| {
+        let received = client.receive(NOW, &server.record(ContentType::HANDSHAKE, &update));
+        secret = secret.next().unwrap();
+        server.send_under(&secret);
+        received.err()
+    });
+    assert_eq!(flood, Some(Error::TooMany { what: "KeyUpdate", limit: 32 }));
+    assert_eq!(client.update_keys(NOW, false), Err(Error::Closed));
+}
+
+#[test]
+fn keys_are_not_updated_where_there_is_no_such_thing() {
+    let mut begun = begun(Version::Tls13);
+    assert_eq!(begun.update_keys(NOW, false), Err(Error::NoKeyUpdate("the handshake is not done")));
+    let mut tls12 = pair(Version::Tls12);
+    tls12.drive();
+    assert_eq!(tls12.client.update_keys(NOW, true), Err(Error::NoKeyUpdate("TLS 1.2 has no KeyUpdate")));
+    tls12.client.send(NOW, b"unharmed").unwrap();
+    tls12.drive();
+    assert_eq!(tls12.heard, b"unharmed");
+    let mut closed = pair(Version::Tls13);
+    closed.drive();
+    closed.client.close(NOW).unwrap();
+    assert_eq!(closed.client.update_keys(NOW, false), Err(Error::Closed));
+}
+
+#[test]
 fn bytes_that_arrive_one_by_one_tell_the_same_story() {
     for version in [Version::Tls12, Version::Tls13] {
         let told: Vec<_> = [usize::MAX, 7, 1]

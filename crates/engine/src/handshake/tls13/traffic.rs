@@ -20,6 +20,8 @@ pub(crate) struct Traffic {
     client: TrafficSecret,
     server: TrafficSecret,
     tickets: usize,
+    /// Whether the server owes us a KeyUpdate.
+    update_owed: bool,
 }
 
 impl Traffic {
@@ -29,14 +31,14 @@ impl Traffic {
         client: TrafficSecret,
         server: TrafficSecret,
     ) -> Self {
-        Self { suite, resumption, client, server, tickets: 0 }
+        Self { suite, resumption, client, server, tickets: 0, update_owed: false }
     }
 
     pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
         core.confirmed = true;
         match message.msg_type {
             HandshakeType::NEW_SESSION_TICKET => self.take_ticket(core, message.body)?,
-            HandshakeType::KEY_UPDATE => self.update_keys(core, message.body)?,
+            HandshakeType::KEY_UPDATE => self.follow_update(core, message.body)?,
             _ => return Err(unexpected(message, "application data")),
         }
         Ok(State::Tls13Traffic(self))
@@ -62,18 +64,35 @@ impl Traffic {
         Ok(())
     }
 
-    fn update_keys(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
-        core.count_idle("KeyUpdate")?;
+    /// Updates the keys in which we send, and asks the server to update its own, unless it owes us that already.
+    pub(crate) fn update_keys(&mut self, core: &mut Core, ask_server: bool) -> Result<(), Error> {
+        if ask_server && self.update_owed {
+            return Err(Error::NoKeyUpdate("the server has not answered the last request yet"));
+        }
+        self.update_owed |= ask_server;
+        self.send_update(core, ask_server)
+    }
+
+    fn follow_update(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
+        if !std::mem::take(&mut self.update_owed) {
+            core.count_idle("KeyUpdate")?;
+        }
         let update = KeyUpdate::parse(body).map_err(Error::malformed("KeyUpdate"))?;
         self.server = self.server.next()?;
         core.receive_under(Opener::tls13(self.suite, &self.server)?);
         if update.request_update && !core.closed {
-            let mut answer = Vec::new();
-            frame(&mut answer, HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
-            core.send_handshake(&answer)?;
-            self.client = self.client.next()?;
-            core.send_under(Sealer::tls13(self.suite, &self.client)?);
+            self.send_update(core, false)?;
         }
+        Ok(())
+    }
+
+    /// The KeyUpdate itself is the last under the old keys (RFC 8446 §4.6.3).
+    fn send_update(&mut self, core: &mut Core, request_update: bool) -> Result<(), Error> {
+        let mut message = Vec::new();
+        frame(&mut message, HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update }.emit(out));
+        core.send_handshake(&message)?;
+        self.client = self.client.next()?;
+        core.send_under(Sealer::tls13(self.suite, &self.client)?);
         Ok(())
     }
 }
