@@ -55,5 +55,5 @@ pub use key_log::{KeyLog, line as key_log_line};
 pub use key_share::{EcdhKeyShare, GROUPS, HybridKeyShare, KeyShare, KeyShares, SharedSecret, generate_key_share};
 pub use offer::{ExternalPsk, Offer};
 pub use secret::Secret;
-pub use session::{Session, Tls12Session, Tls12Ticket, Tls13Ticket};
+pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket};
 pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, WebPkiVerifier, public_key_of};

@@ -1,5 +1,9 @@
 //! What one connection leaves behind for the next.
 
+mod encoding;
+
+pub use encoding::SessionError;
+
 use reprise_trace::Nanos;
 
 use crate::key_schedule::tls12::MasterSecret;
@@ -18,6 +22,27 @@ pub enum Session {
     Tls13(Tls13Ticket),
 }
 
+/// When a session came to this process, and how old it was by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// By the clock of this process.
+    pub at: Nanos,
+    /// Zero, but for a session that another process has left behind: it is older than this one's clock.
+    pub prior_age: Nanos,
+}
+
+impl Receipt {
+    /// Fresh from the server.
+    pub fn fresh(now: Nanos) -> Self {
+        Self { at: now, prior_age: Nanos(0) }
+    }
+
+    /// The session's age at `now`.
+    pub fn age(self, now: Nanos) -> Nanos {
+        self.prior_age + now.since(self.at)
+    }
+}
+
 /// What a TLS 1.2 handshake leaves behind.
 #[derive(Clone, Debug)]
 pub struct Tls12Session {
@@ -32,7 +57,7 @@ pub struct Tls12Session {
     /// The ticket that the server gave (RFC 5077).
     pub ticket: Option<Tls12Ticket>,
     /// When it was made, or its ticket renewed.
-    pub received_at: Nanos,
+    pub received: Receipt,
 }
 
 /// An RFC 5077 ticket.
@@ -60,7 +85,7 @@ pub struct Tls13Ticket {
     /// Bytes of early data that the server would take; `None` if none at all.
     pub max_early_data: Option<u32>,
     /// When it came.
-    pub received_at: Nanos,
+    pub received: Receipt,
     /// The protocol that ALPN chose on the connection that gave it.
     pub alpn: Option<Vec<u8>>,
 }
@@ -68,12 +93,12 @@ pub struct Tls13Ticket {
 impl Tls13Ticket {
     /// `obfuscated_ticket_age` at `now` (RFC 8446 §4.2.11.1): milliseconds, modulo 2^32.
     pub fn obfuscated_age(&self, now: Nanos) -> u32 {
-        let age_ms = now.since(self.received_at).0 / 1_000_000;
+        let age_ms = self.received.age(now).0 / 1_000_000;
         (age_ms as u32).wrapping_add(self.age_add)
     }
 
     /// Whether it is to be discarded: its lifetime, seven days at most (RFC 8446 §4.6.1), is over.
     pub fn is_expired(&self, now: Nanos) -> bool {
-        now.since(self.received_at).0 / 1_000_000_000 >= u64::from(self.lifetime.min(MAX_LIFETIME))
+        self.received.age(now).0 / 1_000_000_000 >= u64::from(self.lifetime.min(MAX_LIFETIME))
     }
 }

@@ -16,7 +16,7 @@ use crate::transcript::Transcript;
 use crate::vector_file::Trace;
 use crate::{
     CertificateError, CertificatePolicy, ChainVerifier, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error,
-    KeyShare, KeyShares, Offer, Secret, Session, Signer, Tls13Extensions, Tls13Ticket,
+    KeyShare, KeyShares, Offer, Receipt, Secret, Session, Signer, Tls13Extensions, Tls13Ticket,
 };
 
 const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -35,7 +35,7 @@ fn section_3_simple_with_its_rsa_1024_signature_unverified() {
         [Session::Tls13(ticket)] => {
             assert_eq!(ticket.psk.as_ref(), trace.get("resumption psk"));
             assert_eq!((ticket.lifetime, ticket.max_early_data), (30, Some(1024)));
-            assert_eq!(ticket.received_at, Nanos(2_000_000));
+            assert_eq!(ticket.received, Receipt::fresh(Nanos(2_000_000)));
         }
         other => panic!("{other:?}"),
     }
@@ -68,7 +68,7 @@ fn section_4_resumed_with_early_data() {
         lifetime: 30,
         age_add: 0,
         max_early_data: Some(1024),
-        received_at: Nanos(0),
+        received: Receipt::fresh(Nanos(0)),
         alpn: None,
     };
     let mut connection = start(&trace, config(Vec::new()), Offer::Early(ticket));

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use reprise_engine::suite::find;
-use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Secret, Tls13Extensions, Tls13Ticket};
+use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Receipt, Secret, Tls13Extensions, Tls13Ticket};
 use reprise_lab::KeyKind;
 use reprise_trace::{EarlyData, Kind, Outcome, PskMode, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
@@ -189,7 +189,7 @@ fn ticket() -> Tls13Ticket {
         lifetime: 3600,
         age_add: 0,
         max_early_data: Some(1000),
-        received_at: NOW,
+        received: Receipt::fresh(NOW),
         alpn: Some(b"http/1.1".to_vec()),
     }
 }

@@ -21,6 +21,7 @@ mod refusals_tls13;
 mod resumption_tls12;
 mod resumption_tls13;
 mod retry;
+mod saved_sessions;
 mod script;
 mod server;
 mod survey;

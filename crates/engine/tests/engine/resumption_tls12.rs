@@ -58,7 +58,7 @@ fn an_id_resumes_again_and_again() {
             latest = session(pair.client.take_sessions());
             assert_eq!(latest.session_id, first.session_id);
             // Resuming does not make a session younger.
-            assert_eq!(latest.received_at, first.received_at);
+            assert_eq!(latest.received.at, first.received.at);
         }
     }
 }
@@ -93,7 +93,7 @@ fn a_ticket_resumes_and_is_renewed() {
 
         latest = session(pair.client.take_sessions());
         assert_ne!(latest.ticket, before.ticket);
-        assert!(latest.received_at > before.received_at);
+        assert!(latest.received.at > before.received.at);
         assert!(latest.session_id.is_empty(), "the echo of a random ID is no ID");
         assert_eq!(latest.master_secret.as_bytes(), before.master_secret.as_bytes());
     }

@@ -138,7 +138,7 @@ fn a_ticket_says_how_long_it_lives() {
     let mut pair = pair(SUITES[0], Resumption::Tickets);
     pair.drive();
     let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
-    assert_eq!(ticket.received_at, pair.now);
+    assert_eq!(ticket.received.at, pair.now);
     assert!(ticket.lifetime > 0 && ticket.max_early_data.is_none());
     assert!(!ticket.is_expired(pair.now));
     let end = pair.now + Nanos(u64::from(ticket.lifetime) * 1_000_000_000);

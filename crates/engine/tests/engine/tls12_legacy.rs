@@ -115,7 +115,7 @@ fn a_session_with_an_id_and_a_ticket_can_be_offered_as_either() {
         assert_eq!(client.outcome().unwrap().kind, kind);
         // Not renewed, so it stays good, and as old as it was.
         let kept = session(client.take_sessions());
-        assert_eq!((kept.ticket, kept.received_at), (known.ticket.clone(), known.received_at));
+        assert_eq!((kept.ticket, kept.received.at), (known.ticket.clone(), known.received.at));
         assert_eq!(kept.session_id.is_empty(), kind == Kind::Ticket);
     }
 }

@@ -2,7 +2,6 @@
 //! last, in an abbreviated one the client (RFC 5246 §7.3).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use reprise_trace::Nanos;
 use reprise_wire::{Finished, Handshake, HandshakeType, NewSessionTicketTls12};
 
 use super::{Handshake12, client_flight};
@@ -12,7 +11,7 @@ use crate::handshake::State;
 use crate::handshake::checks::expect;
 use crate::key_schedule::tls12::{KeyBlock, MasterSecret};
 use crate::protection::{Opener, Sealer};
-use crate::session::{Session, Tls12Session, Tls12Ticket};
+use crate::session::{Receipt, Session, Tls12Session, Tls12Ticket};
 
 /// Who sends the last Finished.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,8 +33,8 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// What the server sends first. `since` is the age of the session that is resumed.
-    pub(super) fn begin(self, since: Option<Nanos>) -> State {
+    /// What the server sends first. `since` is when the session came that is resumed.
+    pub(super) fn begin(self, since: Option<Receipt>) -> State {
         if self.handshake.ticket_due {
             State::Tls12Ticket(Box::new(ExpectTicket { ending: self, since }))
         } else {
@@ -46,7 +45,7 @@ impl Ending {
 
 pub(crate) struct ExpectTicket {
     ending: Ending,
-    since: Option<Nanos>,
+    since: Option<Receipt>,
 }
 
 impl ExpectTicket {
@@ -68,7 +67,7 @@ impl ExpectTicket {
 
 pub(crate) struct ExpectChangeCipherSpec {
     ending: Ending,
-    since: Option<Nanos>,
+    since: Option<Receipt>,
 }
 
 impl ExpectChangeCipherSpec {
@@ -81,7 +80,7 @@ impl ExpectChangeCipherSpec {
 
 pub(crate) struct ExpectFinished {
     ending: Ending,
-    since: Option<Nanos>,
+    since: Option<Receipt>,
 }
 
 impl ExpectFinished {
@@ -108,7 +107,7 @@ impl ExpectFinished {
                 extended_master_secret: handshake.extended_master_secret,
                 session_id: handshake.session_id,
                 ticket,
-                received_at: since.unwrap_or(core.now),
+                received: since.unwrap_or(Receipt::fresh(core.now)),
             }));
         }
         Ok(State::Tls12Traffic(Traffic))

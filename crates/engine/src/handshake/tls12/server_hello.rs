@@ -74,7 +74,7 @@ pub(crate) fn accept(
     core.log_secret("CLIENT_RANDOM", &client_random, master.as_bytes());
     // A ticket that is not renewed stays good.
     let ending = finished::Ending { handshake, master, keys, ticket: session.ticket, order: Order::ClientLast };
-    Ok(ending.begin(Some(session.received_at)))
+    Ok(ending.begin(Some(session.received)))
 }
 
 /// Reads what the server answers; returns whether it uses the extended master secret (RFC 7627).

@@ -8,7 +8,7 @@ use crate::handshake::State;
 use crate::handshake::checks::unexpected;
 use crate::key_schedule::tls13::{ResumptionSecret, TrafficSecret};
 use crate::protection::{Opener, Sealer};
-use crate::session::{Session, Tls13Ticket};
+use crate::session::{Receipt, Session, Tls13Ticket};
 use crate::suite::Suite;
 
 /// Tickets that are read; the engine keeps fewer, but must not derive keys for ever.
@@ -58,7 +58,7 @@ impl Traffic {
             lifetime: ticket.lifetime,
             age_add: ticket.age_add,
             max_early_data: ticket.max_early_data_size(),
-            received_at: core.now,
+            received: Receipt::fresh(core.now),
             alpn: core.protocol.clone(),
         }));
         Ok(())
