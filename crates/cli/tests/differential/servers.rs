@@ -1,0 +1,72 @@
+//! The servers that every client goes to.
+
+use std::net::SocketAddr;
+
+use reprise_lab::servers::{
+    ClientVerify, GnutlsServ, GnutlsServConfig, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache,
+};
+use reprise_lab::{EmbeddedServer, KeyKind, Resumption};
+
+use crate::harness::Lab;
+
+/// Where a server is and what matters to the choice of offers.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) name: &'static str,
+    pub(crate) address: SocketAddr,
+    pub(crate) asks_for_certificate: bool,
+    pub(crate) resumes: bool,
+}
+
+/// All of them, running.
+pub(crate) struct Servers {
+    all: Vec<Server>,
+    _running: Vec<Box<dyn RealServer>>,
+}
+
+impl Servers {
+    /// Five stacks' worth of behaviour: tickets and session IDs, RSA and ECDSA, a server that asks for certificates, one
+    /// that resumes nothing, and one that knows no extended_master_secret.
+    pub(crate) fn start(lab: &Lab) -> Self {
+        let both = || vec![lab.identity(KeyKind::Rsa2048), lab.identity(KeyKind::P256)];
+        let tickets = Nginx::start(NginxConfig::new(both())).unwrap();
+        let ids = Nginx::start(NginxConfig {
+            session_tickets: false,
+            session_cache: SessionCache::Shared("1m".to_owned()),
+            client_verify: ClientVerify::Optional(lab.authority.pem()),
+            ..NginxConfig::new(both())
+        })
+        .unwrap();
+        let gnutls = GnutlsServ::start(GnutlsServConfig::new(lab.identity(KeyKind::P256))).unwrap();
+        let legacy = GnutlsServ::start(GnutlsServConfig {
+            priority: ":%NO_SESSION_HASH".to_owned(),
+            ..GnutlsServConfig::new(lab.identity(KeyKind::Rsa2048))
+        })
+        .unwrap();
+        let off = SServer::start(SServerConfig {
+            tickets: false,
+            cache: false,
+            num_tickets: Some(0),
+            ..SServerConfig::new(vec![lab.identity(KeyKind::P384)])
+        })
+        .unwrap();
+        let rustls = lab.server(Resumption::Ticket);
+
+        let server = |name, address| Server { name, address, asks_for_certificate: false, resumes: true };
+        let all = vec![
+            server("nginx, tickets", tickets.address()),
+            Server { asks_for_certificate: true, ..server("nginx, IDs, client certificates", ids.address()) },
+            server("gnutls-serv", gnutls.address()),
+            server("gnutls-serv without extended_master_secret", legacy.address()),
+            Server { resumes: false, ..server("s_server, no resumption", off.address()) },
+            server("rustls, tickets", EmbeddedServer::address(&rustls)),
+        ];
+        let running: Vec<Box<dyn RealServer>> =
+            vec![Box::new(tickets), Box::new(ids), Box::new(gnutls), Box::new(legacy), Box::new(off), Box::new(rustls)];
+        Self { all, _running: running }
+    }
+
+    pub(crate) fn all(&self) -> &[Server] {
+        &self.all
+    }
+}
