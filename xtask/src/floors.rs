@@ -12,8 +12,10 @@ use cargo_metadata::{DependencyKind, Package};
 
 use crate::workspace::Workspace;
 
-/// The crate that tests of any floor may start servers with. It imports nothing that they could be testing through it.
-const LAB: &str = "reprise-lab";
+/// The crates that tests of any floor may start servers with.
+const FOR_TESTS: [&str; 2] = ["reprise-lab", SCRIPTED];
+/// It panics where a test should fail, so it is part of no program.
+const SCRIPTED: &str = "reprise-scripted";
 
 /// Prints the house from the top floor down. Fails, with every fault named, when a crate has no floor or imports one of
 /// its own or of a higher floor.
@@ -68,7 +70,11 @@ fn faults(crates: &[Crate]) -> Vec<String> {
         for import in &member.imports {
             // One without a floor has a fault of its own.
             let Some(&below) = floors.get(import.name.as_str()) else { continue };
-            if below < floor || import.for_tests && import.name == LAB {
+            if import.name == SCRIPTED && !import.for_tests {
+                faults.push(format!("{} imports {SCRIPTED}, which is for tests alone", member.name));
+                continue;
+            }
+            if below < floor || import.for_tests && FOR_TESTS.contains(&import.name.as_str()) {
                 continue;
             }
             let purpose = if import.for_tests { " for its tests" } else { "" };
@@ -117,10 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_import_the_lab_and_nothing_else_may() {
-        let lab = || member(LAB, Some(2), &[]);
-        assert_eq!(faults(&[lab(), member("engine", Some(1), &[(LAB, true)])]).len(), 0);
-        assert_eq!(faults(&[lab(), member("engine", Some(1), &[(LAB, false)])]).len(), 1);
+    fn tests_of_any_floor_may_import_what_starts_servers() {
+        for name in FOR_TESTS {
+            let servers = || member(name, Some(3), &[]);
+            assert_eq!(faults(&[servers(), member("engine", Some(1), &[(name, true)])]).len(), 0);
+            assert_eq!(faults(&[servers(), member("engine", Some(1), &[(name, false)])]).len(), 1);
+        }
+    }
+
+    #[test]
+    fn no_program_imports_what_panics_where_a_test_should_fail() {
+        let found = faults(&[member(SCRIPTED, Some(3), &[]), member("cli", Some(6), &[(SCRIPTED, false)])]);
+        assert_eq!(found, [format!("cli imports {SCRIPTED}, which is for tests alone")]);
     }
 
     #[test]

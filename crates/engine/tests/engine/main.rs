@@ -22,7 +22,6 @@ mod resumption_tls12;
 mod resumption_tls13;
 mod retry;
 mod saved_sessions;
-mod script;
 mod server;
 mod survey;
 mod ticket_request;
@@ -35,6 +34,7 @@ mod truncation;
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
+use reprise_scripted as script;
 use reprise_trace::Version;
 
 /// A full handshake that asks for a ticket.

@@ -1,35 +1,14 @@
 //! rustls as the server that does everything right.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
+use reprise_lab::KeyKind;
+pub(crate) use reprise_scripted::certificates::{authority, certificate};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
-
-/// The authority that all clients of these tests trust.
-pub(crate) fn authority() -> &'static Authority {
-    static AUTHORITY: OnceLock<Authority> = OnceLock::new();
-    AUTHORITY.get_or_init(|| Authority::new().unwrap())
-}
-
-/// A certificate for `localhost` with a key of this kind, made once.
-pub(crate) fn certificate(kind: KeyKind) -> &'static Identity {
-    static RSA: OnceLock<Identity> = OnceLock::new();
-    static P256: OnceLock<Identity> = OnceLock::new();
-    static P384: OnceLock<Identity> = OnceLock::new();
-    static ED25519: OnceLock<Identity> = OnceLock::new();
-    let place = match kind {
-        KeyKind::Rsa2048 => &RSA,
-        KeyKind::P256 => &P256,
-        KeyKind::P384 => &P384,
-        KeyKind::Ed25519 => &ED25519,
-        other => panic!("no test has a certificate with {other}"),
-    };
-    place.get_or_init(|| authority().server(&ServerSpec::new(kind)).unwrap())
-}
 
 /// What a rustls server is made of.
 pub(crate) struct Server {

@@ -1,7 +1,16 @@
-//! Servers that say what a test tells them to say, under live keys. Honest unless told otherwise.
+//! TLS servers that say what a test tells them to say, under live keys. Honest unless told otherwise.
+//!
+//! A server is driven message by message: [`tls12::Server`] and [`tls13::Server`] make each message as an honest server
+//! would, and the test sends it, or something else. [`client`] has the clients that they talk to.
+//!
+//! For tests and fuzzing alone: where a test should fail, it panics.
 
-pub(crate) mod tls12;
-pub(crate) mod tls13;
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+pub mod certificates;
+pub mod client;
+pub mod tls12;
+pub mod tls13;
 
 use aws_lc_rs::digest::{SHA256, SHA384, digest};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
@@ -14,35 +23,42 @@ use reprise_wire::{
     NamedGroup, ProtocolVersion, Record, ServerHello, frame,
 };
 
-use crate::server::certificate;
+use crate::certificates::certificate;
 
 /// When everything happens, where time does not matter.
-pub(crate) const NOW: Nanos = Nanos(5_000_000);
+pub const NOW: Nanos = Nanos(5_000_000);
 
 /// A ServerHello or HelloRetryRequest in the making.
 #[derive(Clone)]
-pub(crate) struct Hello {
-    pub(crate) legacy_version: ProtocolVersion,
-    pub(crate) random: [u8; 32],
-    pub(crate) session_id: Vec<u8>,
-    pub(crate) suite: CipherSuite,
-    pub(crate) compression: u8,
-    pub(crate) extensions: Vec<(ExtensionType, Vec<u8>)>,
+pub struct Hello {
+    /// TLS 1.2 in both versions.
+    pub legacy_version: ProtocolVersion,
+    /// That of a HelloRetryRequest makes it one.
+    pub random: [u8; 32],
+    /// Under TLS 1.3 the client's own.
+    pub session_id: Vec<u8>,
+    /// The suite that is chosen.
+    pub suite: CipherSuite,
+    /// 0 in any honest hello.
+    pub compression: u8,
+    /// In order, each with its data.
+    pub extensions: Vec<(ExtensionType, Vec<u8>)>,
 }
 
 impl Hello {
     /// Says this in an extension, in place of what it said before.
-    pub(crate) fn set(&mut self, extension: ExtensionType, data: &[u8]) {
+    pub fn set(&mut self, extension: ExtensionType, data: &[u8]) {
         self.remove(extension);
         self.extensions.push((extension, data.to_vec()));
     }
 
-    pub(crate) fn remove(&mut self, extension: ExtensionType) {
+    /// Takes an extension out.
+    pub fn remove(&mut self, extension: ExtensionType) {
         self.extensions.retain(|(known, _)| *known != extension);
     }
 
     /// The message, framed.
-    pub(crate) fn message(&self) -> Vec<u8> {
+    pub fn message(&self) -> Vec<u8> {
         let extensions = extensions(&self.extensions);
         let hello = ServerHello {
             legacy_version: self.legacy_version,
@@ -57,20 +73,26 @@ impl Hello {
 }
 
 /// What the client said first, and what may be said to it.
-pub(crate) struct Heard {
+pub struct Heard {
     /// The ClientHello, framed.
-    pub(crate) message: Vec<u8>,
-    pub(crate) random: [u8; 32],
-    pub(crate) session_id: Vec<u8>,
+    pub message: Vec<u8>,
+    /// Its random.
+    pub random: [u8; 32],
+    /// The session ID that it offers, or makes up.
+    pub session_id: Vec<u8>,
     /// What followed it under other keys: the records of early data.
-    pub(crate) early: Vec<(ContentType, Vec<u8>)>,
+    pub early: Vec<(ContentType, Vec<u8>)>,
 }
 
 impl Heard {
     /// Takes the client's hello from it; what stands before it, a ChangeCipherSpec, is passed over.
-    pub(crate) fn from(client: &mut Connection) -> Self {
-        let (early, clear) =
-            records(&client.take_outgoing(NOW)).into_iter().partition(|(kind, _)| *kind == ContentType::APPLICATION_DATA);
+    pub fn from(client: &mut Connection) -> Self {
+        Self::of(&client.take_outgoing(NOW))
+    }
+
+    /// The hello in what a client has sent.
+    pub fn of(bytes: &[u8]) -> Self {
+        let (early, clear) = records(bytes).into_iter().partition(|(kind, _)| *kind == ContentType::APPLICATION_DATA);
         let clear: Vec<(ContentType, Vec<u8>)> = clear;
         let hello = clear.into_iter().filter(|(kind, _)| *kind == ContentType::HANDSHAKE);
         let message: Vec<u8> = hello.flat_map(|(_, part)| part).collect();
@@ -79,17 +101,19 @@ impl Heard {
         Self { message, random, session_id, early }
     }
 
-    pub(crate) fn hello(&self) -> ClientHello<'_> {
+    /// The hello, parsed.
+    pub fn hello(&self) -> ClientHello<'_> {
         ClientHello::parse(body_of(&self.message)).unwrap()
     }
 
-    pub(crate) fn extension(&self, extension: ExtensionType) -> Option<&[u8]> {
+    /// What the hello says in this extension.
+    pub fn extension(&self, extension: ExtensionType) -> Option<&[u8]> {
         self.hello().extensions.unwrap().find(extension)
     }
 }
 
 /// The server's key share, the same in every test.
-pub(crate) fn share(group: NamedGroup) -> EcdhKeyShare {
+pub fn share(group: NamedGroup) -> EcdhKeyShare {
     let mut private = [7; 66];
     private[0] = 0;
     let length = match group {
@@ -101,28 +125,32 @@ pub(crate) fn share(group: NamedGroup) -> EcdhKeyShare {
 }
 
 /// A signature by the server's P-256 key.
-pub(crate) fn sign(message: &[u8]) -> Vec<u8> {
+pub fn sign(message: &[u8]) -> Vec<u8> {
     let key = certificate(KeyKind::P256).key_der();
     let key = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key.secret_der()).unwrap();
     key.sign(&aws_lc_rs::rand::SystemRandom::new(), message).unwrap().as_ref().to_vec()
 }
 
-pub(crate) fn hash(hash: Hash, messages: &[u8]) -> Vec<u8> {
+/// The hash of messages, as the suite has it.
+pub fn hash(hash: Hash, messages: &[u8]) -> Vec<u8> {
     let algorithm = if hash == Hash::Sha256 { &SHA256 } else { &SHA384 };
     digest(algorithm, messages).as_ref().to_vec()
 }
 
-pub(crate) fn framed(msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+/// A handshake message: type, length, body.
+pub fn framed(msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut message = Vec::new();
     frame(&mut message, msg_type, body);
     message
 }
 
-pub(crate) fn body_of(message: &[u8]) -> &[u8] {
+/// The body of a framed message.
+pub fn body_of(message: &[u8]) -> &[u8] {
     Handshake::parse(message).unwrap().unwrap().0.body
 }
 
-pub(crate) fn extensions(list: &[(ExtensionType, Vec<u8>)]) -> ExtensionsBuilder {
+/// A list of extensions, ready to be emitted.
+pub fn extensions(list: &[(ExtensionType, Vec<u8>)]) -> ExtensionsBuilder {
     let mut extensions = ExtensionsBuilder::new();
     for (extension, data) in list {
         extensions.push(*extension, |out| out.extend_from_slice(data));
@@ -131,7 +159,7 @@ pub(crate) fn extensions(list: &[(ExtensionType, Vec<u8>)]) -> ExtensionsBuilder
 }
 
 /// A fragment in the clear, in as many records as it takes.
-pub(crate) fn clear(content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+pub fn clear(content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for fragment in fragment.chunks(MAX_PLAINTEXT) {
         record(content_type, fragment, &mut out);
@@ -140,12 +168,12 @@ pub(crate) fn clear(content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
 }
 
 /// One record in the clear, however long or empty.
-pub(crate) fn record(content_type: ContentType, fragment: &[u8], out: &mut Vec<u8>) {
+pub fn record(content_type: ContentType, fragment: &[u8], out: &mut Vec<u8>) {
     Record { content_type, version: ProtocolVersion::TLS_1_2, fragment }.emit(out);
 }
 
 /// Content type and fragment of every record.
-pub(crate) fn records(mut bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
+pub fn records(mut bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
     let mut records = Vec::new();
     while let Some((record, consumed)) = Record::parse(bytes).unwrap() {
         records.push((record.content_type, record.fragment.to_vec()));
@@ -156,7 +184,7 @@ pub(crate) fn records(mut bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
 }
 
 /// The alert that the client has sent, if it has.
-pub(crate) fn alert_of(client: &mut Connection) -> Option<String> {
+pub fn alert_of(client: &mut Connection) -> Option<String> {
     let _ = client.take_outgoing(NOW);
     let last = client.events().last()?;
     let is_alert = matches!(last.what, reprise_trace::What::Alert { .. }) && last.direction == Direction::Sent;

@@ -12,13 +12,15 @@ use reprise_wire::{
     NewSessionTicketTls13, ProtocolVersion, SignatureScheme,
 };
 
-use super::{Heard, Hello, NOW, clear, extensions, framed, hash, share, sign};
-use crate::server::certificate;
+use crate::certificates::certificate;
+use crate::{Heard, Hello, NOW, clear, extensions, framed, hash, share, sign};
 
 /// A server that has received a ClientHello.
-pub(crate) struct Server {
-    pub(crate) heard: Heard,
-    pub(crate) suite: &'static Suite,
+pub struct Server {
+    /// The client's hello, the second one if it sent two.
+    pub heard: Heard,
+    /// The suite of its keys.
+    pub suite: &'static Suite,
     /// All messages so far, in the form in which they are hashed.
     transcript: Vec<u8>,
     shared: Option<SharedSecret>,
@@ -34,8 +36,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// Takes the client's first hello.
-    pub(crate) fn answering(client: &mut Connection) -> Self {
-        let heard = Heard::from(client);
+    pub fn answering(client: &mut Connection) -> Self {
+        Self::to(Heard::from(client))
+    }
+
+    /// Answers this hello.
+    pub fn to(heard: Heard) -> Self {
         let transcript = heard.message.clone();
         let mut server = Self {
             heard,
@@ -54,23 +60,25 @@ impl Server {
         server
     }
 
-    pub(crate) fn under(mut self, suite: CipherSuite) -> Self {
+    /// Chooses this suite.
+    pub fn under(mut self, suite: CipherSuite) -> Self {
         self.suite = find(suite).unwrap();
         self
     }
 
-    pub(crate) fn resuming(self, ticket: &Tls13Ticket) -> Self {
+    /// Takes this ticket, which the client offers.
+    pub fn resuming(self, ticket: &Tls13Ticket) -> Self {
         self.taking(ticket.psk.as_ref())
     }
 
     /// Takes the first PSK of the hello.
-    pub(crate) fn taking(mut self, psk: &[u8]) -> Self {
+    pub fn taking(mut self, psk: &[u8]) -> Self {
         self.psk = Some(psk.to_vec());
         self
     }
 
     /// Says no key share: the keys come from the PSK alone.
-    pub(crate) fn without_share(mut self) -> Self {
+    pub fn without_share(mut self) -> Self {
         self.shared = None;
         self.public.clear();
         self
@@ -86,7 +94,7 @@ impl Server {
     }
 
     /// The ServerHello that an honest server would send.
-    pub(crate) fn hello(&self) -> Hello {
+    pub fn hello(&self) -> Hello {
         let mut hello = Hello {
             legacy_version: ProtocolVersion::TLS_1_2,
             random: [9; 32],
@@ -108,7 +116,7 @@ impl Server {
     }
 
     /// The HelloRetryRequest that an honest server would send that wants this group.
-    pub(crate) fn retry(&self, group: reprise_wire::NamedGroup) -> Hello {
+    pub fn retry(&self, group: reprise_wire::NamedGroup) -> Hello {
         let mut hello = Hello { random: HELLO_RETRY_REQUEST_RANDOM, ..self.hello() };
         hello.set(ExtensionType::KEY_SHARE, &group.0.to_be_bytes());
         hello.remove(ExtensionType::PRE_SHARED_KEY);
@@ -116,7 +124,7 @@ impl Server {
     }
 
     /// Says a hello, honest or not; the keys are those that an honest one would lead to.
-    pub(crate) fn say(&mut self, hello: &Hello) -> Vec<u8> {
+    pub fn say(&mut self, hello: &Hello) -> Vec<u8> {
         let message = hello.message();
         let record = clear(ContentType::HANDSHAKE, &message);
         if hello.random == HELLO_RETRY_REQUEST_RANDOM {
@@ -137,20 +145,27 @@ impl Server {
     }
 
     /// Takes the client's second hello.
-    pub(crate) fn hear_again(&mut self, client: &mut Connection) {
-        self.heard = Heard::from(client);
+    pub fn hear_again(&mut self, client: &mut Connection) {
+        self.hear_hello(Heard::from(client));
+    }
+
+    /// Takes this hello for the client's second one.
+    pub fn hear_hello(&mut self, heard: Heard) {
+        self.heard = heard;
         self.transcript.extend_from_slice(&self.heard.message);
         self.agree();
     }
 
     // Messages: each is added to the transcript as it is made.
 
-    pub(crate) fn encrypted_extensions(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
+    /// EncryptedExtensions with these.
+    pub fn encrypted_extensions(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
         self.message(HandshakeType::ENCRYPTED_EXTENSIONS, |out| list.view().emit(out))
     }
 
-    pub(crate) fn certificate_request(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
+    /// A CertificateRequest with these extensions.
+    pub fn certificate_request(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
         self.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
             vec8(out, |_| {});
@@ -158,17 +173,14 @@ impl Server {
         })
     }
 
-    pub(crate) fn certificate(&mut self) -> Vec<u8> {
+    /// The chain with a P-256 key.
+    pub fn certificate(&mut self) -> Vec<u8> {
         let chain: Vec<&[u8]> = certificate(KeyKind::P256).chain().iter().map(|der| &**der).collect();
         self.certificate_with(&[], &chain, &[])
     }
 
-    pub(crate) fn certificate_with(
-        &mut self,
-        context: &[u8],
-        chain: &[&[u8]],
-        list: &[(ExtensionType, Vec<u8>)],
-    ) -> Vec<u8> {
+    /// A Certificate of this context and chain, with the same extensions at each entry.
+    pub fn certificate_with(&mut self, context: &[u8], chain: &[&[u8]], list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
         self.message(HandshakeType::CERTIFICATE, |out| {
             vec8(out, |out| out.extend_from_slice(context));
@@ -181,11 +193,13 @@ impl Server {
         })
     }
 
-    pub(crate) fn certificate_verify(&mut self) -> Vec<u8> {
+    /// The server's signature over all messages so far.
+    pub fn certificate_verify(&mut self) -> Vec<u8> {
         self.certificate_verify_as(SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {})
     }
 
-    pub(crate) fn certificate_verify_as(&mut self, scheme: SignatureScheme, spoil: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    /// A signature that claims another scheme, or is spoilt.
+    pub fn certificate_verify_as(&mut self, scheme: SignatureScheme, spoil: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let signed = [&[b' '; 64][..], b"TLS 1.3, server CertificateVerify\0", &self.hash()].concat();
         let mut signature = sign(&signed);
         spoil(&mut signature);
@@ -195,14 +209,14 @@ impl Server {
     }
 
     /// The Finished; from here on the application secrets are known.
-    pub(crate) fn finished(&mut self) -> Vec<u8> {
+    pub fn finished(&mut self) -> Vec<u8> {
         let verify_data = self.server_traffic.as_ref().unwrap().finished(&self.hash()).unwrap();
         self.master = self.secret.take().map(|secret| secret.master().unwrap());
         self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(verify_data.as_ref()))
     }
 
     /// EncryptedExtensions to Finished, as an honest server would send them.
-    pub(crate) fn flight(&mut self) -> Vec<Vec<u8>> {
+    pub fn flight(&mut self) -> Vec<Vec<u8>> {
         let mut flight = vec![self.encrypted_extensions(&[])];
         if self.psk.is_none() {
             flight.extend([self.certificate(), self.certificate_verify()]);
@@ -214,43 +228,44 @@ impl Server {
     // Records.
 
     /// A record under the keys in force.
-    pub(crate) fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+    pub fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         self.sealer.as_mut().unwrap().seal(content_type, fragment, &mut out).unwrap();
         out
     }
 
     /// Messages in one record.
-    pub(crate) fn handshake(&mut self, messages: &[Vec<u8>]) -> Vec<u8> {
+    pub fn handshake(&mut self, messages: &[Vec<u8>]) -> Vec<u8> {
         self.record(ContentType::HANDSHAKE, &messages.concat())
     }
 
     /// From here on the server sends under its application keys.
-    pub(crate) fn send_application(&mut self) -> TrafficSecret {
+    pub fn send_application(&mut self) -> TrafficSecret {
         let secret = self.master.as_ref().unwrap().server_traffic(&self.hash()).unwrap();
         self.send_under(&secret);
         secret
     }
 
-    pub(crate) fn send_under(&mut self, secret: &TrafficSecret) {
+    /// From here on the server sends under this secret.
+    pub fn send_under(&mut self, secret: &TrafficSecret) {
         self.sealer = Some(Sealer::tls13(self.suite, secret).unwrap());
     }
 
     /// Opens what the client sends under its handshake keys: content type and content of each protected record.
-    pub(crate) fn open(&self, bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
+    pub fn open(&self, bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
         let mut opener = Opener::tls13(self.suite, self.client_traffic.as_ref().unwrap()).unwrap();
-        open_under(&mut opener, super::records(bytes))
+        open_under(&mut opener, crate::records(bytes))
     }
 
     /// What opens the early data that followed the hello.
-    pub(crate) fn early_opener(&self) -> Opener {
+    pub fn early_opener(&self) -> Opener {
         let early = EarlySecret::new(self.suite.hash, self.psk.as_deref()).unwrap();
         let secret = early.client_early_traffic(&hash(self.suite.hash, &self.heard.message)).unwrap();
         Opener::tls13(self.suite, &secret).unwrap()
     }
 
     /// All messages so far, in the form in which they are hashed.
-    pub(crate) fn said_and_heard(&self) -> &[u8] {
+    pub fn said_and_heard(&self) -> &[u8] {
         &self.transcript
     }
 
@@ -266,7 +281,7 @@ impl Server {
 }
 
 /// Content type and content of each protected record.
-pub(crate) fn open_under(opener: &mut Opener, records: Vec<(ContentType, Vec<u8>)>) -> Vec<(ContentType, Vec<u8>)> {
+pub fn open_under(opener: &mut Opener, records: Vec<(ContentType, Vec<u8>)>) -> Vec<(ContentType, Vec<u8>)> {
     let protected = records.into_iter().filter(|(outer, _)| *outer == ContentType::APPLICATION_DATA);
     let open = |(outer, fragment): (ContentType, Vec<u8>)| {
         let mut record = clear(outer, &fragment);
@@ -277,7 +292,7 @@ pub(crate) fn open_under(opener: &mut Opener, records: Vec<(ContentType, Vec<u8>
 }
 
 /// The server has sent its hello.
-pub(crate) fn greeted(client: &mut Connection) -> Server {
+pub fn greeted(client: &mut Connection) -> Server {
     let mut server = Server::answering(client);
     let hello = server.hello();
     client.receive(NOW, &server.say(&hello)).unwrap();
@@ -285,7 +300,7 @@ pub(crate) fn greeted(client: &mut Connection) -> Server {
 }
 
 /// The handshake is done on both sides, and the server sends under its application keys.
-pub(crate) fn connected(client: &mut Connection) -> Server {
+pub fn connected(client: &mut Connection) -> Server {
     let mut server = greeted(client);
     let flight = server.flight();
     client.receive(NOW, &server.handshake(&flight)).unwrap();
@@ -295,7 +310,7 @@ pub(crate) fn connected(client: &mut Connection) -> Server {
 }
 
 /// What the client makes of a ServerHello that was edited.
-pub(crate) fn refusal_of_hello(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Error {
+pub fn refusal_of_hello(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Error {
     let mut server = Server::answering(client);
     let mut hello = server.hello();
     edit(&mut hello);
@@ -303,7 +318,7 @@ pub(crate) fn refusal_of_hello(client: &mut Connection, edit: impl FnOnce(&mut H
 }
 
 /// A NewSessionTicket that is good for a day.
-pub(crate) fn new_session_ticket(nonce: &[u8], ticket: &[u8]) -> Vec<u8> {
+pub fn new_session_ticket(nonce: &[u8], ticket: &[u8]) -> Vec<u8> {
     framed(HandshakeType::NEW_SESSION_TICKET, |out| {
         let extensions = Default::default();
         NewSessionTicketTls13 { lifetime: 86_400, age_add: 7, nonce, ticket, extensions }.emit(out);
@@ -311,7 +326,7 @@ pub(crate) fn new_session_ticket(nonce: &[u8], ticket: &[u8]) -> Vec<u8> {
 }
 
 /// `name_list` of ALPN.
-pub(crate) fn protocols(names: &[&[u8]]) -> Vec<u8> {
+pub fn protocols(names: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
     vec16(&mut out, |out| names.iter().for_each(|name| vec8(out, |out| out.extend_from_slice(name))));
     out

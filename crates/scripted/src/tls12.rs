@@ -12,28 +12,37 @@ use reprise_wire::{
     ProtocolVersion, ServerKeyExchangeEcdhe, SignatureScheme,
 };
 
-use super::{Heard, Hello, NOW, body_of, clear, framed, hash, records, share, sign};
-use crate::server::certificate;
+use crate::certificates::certificate;
+use crate::{Heard, Hello, NOW, body_of, clear, framed, hash, records, share, sign};
 
 /// What a ChangeCipherSpec is on the wire.
-pub(crate) const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
+pub const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
 
 /// A server that has received a ClientHello.
-pub(crate) struct Server {
-    pub(crate) heard: Heard,
-    pub(crate) suite: &'static Suite,
-    pub(crate) group: NamedGroup,
+pub struct Server {
+    /// The client's hello.
+    pub heard: Heard,
+    /// The suite of its keys.
+    pub suite: &'static Suite,
+    /// The group of its key exchange.
+    pub group: NamedGroup,
     transcript: Vec<u8>,
     server_random: [u8; 32],
     extended: bool,
-    pub(crate) master: Option<MasterSecret>,
+    /// The master secret, once there is one.
+    pub master: Option<MasterSecret>,
     keys: Option<KeyBlock>,
     sealer: Option<Sealer>,
 }
 
 impl Server {
-    pub(crate) fn answering(client: &mut Connection) -> Self {
-        let heard = Heard::from(client);
+    /// Takes the client's hello from it.
+    pub fn answering(client: &mut Connection) -> Self {
+        Self::to(Heard::from(client))
+    }
+
+    /// Answers this hello.
+    pub fn to(heard: Heard) -> Self {
         let transcript = heard.message.clone();
         Self {
             heard,
@@ -48,13 +57,14 @@ impl Server {
         }
     }
 
-    pub(crate) fn under(mut self, suite: CipherSuite) -> Self {
+    /// Chooses this suite.
+    pub fn under(mut self, suite: CipherSuite) -> Self {
         self.suite = find(suite).unwrap();
         self
     }
 
     /// The ServerHello that an honest server would send: a full handshake, no ID, no ticket.
-    pub(crate) fn hello(&self) -> Hello {
+    pub fn hello(&self) -> Hello {
         Hello {
             legacy_version: ProtocolVersion::TLS_1_2,
             random: self.server_random,
@@ -69,7 +79,7 @@ impl Server {
     }
 
     /// Says a hello, honest or not.
-    pub(crate) fn say(&mut self, hello: &Hello) -> Vec<u8> {
+    pub fn say(&mut self, hello: &Hello) -> Vec<u8> {
         self.server_random = hello.random;
         self.extended = hello.extensions.iter().any(|(extension, _)| *extension == ExtensionType::EXTENDED_MASTER_SECRET);
         let message = hello.message();
@@ -79,19 +89,22 @@ impl Server {
 
     // Messages: each is added to the transcript as it is made.
 
-    pub(crate) fn certificate(&mut self, key: KeyKind) -> Vec<u8> {
+    /// The chain with a key of this kind.
+    pub fn certificate(&mut self, key: KeyKind) -> Vec<u8> {
         let chain: Vec<&[u8]> = certificate(key).chain().iter().map(|der| &**der).collect();
         self.message(HandshakeType::CERTIFICATE, |out| {
             vec24(out, |out| chain.iter().for_each(|der| vec24(out, |out| out.extend_from_slice(der))));
         })
     }
 
-    pub(crate) fn server_key_exchange(&mut self) -> Vec<u8> {
+    /// The server's key share, signed.
+    pub fn server_key_exchange(&mut self) -> Vec<u8> {
         let public = share(self.group).public().to_vec();
         self.server_key_exchange_as(&public, SignatureScheme::ECDSA_SECP256R1_SHA256, |_| {})
     }
 
-    pub(crate) fn server_key_exchange_as(
+    /// A key share, a scheme and a signature other than its own.
+    pub fn server_key_exchange_as(
         &mut self,
         public: &[u8],
         scheme: SignatureScheme,
@@ -107,23 +120,25 @@ impl Server {
         })
     }
 
-    pub(crate) fn done(&mut self) -> Vec<u8> {
+    /// ServerHelloDone.
+    pub fn done(&mut self) -> Vec<u8> {
         self.message(HandshakeType::SERVER_HELLO_DONE, |_| {})
     }
 
-    pub(crate) fn ticket(&mut self, ticket: &[u8]) -> Vec<u8> {
+    /// NewSessionTicket.
+    pub fn ticket(&mut self, ticket: &[u8]) -> Vec<u8> {
         self.message(HandshakeType::NEW_SESSION_TICKET, |out| NewSessionTicketTls12 { lifetime_hint: 300, ticket }.emit(out))
     }
 
     /// The Finished over all that was said and heard.
-    pub(crate) fn finished(&mut self) -> Vec<u8> {
+    pub fn finished(&mut self) -> Vec<u8> {
         let transcript = hash(self.suite.hash, &self.transcript);
         let verify_data = self.master.as_ref().unwrap().server_finished(self.suite, &transcript).unwrap();
         self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(&verify_data))
     }
 
     /// Certificate to ServerHelloDone, as an honest server would send them.
-    pub(crate) fn flight(&mut self) -> Vec<Vec<u8>> {
+    pub fn flight(&mut self) -> Vec<Vec<u8>> {
         if self.suite.key_exchange == KeyExchange::Rsa {
             return vec![self.certificate(KeyKind::Rsa2048), self.done()];
         }
@@ -131,8 +146,13 @@ impl Server {
     }
 
     /// Takes the client's flight up to its Finished, and verifies that.
-    pub(crate) fn hear_flight(&mut self, client: &mut Connection) {
-        let mut records = records(&client.take_outgoing(NOW)).into_iter();
+    pub fn hear_flight(&mut self, client: &mut Connection) {
+        self.hear(&client.take_outgoing(NOW));
+    }
+
+    /// Takes the client's flight up to its Finished from what it has sent, and verifies that.
+    pub fn hear(&mut self, bytes: &[u8]) {
+        let mut records = records(bytes).into_iter();
         let (_, exchange) = records.next().unwrap();
         self.transcript.extend_from_slice(&exchange);
         let premaster = match self.suite.key_exchange {
@@ -153,7 +173,7 @@ impl Server {
     }
 
     /// Takes the client's last flight of an abbreviated handshake.
-    pub(crate) fn hear_end(&mut self, client: &mut Connection) {
+    pub fn hear_end(&mut self, client: &mut Connection) {
         let mut records = records(&client.take_outgoing(NOW)).into_iter();
         assert_eq!(records.next(), Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])));
         self.hear_finished(&records.next().unwrap());
@@ -171,7 +191,7 @@ impl Server {
     }
 
     /// Keys from the master secret of a session.
-    pub(crate) fn resume(&mut self, master: MasterSecret) {
+    pub fn resume(&mut self, master: MasterSecret) {
         let keys = master.key_block(self.suite, &self.heard.random, &self.server_random).unwrap();
         self.sealer = Some(Sealer::tls12(self.suite, &keys.server).unwrap());
         self.keys = Some(keys);
@@ -179,14 +199,14 @@ impl Server {
     }
 
     /// A record under the server's keys.
-    pub(crate) fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
+    pub fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         self.sealer.as_mut().unwrap().seal(content_type, fragment, &mut out).unwrap();
         out
     }
 
     /// ChangeCipherSpec and Finished.
-    pub(crate) fn end(&mut self) -> Vec<u8> {
+    pub fn end(&mut self) -> Vec<u8> {
         let finished = self.finished();
         [&CHANGE_CIPHER_SPEC[..], &self.record(ContentType::HANDSHAKE, &finished)].concat()
     }
@@ -199,12 +219,12 @@ impl Server {
 }
 
 /// Messages in one record in the clear.
-pub(crate) fn handshake(messages: &[Vec<u8>]) -> Vec<u8> {
+pub fn handshake(messages: &[Vec<u8>]) -> Vec<u8> {
     clear(ContentType::HANDSHAKE, &messages.concat())
 }
 
 /// The server has sent its hello, as edited, and the client has taken it.
-pub(crate) fn greeted_with(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
+pub fn greeted_with(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
     let mut server = Server::answering(client);
     let mut hello = server.hello();
     edit(&mut hello);
@@ -213,7 +233,7 @@ pub(crate) fn greeted_with(client: &mut Connection, edit: impl FnOnce(&mut Hello
 }
 
 /// The client has sent its Finished, and the server has verified it.
-pub(crate) fn half_done(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
+pub fn half_done(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> Server {
     let mut server = greeted_with(client, edit);
     let flight = server.flight();
     client.receive(NOW, &handshake(&flight)).unwrap();
@@ -222,7 +242,7 @@ pub(crate) fn half_done(client: &mut Connection, edit: impl FnOnce(&mut Hello)) 
 }
 
 /// The handshake is done on both sides.
-pub(crate) fn connected(client: &mut Connection) -> Server {
+pub fn connected(client: &mut Connection) -> Server {
     let mut server = half_done(client, |_| {});
     client.receive(NOW, &server.end()).unwrap();
     server
