@@ -3,12 +3,18 @@
 //! A server is driven message by message: [`tls12::Server`] and [`tls13::Server`] make each message as an honest server
 //! would, and the test sends it, or something else. [`client`] has the clients that they talk to.
 //!
+//! A [`play::Play`] is a whole server: a setting, the honest lines that belong to it, and what deviates from them. It takes
+//! bytes and gives bytes, so the same play runs over memory, in a fuzzer and over sockets.
+//!
 //! For tests and fuzzing alone: where a test should fail, it panics.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 pub mod certificates;
 pub mod client;
+pub mod host;
+pub mod play;
+pub mod setting;
 pub mod tls12;
 pub mod tls13;
 

@@ -6,14 +6,15 @@ use reprise_engine::protection::{Opener, Sealer};
 use reprise_engine::suite::{KeyExchange, Suite, find};
 use reprise_engine::{Connection, KeyShare};
 use reprise_lab::KeyKind;
+use reprise_trace::Version;
 use reprise_wire::codec::vec24;
 use reprise_wire::{
-    CipherSuite, ClientKeyExchange, ContentType, ExtensionType, HandshakeType, NamedGroup, NewSessionTicketTls12,
-    ProtocolVersion, ServerKeyExchangeEcdhe, SignatureScheme,
+    CipherSuite, ClientKeyExchange, ContentType, ExtensionType, Handshake, HandshakeType, NamedGroup, NewSessionTicketTls12,
+    ProtocolVersion, ServerHello, ServerKeyExchangeEcdhe, SignatureScheme,
 };
 
 use crate::certificates::certificate;
-use crate::{Heard, Hello, NOW, body_of, clear, framed, hash, records, share, sign};
+use crate::{Heard, Hello, NOW, clear, framed, hash, records, share, sign};
 
 /// What a ChangeCipherSpec is on the wire.
 pub const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -32,7 +33,7 @@ pub struct Server {
     /// The master secret, once there is one.
     pub master: Option<MasterSecret>,
     keys: Option<KeyBlock>,
-    sealer: Option<Sealer>,
+    pub(crate) sealer: Option<Sealer>,
 }
 
 impl Server {
@@ -80,11 +81,33 @@ impl Server {
 
     /// Says a hello, honest or not.
     pub fn say(&mut self, hello: &Hello) -> Vec<u8> {
-        self.server_random = hello.random;
-        self.extended = hello.extensions.iter().any(|(extension, _)| *extension == ExtensionType::EXTENDED_MASTER_SECRET);
         let message = hello.message();
         self.transcript.extend_from_slice(&message);
+        self.abide_by(&message);
         clear(ContentType::HANDSHAKE, &message)
+    }
+
+    /// Goes on as a hello demands that was said, if it can be read: its random, its suite, its derivation of the secret.
+    pub fn abide_by(&mut self, hello: &[u8]) {
+        let Ok(Some((message, _))) = Handshake::parse(hello) else { return };
+        let Ok(hello) = ServerHello::parse(message.body) else { return };
+        self.server_random = *hello.random;
+        self.extended = hello.extensions.is_some_and(|list| list.find(ExtensionType::EXTENDED_MASTER_SECRET).is_some());
+        self.suite = find(hello.cipher_suite).filter(|suite| suite.version == Version::Tls12).unwrap_or(self.suite);
+    }
+
+    /// The transcript has these bytes where it had the last message, of this length.
+    pub fn amend(&mut self, length: usize, said: &[u8]) {
+        self.transcript.truncate(self.transcript.len().saturating_sub(length));
+        self.transcript.extend_from_slice(said);
+    }
+
+    /// A CertificateRequest for a certificate of any authority.
+    pub fn certificate_request(&mut self) -> Vec<u8> {
+        self.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
+            // ecdsa_sign (RFC 8422 §5.5); ecdsa_secp256r1_sha256; no names.
+            out.extend_from_slice(&[1, 64, 0, 2, 4, 3, 0, 0]);
+        })
     }
 
     // Messages: each is added to the transcript as it is made.
@@ -147,19 +170,33 @@ impl Server {
 
     /// Takes the client's flight up to its Finished, and verifies that.
     pub fn hear_flight(&mut self, client: &mut Connection) {
-        self.hear(&client.take_outgoing(NOW));
+        self.hear(&client.take_outgoing(NOW)).expect("the client's flight is not as it should be");
     }
 
-    /// Takes the client's flight up to its Finished from what it has sent, and verifies that.
-    pub fn hear(&mut self, bytes: &[u8]) {
+    /// Takes the client's flight up to its Finished from what it has sent, and verifies that. `None` if it is not what
+    /// an honest server expects.
+    pub fn hear(&mut self, bytes: &[u8]) -> Option<()> {
         let mut records = records(bytes).into_iter();
-        let (_, exchange) = records.next().unwrap();
-        self.transcript.extend_from_slice(&exchange);
+        let before_change = records.by_ref().take_while(|(kind, _)| *kind == ContentType::HANDSHAKE);
+        let flight: Vec<u8> = before_change.flat_map(|(_, fragment)| fragment).collect();
+        let mut rest = &flight[..];
+        while let Ok(Some((message, length))) = Handshake::parse(rest) {
+            self.transcript.extend_from_slice(message.raw);
+            if message.msg_type == HandshakeType::CLIENT_KEY_EXCHANGE {
+                let master = self.agree(message.body)?;
+                self.resume(master);
+            }
+            rest = &rest[length..];
+        }
+        self.hear_finished(&records.next()?)
+    }
+
+    fn agree(&self, exchange: &[u8]) -> Option<MasterSecret> {
         let premaster = match self.suite.key_exchange {
-            KeyExchange::Rsa => decrypt(body_of(&exchange)),
-            _ => match ClientKeyExchange::parse_ecdhe(body_of(&exchange)).unwrap() {
-                ClientKeyExchange::Ecdhe { public } => Box::new(share(self.group)).agree(public).unwrap().to_vec(),
-                ClientKeyExchange::Rsa { .. } => unreachable!(),
+            KeyExchange::Rsa => decrypt(exchange)?,
+            _ => match ClientKeyExchange::parse_ecdhe(exchange).ok()? {
+                ClientKeyExchange::Ecdhe { public } => Box::new(share(self.group)).agree(public).ok()?.to_vec(),
+                ClientKeyExchange::Rsa { .. } => return None,
             },
         };
         let master = if self.extended {
@@ -167,27 +204,24 @@ impl Server {
         } else {
             MasterSecret::new(self.suite, &premaster, &self.heard.random, &self.server_random)
         };
-        self.resume(master.unwrap());
-        assert_eq!(records.next(), Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])));
-        self.hear_finished(&records.next().unwrap());
+        master.ok()
     }
 
     /// Takes the client's last flight of an abbreviated handshake.
     pub fn hear_end(&mut self, client: &mut Connection) {
-        let mut records = records(&client.take_outgoing(NOW)).into_iter();
-        assert_eq!(records.next(), Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])));
-        self.hear_finished(&records.next().unwrap());
+        self.hear(&client.take_outgoing(NOW)).expect("the client's flight is not as it should be");
     }
 
-    fn hear_finished(&mut self, (content_type, fragment): &(ContentType, Vec<u8>)) {
-        let mut opener = Opener::tls12(self.suite, &self.keys.as_ref().unwrap().client).unwrap();
+    fn hear_finished(&mut self, (content_type, fragment): &(ContentType, Vec<u8>)) -> Option<()> {
+        let mut opener = Opener::tls12(self.suite, &self.keys.as_ref()?.client).ok()?;
         let mut record = clear(*content_type, fragment);
-        let (_, place) = opener.open(&mut record).unwrap();
+        let (_, place) = opener.open(&mut record).ok()?;
         let message = record[place].to_vec();
         let transcript = hash(self.suite.hash, &self.transcript);
-        let due = self.master.as_ref().unwrap().client_finished(self.suite, &transcript).unwrap();
-        assert_eq!(body_of(&message), due);
+        let due = self.master.as_ref()?.client_finished(self.suite, &transcript).ok()?;
+        let (finished, _) = Handshake::parse(&message).ok()??;
         self.transcript.extend_from_slice(&message);
+        (finished.body == due).then_some(())
     }
 
     /// Keys from the master secret of a session.
@@ -209,6 +243,11 @@ impl Server {
     pub fn end(&mut self) -> Vec<u8> {
         let finished = self.finished();
         [&CHANGE_CIPHER_SPEC[..], &self.record(ContentType::HANDSHAKE, &finished)].concat()
+    }
+
+    /// A message, honest or not, is part of the transcript.
+    pub(crate) fn add(&mut self, message: &[u8]) {
+        self.transcript.extend_from_slice(message);
     }
 
     fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
@@ -248,10 +287,10 @@ pub fn connected(client: &mut Connection) -> Server {
     server
 }
 
-fn decrypt(exchange: &[u8]) -> Vec<u8> {
-    let ClientKeyExchange::Rsa { encrypted } = ClientKeyExchange::parse_rsa(exchange).unwrap() else { unreachable!() };
+fn decrypt(exchange: &[u8]) -> Option<Vec<u8>> {
+    let ClientKeyExchange::Rsa { encrypted } = ClientKeyExchange::parse_rsa(exchange).ok()? else { return None };
     let key = PrivateDecryptingKey::from_pkcs8(certificate(KeyKind::Rsa2048).key_der().secret_der()).unwrap();
     let key = Pkcs1PrivateDecryptingKey::new(key).unwrap();
     let mut premaster = vec![0; key.min_output_size()];
-    key.decrypt(encrypted, &mut premaster).unwrap().to_vec()
+    key.decrypt(encrypted, &mut premaster).ok().map(|premaster| premaster.to_vec())
 }

@@ -5,11 +5,12 @@ use reprise_engine::protection::{Opener, Sealer};
 use reprise_engine::suite::{Suite, find};
 use reprise_engine::{Connection, Error, KeyShare, SharedSecret, Tls13Ticket};
 use reprise_lab::KeyKind;
+use reprise_trace::Version;
 use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::extensions::KeyShareClientHello;
 use reprise_wire::{
-    CertificateVerify, CipherSuite, ContentType, ExtensionType, HELLO_RETRY_REQUEST_RANDOM, HandshakeType,
-    NewSessionTicketTls13, ProtocolVersion, SignatureScheme,
+    CertificateVerify, CipherSuite, ContentType, ExtensionType, HELLO_RETRY_REQUEST_RANDOM, Handshake, HandshakeType,
+    NewSessionTicketTls13, ProtocolVersion, ServerHello, SignatureScheme,
 };
 
 use crate::certificates::certificate;
@@ -29,9 +30,9 @@ pub struct Server {
     psk: Option<Vec<u8>>,
     secret: Option<HandshakeSecret>,
     client_traffic: Option<TrafficSecret>,
-    server_traffic: Option<TrafficSecret>,
-    master: Option<MasterSecret>,
-    sealer: Option<Sealer>,
+    pub(crate) server_traffic: Option<TrafficSecret>,
+    pub(crate) master: Option<MasterSecret>,
+    pub(crate) sealer: Option<Sealer>,
 }
 
 impl Server {
@@ -85,7 +86,9 @@ impl Server {
     }
 
     fn agree(&mut self) {
-        let shares = KeyShareClientHello::parse(self.heard.extension(ExtensionType::KEY_SHARE).unwrap()).unwrap();
+        // A client of TLS 1.2 has none.
+        let Some(shares) = self.heard.extension(ExtensionType::KEY_SHARE) else { return };
+        let shares = KeyShareClientHello::parse(shares).unwrap();
         let theirs = shares.client_shares.first().unwrap();
         let ours = share(theirs.group);
         self.public =
@@ -126,14 +129,24 @@ impl Server {
     /// Says a hello, honest or not; the keys are those that an honest one would lead to.
     pub fn say(&mut self, hello: &Hello) -> Vec<u8> {
         let message = hello.message();
-        let record = clear(ContentType::HANDSHAKE, &message);
         if hello.random == HELLO_RETRY_REQUEST_RANDOM {
-            let first = hash(self.suite.hash, &self.transcript);
-            self.transcript = framed(HandshakeType::MESSAGE_HASH, |out| out.extend_from_slice(&first));
-            self.transcript.extend_from_slice(&message);
-            return record;
+            self.begin_again();
         }
         self.transcript.extend_from_slice(&message);
+        if hello.random != HELLO_RETRY_REQUEST_RANDOM {
+            self.change_keys();
+        }
+        clear(ContentType::HANDSHAKE, &message)
+    }
+
+    /// The first hello counts by its hash alone, now that the server asks for a second (RFC 8446 §4.4.1).
+    pub fn begin_again(&mut self) {
+        let first = hash(self.suite.hash, &self.transcript);
+        self.transcript = framed(HandshakeType::MESSAGE_HASH, |out| out.extend_from_slice(&first));
+    }
+
+    /// From here on both sides send under their handshake keys.
+    pub fn change_keys(&mut self) {
         let early = EarlySecret::new(self.suite.hash, self.psk.as_deref()).unwrap();
         let secret = early.handshake(self.shared.as_ref().map(|shared| &shared[..])).unwrap();
         let server_traffic = secret.server_traffic(&self.hash()).unwrap();
@@ -141,7 +154,24 @@ impl Server {
         self.server_traffic = Some(server_traffic);
         self.client_traffic = Some(secret.client_traffic(&self.hash()).unwrap());
         self.secret = Some(secret);
-        record
+    }
+
+    /// Goes on as a hello demands that was said, if it can be read: in its suite.
+    pub fn abide_by(&mut self, hello: &[u8]) {
+        let Ok(Some((message, _))) = Handshake::parse(hello) else { return };
+        let Ok(hello) = ServerHello::parse(message.body) else { return };
+        self.suite = find(hello.cipher_suite).filter(|suite| suite.version == Version::Tls13).unwrap_or(self.suite);
+    }
+
+    /// The transcript has these bytes where it had the last message, of this length.
+    pub fn amend(&mut self, length: usize, said: &[u8]) {
+        self.transcript.truncate(self.transcript.len().saturating_sub(length));
+        self.transcript.extend_from_slice(said);
+    }
+
+    /// A message, honest or not, is part of the transcript.
+    pub(crate) fn add(&mut self, message: &[u8]) {
+        self.transcript.extend_from_slice(message);
     }
 
     /// Takes the client's second hello.
@@ -211,7 +241,7 @@ impl Server {
     /// The Finished; from here on the application secrets are known.
     pub fn finished(&mut self) -> Vec<u8> {
         let verify_data = self.server_traffic.as_ref().unwrap().finished(&self.hash()).unwrap();
-        self.master = self.secret.take().map(|secret| secret.master().unwrap());
+        self.master = self.secret.take().map(|secret| secret.master().unwrap()).or(self.master.take());
         self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(verify_data.as_ref()))
     }
 

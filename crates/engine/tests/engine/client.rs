@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use reprise_engine::{KeyLog, key_log_line};
-pub(crate) use reprise_scripted::client::{Seeded, client, identity, start, trusting_client};
+pub(crate) use reprise_scripted::client::{client, identity, start, trusting_client};
 
 /// Remembers the lines of a key log.
 #[derive(Debug, Default)]
