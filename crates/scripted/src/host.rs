@@ -2,7 +2,6 @@
 
 use reprise_engine::key_schedule::tls13::TrafficSecret;
 use reprise_trace::{Kind, Version};
-use reprise_wire::codec::vec24;
 use reprise_wire::{ContentType, ExtensionType, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
 use crate::setting::{Line, Setting, tls12_session, tls13_ticket};
@@ -192,13 +191,7 @@ impl Host {
         let leaf = crate::certificates::certificate(reprise_lab::KeyKind::P256).chain()[0].to_vec();
         match &mut self.server {
             Server::Tls13(server) => server.certificate_with(&[], &[&leaf, &filler], &[]),
-            Server::Tls12(server) => {
-                let message = framed(HandshakeType::CERTIFICATE, |out| {
-                    vec24(out, |out| [&leaf, &filler].iter().for_each(|der| vec24(out, |out| out.extend_from_slice(der))));
-                });
-                server.add(&message);
-                message
-            }
+            Server::Tls12(server) => server.certificate_of(&[&leaf, &filler]),
         }
     }
 }

@@ -220,6 +220,7 @@ impl Play {
             self.lines.push_front(Staged { line, deviations });
             return self.lines.push_front(Staged { line: first, deviations: Vec::new() });
         }
+        let endless = deviations.iter().any(|deviation| matches!(deviation, Deviation::ForEver(_)));
         for deviation in &deviations {
             match deviation {
                 Deviation::Omit => return,
@@ -240,6 +241,10 @@ impl Play {
             }
             Line::Wait => {}
             line => self.say(&line, &deviations),
+        }
+        if endless && self.leaving.is_empty() {
+            // What cannot be said cannot be said for ever.
+            self.lines.pop_front();
         }
     }
 

@@ -115,6 +115,11 @@ impl Server {
     /// The chain with a key of this kind.
     pub fn certificate(&mut self, key: KeyKind) -> Vec<u8> {
         let chain: Vec<&[u8]> = certificate(key).chain().iter().map(|der| &**der).collect();
+        self.certificate_of(&chain)
+    }
+
+    /// A Certificate of this chain.
+    pub fn certificate_of(&mut self, chain: &[&[u8]]) -> Vec<u8> {
         self.message(HandshakeType::CERTIFICATE, |out| {
             vec24(out, |out| chain.iter().for_each(|der| vec24(out, |out| out.extend_from_slice(der))));
         })

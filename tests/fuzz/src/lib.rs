@@ -1,0 +1,40 @@
+//! The functions that fuzzing calls: each takes any bytes, and panics where a promise is broken.
+//!
+//! They are here, and not in `fuzz/`, so that a stable compiler can replay the corpora too: `cargo test -p
+//! reprise-fuzz-targets`. The fuzzing itself is `cargo +nightly fuzz run TARGET fuzz/corpus/TARGET tests/fuzz/corpus/TARGET`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken promise is a panic")]
+
+mod certificate;
+mod client;
+mod handshake;
+mod record;
+pub mod script;
+pub mod seeds;
+mod stream;
+mod target;
+
+/// A target: its name, what it does with bytes, and its seeds.
+pub struct Target {
+    /// As in `cargo fuzz run NAME`.
+    pub name: &'static str,
+    /// Takes any bytes.
+    pub run: fn(&[u8]),
+    /// What to begin with: a name for each, and its bytes.
+    pub seeds: fn() -> Vec<(String, Vec<u8>)>,
+}
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    Target { name: "record", run: record::run, seeds: seeds::records },
+    Target { name: "handshake", run: handshake::run, seeds: seeds::messages },
+    Target { name: "certificate", run: certificate::run, seeds: seeds::certificates },
+    Target { name: "client", run: client::run, seeds: seeds::scripts },
+    Target { name: "stream", run: stream::run, seeds: seeds::streams },
+    Target { name: "target", run: target::run, seeds: seeds::targets },
+];
+
+/// The target of this name.
+pub fn find(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
