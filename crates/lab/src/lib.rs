@@ -5,7 +5,8 @@
 //! - [`EmbeddedServer`]: HTTPS over rustls inside this process, with resumption switched as asked. `reprise measure`
 //!   without a target measures these.
 //! - [`servers`]: drivers that start real servers (nginx, `openssl s_server`) on free loopback ports. Tests only.
-//! - [`ScriptedServer`] and [`Relay`]: servers that misbehave at a chosen point. Tests only.
+//! - [`ScriptedServer`], [`Relay`] and [`PlayedServer`]: servers that misbehave at a chosen point, or in any way that a
+//!   test's own code thinks of. Tests only.
 //!
 //! The servers keep an account of each connection, joined to the client's by the client's port: the witness against
 //! which tests hold what the client claims.
@@ -32,6 +33,7 @@ mod error;
 mod identity;
 mod key_kind;
 mod listener;
+mod played;
 mod relay;
 mod rsa_1024;
 mod scripted;
@@ -42,6 +44,7 @@ pub use embedded::{ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
+pub use played::{Act, Actor, Ending, PlayedServer};
 pub use relay::{Fault, Relay, RelayRule};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};

@@ -136,7 +136,7 @@ fn play(guest: &Guest<'_>, script: &[Step], received: &Mutex<Vec<Vec<u8>>>) {
 }
 
 /// Ends the connection in order: to close with input unread would send a reset instead.
-fn close(socket: &TcpStream) {
+pub(crate) fn close(socket: &TcpStream) {
     if socket.shutdown(Shutdown::Write).is_ok() && socket.set_read_timeout(Some(LINGER)).is_ok() {
         drain(socket);
     }

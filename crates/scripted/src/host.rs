@@ -211,7 +211,8 @@ fn tls12_hello(server: &tls12::Server, setting: &Setting) -> Hello {
         Kind::Id | Kind::Ticket => server.heard.session_id.clone(),
         _ => vec![5; 32],
     };
-    if setting.renews_ticket() {
+    // Who is not asked for a ticket says nothing of one (RFC 5077 §3.2).
+    if setting.renews_ticket() && server.heard.extension(ExtensionType::SESSION_TICKET).is_some() {
         hello.set(ExtensionType::SESSION_TICKET, &[]);
     }
     if setting.alpn {
@@ -230,7 +231,7 @@ fn tls12_message(server: &mut tls12::Server, line: &Line) -> Option<Vec<u8>> {
         Line::ServerKeyExchange => server.server_key_exchange(),
         Line::CertificateRequest => server.certificate_request(),
         Line::ServerHelloDone => server.done(),
-        Line::Ticket => server.ticket(b"ticket"),
+        Line::Ticket if server.heard.extension(ExtensionType::SESSION_TICKET).is_some() => server.ticket(b"ticket"),
         Line::Finished if server.master.is_some() => server.finished(),
         _ => return None,
     })

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use reprise_engine::{Connection, Error};
+pub use reprise_lab::Act;
+use reprise_lab::Actor;
 use reprise_wire::{ContentType, HandshakeType, MAX_PLAINTEXT};
 
 use crate::NOW;
@@ -95,17 +97,6 @@ impl Edit {
     }
 }
 
-/// What the server does next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// Sends these bytes at once.
-    Send(Vec<u8>),
-    /// Waits for more from the client.
-    Hear,
-    /// Ends the connection.
-    End(Ending),
-}
-
 /// A server on one connection.
 pub struct Play {
     setting: Setting,
@@ -146,43 +137,12 @@ impl Play {
         Self { setting, host: None, lines, unheard: Vec::new(), held: None, leaving: VecDeque::new() }
     }
 
-    /// Takes bytes from the client.
-    pub fn hear(&mut self, bytes: &[u8]) {
-        self.unheard.extend_from_slice(bytes);
-    }
-
     /// Goes on although the client has not said what is waited for.
     pub fn wait_no_longer(&mut self) {
         if self.lines.front().is_some_and(|staged| staged.line == Line::Wait) {
             self.lines.pop_front();
         }
         self.take_flight();
-    }
-
-    /// What the server does next, given what it has heard.
-    pub fn act(&mut self) -> Act {
-        loop {
-            if let Some(act) = self.leaving.pop_front() {
-                return act;
-            }
-            let Some(host) = &self.host else {
-                if !holds_hello(&self.unheard) {
-                    return Act::Hear;
-                }
-                self.host = Some(Host::answering(self.setting, &std::mem::take(&mut self.unheard)));
-                continue;
-            };
-            match self.lines.front().map(|staged| &staged.line) {
-                Some(Line::Wait) if !host.is_answered_by(&self.unheard) => {
-                    self.flush(MAX_PLAINTEXT);
-                    if self.leaving.is_empty() {
-                        return Act::Hear;
-                    }
-                }
-                Some(Line::Wait) => self.wait_no_longer(),
-                _ => self.perform_line(),
-            }
-        }
     }
 
     /// Plays to a client in memory, to the end or until it has had enough. A client that is ready sends a request.
@@ -330,6 +290,37 @@ impl Play {
             let (said, after) = rest.split_at(length);
             host.go_on_from(&line, said);
             rest = after;
+        }
+    }
+}
+
+impl Actor for Play {
+    fn hear(&mut self, bytes: &[u8]) {
+        self.unheard.extend_from_slice(bytes);
+    }
+
+    fn act(&mut self) -> Act {
+        loop {
+            if let Some(act) = self.leaving.pop_front() {
+                return act;
+            }
+            let Some(host) = &self.host else {
+                if !holds_hello(&self.unheard) {
+                    return Act::Hear;
+                }
+                self.host = Some(Host::answering(self.setting, &std::mem::take(&mut self.unheard)));
+                continue;
+            };
+            match self.lines.front().map(|staged| &staged.line) {
+                Some(Line::Wait) if !host.is_answered_by(&self.unheard) => {
+                    self.flush(MAX_PLAINTEXT);
+                    if self.leaving.is_empty() {
+                        return Act::Hear;
+                    }
+                }
+                Some(Line::Wait) => self.wait_no_longer(),
+                _ => self.perform_line(),
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use reprise_engine::{ClientIdentity, Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
+pub use reprise_lab::Ending;
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
@@ -51,17 +52,6 @@ pub enum Line {
     Alert(u8, u8),
     /// The connection ends.
     End(Ending),
-}
-
-/// How a connection ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// In order (FIN).
-    Close,
-    /// Broken off (RST).
-    Reset,
-    /// Not at all: nothing is said any more.
-    Silence,
 }
 
 /// The response of an honest server that was asked for a page.

@@ -1,6 +1,6 @@
 //! What fuzzing begins with: honest servers, and each thing that can go wrong, once.
 
-use reprise_lab::{KeyKind, ServerSpec};
+use reprise_lab::{Actor, KeyKind, ServerSpec};
 use reprise_scripted::certificates::authority;
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Act, Deviation, Edit, Play};

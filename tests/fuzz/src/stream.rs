@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+use reprise_lab::Actor;
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::Setting;
