@@ -5,13 +5,12 @@ use std::sync::Arc;
 use reprise_trace::{PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{CipherSuite, NamedGroup};
-use rustls_pki_types::{ServerName, UnixTime};
+use rustls_pki_types::ServerName;
 
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
 use crate::key_log::KeyLog;
 use crate::key_share::KeyShares;
-use crate::offer::Offer;
 use crate::verify::CertificatePolicy;
 
 /// What all connections to one target have in common.
@@ -60,14 +59,6 @@ impl Default for Tls13Extensions {
     fn default() -> Self {
         Self { psk_modes: vec![PskMode::PskDheKe], ticket_request: None }
     }
-}
-
-/// What one connection needs to begin.
-pub struct Start {
-    /// What it offers to resume.
-    pub offer: Offer,
-    /// The date, by which certificates are judged.
-    pub date: UnixTime,
 }
 
 /// Randomness that is not a key share.

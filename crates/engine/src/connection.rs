@@ -7,12 +7,14 @@ use std::sync::Arc;
 use reprise_trace::{Direction, Event, Nanos, Outcome, What};
 use reprise_wire::{AlertDescription, AlertLevel, ContentType, MAX_PLAINTEXT};
 
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::core::Core;
 use crate::deframer::Deframer;
 use crate::error::Error;
 use crate::handshake::State;
 use crate::joiner::Joiner;
+use crate::offer::Start;
+use crate::ready::Ready;
 use crate::session::Session;
 
 /// The client's side of one TLS connection.
@@ -27,15 +29,6 @@ pub struct Connection {
     /// `None` once the connection has failed.
     state: Option<State>,
     peer_closed: bool,
-}
-
-/// When application data could first be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ready {
-    /// The `now` that came with the bytes that made it so: the client's own answer to them had not left yet.
-    pub at: Nanos,
-    /// How many of [`Connection::events`] there were by then.
-    pub events: usize,
 }
 
 impl Connection {

@@ -12,12 +12,12 @@ use reprise_wire::{
 use rustls_pki_types::UnixTime;
 
 use crate::config::Config;
-use crate::connection::Ready;
 use crate::early_data::EarlyData;
 use crate::error::Error;
 use crate::event_log::EventLog;
 use crate::offered::Offered;
 use crate::protection::{Opener, Sealer};
+use crate::ready::Ready;
 use crate::session::Session;
 use crate::suite::Suite;
 
@@ -36,6 +36,8 @@ pub(crate) struct Core {
     pub(crate) application_data: Vec<u8>,
     pub(crate) opener: Option<Opener>,
     sealer: Option<Sealer>,
+    /// Whether our ChangeCipherSpec has gone out: TLS 1.2 has one, and TLS 1.3 shows one to middleboxes.
+    change_cipher_spec_sent: bool,
     /// Whether an alert has ended what we send (RFC 8446 §6.1).
     pub(crate) closed: bool,
     /// Whether the keys in which we receive were changed by the message that is being handled.
@@ -66,6 +68,7 @@ impl Core {
             application_data: Vec::new(),
             opener: None,
             sealer: None,
+            change_cipher_spec_sent: false,
             closed: false,
             keys_changed: false,
             record_protected: false,
@@ -93,7 +96,12 @@ impl Core {
         fragments.into_iter().try_for_each(|fragment| self.send_record(ContentType::HANDSHAKE, fragment))
     }
 
+    /// Sends ChangeCipherSpec, unless it was sent before: under TLS 1.3 it stands where the client's second flight would
+    /// begin at the earliest, be that early data, another ClientHello or the last flight (RFC 8446 §D.4).
     pub(crate) fn send_change_cipher_spec(&mut self) {
+        if std::mem::replace(&mut self.change_cipher_spec_sent, true) {
+            return;
+        }
         let mut body = Vec::with_capacity(1);
         ChangeCipherSpec.emit(&mut body);
         self.observe(Direction::Sent, What::ChangeCipherSpec, body.len());

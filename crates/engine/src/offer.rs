@@ -3,6 +3,7 @@
 use std::fmt;
 
 use reprise_trace::{Kind, Nanos, Version};
+use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
 use crate::config::Config;
@@ -10,6 +11,14 @@ use crate::error::Error;
 use crate::key_schedule::tls13::{BinderLabel, EarlySecret};
 use crate::session::{Tls12Session, Tls13Ticket};
 use crate::suite::{self, Hash};
+
+/// What one connection needs to begin.
+pub struct Start {
+    /// What it offers to resume.
+    pub offer: Offer,
+    /// The date, by which certificates are judged.
+    pub date: UnixTime,
+}
 
 /// What a connection offers to begin from.
 #[derive(Clone, Debug)]

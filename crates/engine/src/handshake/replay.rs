@@ -121,6 +121,7 @@ fn section_5_after_the_second_hello_with_its_rsa_1024_signature_unverified() {
     let mut core = core(config(Vec::new()));
     core.send_handshake(trace.get("client ClientHello")).unwrap();
     core.offered = crate::offered::Offered::by(trace.get("client ClientHello").to_vec());
+    core.send_change_cipher_spec();
     core.outgoing.clear();
     let hello = trace.get("client ClientHello 2");
     let state = ExpectServerHello::having_sent(&mut core, FULL, share(&trace, "secp256r1"), hello, Some(retry)).unwrap();

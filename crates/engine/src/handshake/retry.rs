@@ -55,7 +55,6 @@ impl ExpectServerHello {
         }
 
         // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data; the second ClientHello is in the clear again.
-        let early_data_offered = core.early_data.is_unanswered();
         core.reject_early_data();
         core.send_in_the_clear();
         self.offer = self.offer.without_early_data();
@@ -68,9 +67,7 @@ impl ExpectServerHello {
         let mut transcript = Transcript::after_retry(suite.hash, core.offered.message());
         transcript.add(message.raw);
         self.retried = Some(Retry { suite, group, transcript });
-        if !early_data_offered {
-            core.send_change_cipher_spec();
-        }
+        core.send_change_cipher_spec();
         self.send_hello(core, cookie)?;
         Ok(State::ServerHello(Box::new(self)))
     }

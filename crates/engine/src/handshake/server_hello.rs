@@ -71,7 +71,6 @@ impl ExpectServerHello {
         let hello = hash_of(ticket.suite.hash, core.offered.message());
         let secret = early.client_early_traffic(hello.as_ref())?;
         core.log_secret("CLIENT_EARLY_TRAFFIC_SECRET", &self.client_random, secret.as_bytes());
-        // RFC 8446 §D.4: middlebox compatibility, here at once and not before the second flight.
         core.send_change_cipher_spec();
         core.send_under(Sealer::tls13(ticket.suite, &secret)?);
         core.early_data = EarlyData::offered(ticket);

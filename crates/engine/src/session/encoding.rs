@@ -56,7 +56,8 @@ pub enum SessionError {
 }
 
 impl Session {
-    /// The session as bytes, which hold its secrets. `server` names the server that it is for, as the caller pleases:
+    /// The session as bytes, which hold its secrets. `server` names the server that it is for, and whatever else
+    /// it must not be parted from (a session does not say whether its certificate was verified), as the caller pleases:
     /// [`Session::decode`] must be told the same. `date` is the moment of `now` by the calendar, since no other process has
     /// this one's clock.
     pub fn encode(&self, server: &str, now: Nanos, date: SystemTime) -> Zeroizing<Vec<u8>> {

@@ -243,6 +243,20 @@ fn it_is_bound_to_its_psk_its_suite_and_its_protocol() {
 }
 
 #[test]
+fn a_server_that_skips_it_may_finish_in_the_same_record() {
+    let mut client = offering();
+    client.send_early(NOW, b"early").unwrap();
+    let mut server = Server::answering(&mut client).resuming(&ticket());
+    let hello = server.hello();
+    client.receive(NOW, &server.say(&hello)).unwrap();
+    let flight = server.flight();
+    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    assert_eq!(verdict(client.outcome().unwrap()), (Kind::Ticket, Some(EarlyData::Rejected)));
+    assert!(client.ready().is_some());
+    assert_eq!(server.open(&client.take_outgoing(NOW)).len(), 1, "Finished, under the keys of the handshake");
+}
+
+#[test]
 fn a_server_that_takes_what_was_not_offered() {
     let mut client = begun_with(config(), Offer::Ticket(ticket()));
     let mut server = Server::answering(&mut client).resuming(&ticket());

@@ -42,10 +42,7 @@ impl ExpectFinished {
         }
         core.receive_under(Opener::tls13(suite, &server)?);
 
-        if core.outcome.as_ref().is_none_or(|outcome| !outcome.hello_retry_request && outcome.early_data.is_none()) {
-            // RFC 8446 §D.4: middlebox compatibility; after a HelloRetryRequest or early data it has been sent already.
-            core.send_change_cipher_spec();
-        }
+        core.send_change_cipher_spec();
         if core.early_data.end() {
             // RFC 8446 §4.5: the last message under the keys of the early data.
             let mut end = Vec::new();
