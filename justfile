@@ -29,6 +29,10 @@ docs:
 schema:
     cargo xtask schema
 
+# write the guide's table of servers from what they do
+servers:
+    cargo xtask servers
+
 # time and instructions, side by side with peers
 bench:
     cargo bench --workspace --locked

@@ -7,6 +7,7 @@ mod docs;
 mod floors;
 mod picture;
 mod schema;
+mod servers;
 mod workspace;
 
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
+    Servers,
 }
 
 fn main() -> ExitCode {
@@ -61,5 +64,6 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),
+        Task::Servers => servers::write(workspace),
     }
 }

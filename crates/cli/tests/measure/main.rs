@@ -9,13 +9,13 @@ mod connection_reuse;
 mod documents;
 mod dying_target;
 mod embedded_lab;
+mod every_server;
 mod harness;
 #[cfg(unix)]
 mod interruption;
 mod key_log;
 mod negotiation;
 mod network;
-mod other_servers;
 mod outputs;
 mod protocols_unspoken;
 mod requests;

@@ -10,7 +10,7 @@ use super::DEADLINE;
 
 /// Fetches the server's account of every connection that the document claims, and holds each against the other.
 #[track_caller]
-pub(crate) fn assert_account_for(server: &mut impl RealServer, document: &MeasureDocument, case: &str) {
+pub(crate) fn assert_account_for(server: &mut (impl RealServer + ?Sized), document: &MeasureDocument, case: &str) {
     let all = document.all_connections;
     assert_eq!(all.failed, 0, "{case}: {:?}", document.failures);
     let claimed = [all.full, all.id, all.ticket].iter().sum::<u64>();

@@ -1,0 +1,161 @@
+//! The servers and the settings that each has.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+
+use reprise_lab::servers::{
+    Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
+    Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, find, missing,
+};
+use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
+
+/// A server and every setting of it that resumption depends on.
+pub(super) struct Subject {
+    pub(super) name: &'static str,
+    /// The programs without which it cannot run.
+    pub(super) needs: &'static [&'static str],
+    pub(super) version: String,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// One setting of a server, and how to start it so.
+pub(super) struct Setting {
+    /// Whether the server stores sessions.
+    pub(super) cache: Switch,
+    /// Whether it seals them into tickets.
+    pub(super) tickets: Switch,
+    pub(super) start: Start,
+}
+
+type Start = Box<dyn Fn(&Identity) -> Box<dyn RealServer>>;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Switch {
+    Off,
+    On,
+    /// The server has nothing to switch.
+    None,
+}
+
+impl From<bool> for Switch {
+    fn from(on: bool) -> Self {
+        if on { Self::On } else { Self::Off }
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::None => "–",
+        })
+    }
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "(cache {}, tickets {})", self.cache, self.tickets)
+    }
+}
+
+/// Every server, in the order of the table.
+pub(super) fn all() -> Vec<Subject> {
+    vec![
+        subject("nginx", &["nginx"], "-v", |identity, cache, tickets| {
+            let session_cache = if cache { SessionCache::Shared("1m".to_owned()) } else { SessionCache::Off };
+            let config = NginxConfig::new(vec![identity.clone()]);
+            Nginx::start(NginxConfig { session_cache, session_tickets: tickets, ..config })
+        }),
+        subject("Apache", &["apache2"], "-v", |identity, session_cache, session_tickets| {
+            Apache::start(ApacheConfig { session_cache, session_tickets, ..ApacheConfig::new(identity.clone()) })
+        }),
+        subject("HAProxy", &["haproxy"], "-v", |identity, cache, session_tickets| {
+            let cache_size = if cache { 20_000 } else { 0 };
+            HaProxy::start(HaProxyConfig { cache_size, session_tickets, ..HaProxyConfig::new(identity.clone()) })
+        }),
+        subject("OpenSSL s_server", &["openssl"], "version", |identity, cache, tickets| {
+            SServer::start(SServerConfig { cache, tickets, ..SServerConfig::new(vec![identity.clone()]) })
+        }),
+        subject("gnutls-serv", &["gnutls-serv"], "--version", |identity, session_database, session_tickets| {
+            let config = GnutlsServConfig::new(identity.clone());
+            GnutlsServ::start(GnutlsServConfig { session_database, session_tickets, ..config })
+        }),
+        rustls(),
+        go(),
+        subject("Node", &["node"], "--version", |identity, session_store, session_tickets| {
+            Node::start(NodeConfig { session_store, session_tickets, ..NodeConfig::new(identity.clone()) })
+        }),
+        subject("Java", &["java", "javac"], "-version", |identity, session_cache, session_tickets| {
+            Java::start(JavaConfig { session_cache, session_tickets, ..JavaConfig::new(identity.clone()) })
+        }),
+    ]
+}
+
+/// A server that has a cache and tickets, each on or off by itself.
+fn subject<Server: RealServer + 'static>(
+    name: &'static str,
+    needs: &'static [&'static str],
+    version_argument: &str,
+    start: fn(&Identity, bool, bool) -> reprise_lab::Result<Server>,
+) -> Subject {
+    let switches = [(false, false), (true, false), (false, true), (true, true)];
+    let settings = switches.map(|(cache, tickets)| Setting {
+        cache: cache.into(),
+        tickets: tickets.into(),
+        start: Box::new(move |identity| Box::new(start(identity, cache, tickets).unwrap())),
+    });
+    Subject { name, needs, version: version(needs[0], version_argument), settings: settings.into() }
+}
+
+/// The embedded server has one or the other.
+fn rustls() -> Subject {
+    let ways = [(false, false, Resumption::Off), (true, false, Resumption::Id), (false, true, Resumption::Ticket)];
+    let settings = ways.map(|(cache, tickets, resumption)| {
+        let start: Start = Box::new(move |identity| {
+            let config = EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity.clone()) };
+            Box::new(EmbeddedServer::start(config).unwrap())
+        });
+        Setting { cache: cache.into(), tickets: tickets.into(), start }
+    });
+    Subject { name: "rustls", needs: &[], version: locked_version("rustls"), settings: settings.into() }
+}
+
+/// Go has tickets alone; the program is built once.
+fn go() -> Subject {
+    const NEEDS: &[&str] = &["go"];
+    let program = missing(NEEDS[0]).is_none().then(|| Rc::new(GoProgram::build().unwrap()));
+    let settings = program.into_iter().flat_map(|program| {
+        [false, true].map(|session_tickets| {
+            let program = Rc::clone(&program);
+            let start: Start = Box::new(move |identity| {
+                let config = GoConfig { session_tickets, ..GoConfig::new(identity.clone()) };
+                Box::new(Go::start(&program, config).unwrap())
+            });
+            Setting { cache: Switch::None, tickets: session_tickets.into(), start }
+        })
+    });
+    Subject { name: "Go", needs: NEEDS, version: version(NEEDS[0], "version"), settings: settings.collect() }
+}
+
+/// The first number with dots in what the program says of itself; nothing if it is not installed.
+fn version(program: &str, argument: &str) -> String {
+    let Some(path) = find(program) else { return String::new() };
+    let output = Command::new(path).arg(argument).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let mut words = said.split(|character: char| !character.is_ascii_digit() && character != '.');
+    let number = words.find(|word| word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit()));
+    number.unwrap_or_else(|| panic!("{program} {argument} tells no version: {said}")).to_owned()
+}
+
+/// The version of a crate that this workspace is built with.
+fn locked_version(name: &str) -> String {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    let lock = fs::read_to_string(lock).unwrap();
+    let (_, after) = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).unwrap();
+    after.split('"').next().unwrap().to_owned()
+}
