@@ -1,6 +1,8 @@
 // An HTTPS server on Node's tls module which says of each connection what that module says of it.
 //
-//   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [no-tickets] [store-sessions]
+//   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [OPTION...]
+//
+// with the options no-tickets, store-sessions, allow-no-dhe-kex and psk=IDENTITY:HEX.
 //
 // It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
 'use strict';
@@ -11,12 +13,20 @@ const tls = require('node:tls');
 
 const [port, certificate, key, minVersion, maxVersion, ...options] = process.argv.slice(2);
 
+const switches = { 'no-tickets': constants.SSL_OP_NO_TICKET, 'allow-no-dhe-kex': constants.SSL_OP_ALLOW_NO_DHE_KEX };
+const [psk] = options.filter((option) => option.startsWith('psk=')).map((option) => option.slice('psk='.length).split(':'));
+
 const server = tls.createServer({
   cert: fs.readFileSync(certificate),
   key: fs.readFileSync(key),
   minVersion,
   maxVersion,
-  secureOptions: options.includes('no-tickets') ? constants.SSL_OP_NO_TICKET : 0,
+  secureOptions: options.reduce((set, option) => set | (switches[option] ?? 0), 0),
+  ...(psk && {
+    pskCallback: (socket, identity) => (identity === psk[0] ? Buffer.from(psk[1], 'hex') : null),
+    // A PSK without a hash of its own is for SHA-256 (RFC 8446, section 4.2.11): such a suite must be chosen.
+    ciphers: `TLS_AES_128_GCM_SHA256:${tls.DEFAULT_CIPHERS}`,
+  }),
 });
 
 // Node keeps no sessions of its own: they live where the application puts them.

@@ -110,7 +110,7 @@ pub struct Running {
 pub struct Account {
     /// The client's port, which joins this account to the client's.
     pub client_port: u16,
-    /// Whether the session was resumed.
+    /// Whether the session was resumed; an external PSK counts as well.
     pub resumed: bool,
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: String,

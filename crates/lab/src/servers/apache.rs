@@ -27,6 +27,8 @@ pub struct ApacheConfig {
     pub session_cache: bool,
     /// `SSLVerifyClient` and `SSLCACertificateFile`.
     pub client_verify: ClientVerify,
+    /// Further directives of the server.
+    pub directives: String,
 }
 
 impl ApacheConfig {
@@ -39,6 +41,7 @@ impl ApacheConfig {
             session_tickets: true,
             session_cache: false,
             client_verify: ClientVerify::Off,
+            directives: String::new(),
         }
     }
 }
@@ -174,6 +177,7 @@ fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {
         let verify = if authority.required { "require" } else { "optional" };
         lines.push_str(&format!("SSLCACertificateFile {}\nSSLVerifyClient {verify}\n", authority.file.display()));
     }
+    lines.push_str(&config.directives);
     Ok(lines)
 }
 

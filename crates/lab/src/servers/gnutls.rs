@@ -23,7 +23,10 @@ pub struct GnutlsServConfig {
     pub session_tickets: bool,
     /// Without it, `--nodb`.
     pub session_database: bool,
-    /// What follows the versions in `--priority`, such as `:-GROUP-ALL:+GROUP-SECP256R1`.
+    /// `--pskpasswd` with this identity, and its key in hexadecimal.
+    pub psk: Option<(String, String)>,
+    /// What follows the versions in `--priority`, such as `:-GROUP-ALL:+GROUP-SECP256R1`. With `:+PSK` a session may be
+    /// resumed without a fresh key exchange; an external PSK needs `:+ECDHE-PSK`.
     pub priority: String,
     /// Further arguments.
     pub extra: Vec<String>,
@@ -38,6 +41,7 @@ impl GnutlsServConfig {
             versions: Versions::Both,
             session_tickets: true,
             session_database: true,
+            psk: None,
             priority: String::new(),
             extra: Vec::new(),
         }
@@ -58,6 +62,10 @@ impl GnutlsServ {
             Versions::Tls13 => "+VERS-TLS1.3",
             Versions::Both => "+VERS-TLS1.2:+VERS-TLS1.3",
         };
+        let psk = match &config.psk {
+            Some((identity, key)) => Some(ground.write("psk.txt", &format!("{identity}:{key}\n"))?),
+            None => None,
+        };
         let priority = format!("NORMAL:-VERS-ALL:{versions}{}", config.priority);
         let site = ground.start(Ready::Says("...done"), |_, address, command| {
             command.args(["--http", "--disable-client-cert", "--port", &address.port().to_string()]);
@@ -65,6 +73,9 @@ impl GnutlsServ {
             command.args(["--priority", &priority]);
             command.args((!config.session_tickets).then_some("--noticket"));
             command.args((!config.session_database).then_some("--nodb"));
+            if let Some(file) = &psk {
+                command.arg("--pskpasswd").arg(file);
+            }
             command.args(&config.extra);
             Ok(())
         })?;
@@ -77,7 +88,8 @@ impl RealServer for GnutlsServ {
         self.site.running()
     }
 
-    /// gnutls-serv tells of handshakes that have ended, one after another.
+    /// gnutls-serv tells of handshakes that have ended, one after another. An external PSK counts as resumed, as with
+    /// servers on OpenSSL.
     fn accounts(&mut self) -> Result<Vec<Account>> {
         accounts(&self.site.output()?)
     }
@@ -103,7 +115,7 @@ fn accounts(lines: &[String]) -> Result<Vec<Account>> {
             open = Some(accepted(line).ok_or_else(malformed)?);
         }
         let Some(account) = &mut open else { continue };
-        if line == "*** This is a resumed session" {
+        if line == "*** This is a resumed session" || line.starts_with("- PSK authentication. Connected as ") {
             account.resumed = true;
         } else if let Some(curve) = line.strip_prefix(" - Using curve: ") {
             account.group = Some(curve.to_owned());
@@ -152,6 +164,9 @@ mod tests {
         let [account] = &*read(&RESUMED).unwrap() else { panic!("one connection") };
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (34868, true, "TLSv1.3"));
         assert_eq!(account.group.as_deref(), Some("X25519"));
+        let by_psk =
+            RESUMED.map(|line| if line.starts_with("***") { "- PSK authentication. Connected as 'lab'" } else { line });
+        assert!(read(&by_psk).unwrap()[0].resumed);
         let full: Vec<&str> = RESUMED.iter().copied().filter(|line| !line.starts_with("***")).collect();
         assert!(!read(&full).unwrap()[0].resumed);
     }

@@ -26,6 +26,8 @@ pub struct HaProxyConfig {
     pub cache_size: u32,
     /// `verify` and `ca-file`.
     pub client_verify: ClientVerify,
+    /// `allow-0rtt`.
+    pub early_data: bool,
 }
 
 impl HaProxyConfig {
@@ -38,6 +40,7 @@ impl HaProxyConfig {
             session_tickets: true,
             cache_size: 20_000,
             client_verify: ClientVerify::Off,
+            early_data: false,
         }
     }
 }
@@ -79,12 +82,15 @@ const SOCKET: &str = "stats.sock";
 
 /// What tells an account from HAProxy's other messages in the same file.
 const MARK: &str = "lab|";
-const LOG_FORMAT: &str = "lab|%cp|%[ssl_fc_is_resumed]|%sslv|%sslc|%[ssl_c_used]|%[ssl_c_verify]";
+const LOG_FORMAT: &str = "lab|%cp|%[ssl_fc_is_resumed]|%sslv|%sslc|%[ssl_c_used]|%[ssl_c_verify]|%[var(txn.early)]";
+
+/// `ssl_fc_has_early` is false once the handshake has completed: it is read when the request arrives, and kept.
+const KEEP_EARLY_DATA: &str = "http-request set-var(txn.early) ssl_fc_has_early";
 
 fn parse(line: &str) -> Result<Account> {
     let malformed = || LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
     let fields: Vec<&str> = line.split('|').collect();
-    let [port, resumed, version, cipher, used, verify] = *fields else { return Err(malformed()) };
+    let [port, resumed, version, cipher, used, verify, early] = *fields else { return Err(malformed()) };
     Ok(Account {
         client_port: port.parse().map_err(|_| malformed())?,
         resumed: match resumed {
@@ -96,7 +102,7 @@ fn parse(line: &str) -> Result<Account> {
         cipher: Some(cipher.to_owned()),
         group: None,
         client_verify: (used == "1").then(|| verify.to_owned()),
-        early_data: None,
+        early_data: if early == "1" { Some(true) } else { None },
     })
 }
 
@@ -116,6 +122,7 @@ frontend lab
     bind {address} ssl {bind}
     log global
     log-format "{LOG_FORMAT}"
+    {KEEP_EARLY_DATA}
     http-request return status 200 content-type text/plain string "ok\n"
 "#
     )
@@ -128,6 +135,9 @@ fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
     let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
     if !config.session_tickets {
         options.push_str(" no-tls-tickets");
+    }
+    if config.early_data {
+        options.push_str(" allow-0rtt");
     }
     if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
         let verify = if authority.required { "required" } else { "optional" };
@@ -142,10 +152,10 @@ mod tests {
 
     #[test]
     fn a_line_tells_of_one_connection() {
-        let account = parse("40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0").unwrap();
+        let account = parse("40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0|1").unwrap();
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
-        assert_eq!(account.client_verify.as_deref(), Some("0"));
-        for line in ["", "40001|1", "x|1|TLSv1.3|X|0|0", "1|?|TLSv1.3|X|0|0"] {
+        assert_eq!((account.client_verify.as_deref(), account.early_data), (Some("0"), Some(true)));
+        for line in ["", "40001|1", "x|1|TLSv1.3|X|0|0|0", "1|?|TLSv1.3|X|0|0|0"] {
             assert!(parse(line).is_err(), "{line:?}");
         }
     }

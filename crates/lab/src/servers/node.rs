@@ -21,13 +21,24 @@ pub struct NodeConfig {
     pub session_tickets: bool,
     /// Whether the application keeps sessions, by the events `newSession` and `resumeSession`.
     pub session_store: bool,
+    /// `SSL_OP_ALLOW_NO_DHE_KEX` among the `secureOptions`: a session may be resumed without a fresh key exchange.
+    pub allow_no_dhe_kex: bool,
+    /// `pskCallback` knows this identity, and its key in hexadecimal.
+    pub psk: Option<(String, String)>,
 }
 
 impl NodeConfig {
     /// Both versions, with Node's defaults: tickets on, no store.
     #[must_use]
     pub fn new(identity: Identity) -> Self {
-        Self { identity, versions: Versions::Both, session_tickets: true, session_store: false }
+        Self {
+            identity,
+            versions: Versions::Both,
+            session_tickets: true,
+            session_store: false,
+            allow_no_dhe_kex: false,
+            psk: None,
+        }
     }
 }
 
@@ -47,6 +58,8 @@ impl Node {
             command.args(config.versions.names());
             command.args((!config.session_tickets).then_some("no-tickets"));
             command.args(config.session_store.then_some("store-sessions"));
+            command.args(config.allow_no_dhe_kex.then_some("allow-no-dhe-kex"));
+            command.args(config.psk.as_ref().map(|(identity, key)| format!("psk={identity}:{key}")));
             Ok(())
         })?;
         Ok(Self { site })
