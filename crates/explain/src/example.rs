@@ -29,6 +29,7 @@ impl Example {
             failures: Vec::new(),
             warnings: Vec::new(),
             interrupted: false,
+            baseline: None,
             provenance: Provenance {
                 version: "0.1.0".to_owned(),
                 commit: None,

@@ -3,6 +3,8 @@
 //! Everything here is a pure function of a document: it speaks only of what was observed. Each cause stands in a file of
 //! its own, in `findings/`, under the slug by which documents name it.
 
+mod baseline;
+mod condition;
 mod figures;
 mod findings;
 mod lab_sentences;
@@ -12,6 +14,8 @@ mod sentences;
 #[cfg(test)]
 mod example;
 
+pub use baseline::{Scope, compare, no_such_result};
+pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use findings::findings;
 pub use lab_sentences::lab_sentences;
 pub use sentences::sentences;

@@ -246,6 +246,7 @@ fn empty_document(target: &Target, options: &Options, provenance: Provenance) ->
         failures: Vec::new(),
         warnings: Vec::new(),
         interrupted: false,
+        baseline: None,
         provenance,
     }
 }

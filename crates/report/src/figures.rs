@@ -29,6 +29,19 @@ impl Figure {
         Self { value: signed(median, decimals), spread }
     }
 
+    /// A change of what is now `ratio` times as much, in per cent and with both ends of its interval, which is seldom
+    /// symmetrical: `+4.1 (+3.5 to +4.7)`.
+    pub(crate) fn change(ratio: f64, ci95: Option<[f64; 2]>) -> Self {
+        let decimals = if (ratio - 1.0).abs() < 0.0995 { 1 } else { 0 };
+        let percent = |ratio: f64| {
+            let shown = signed((ratio - 1.0) * 100.0, decimals);
+            let is_more = ratio > 1.0 && shown.contains(|digit: char| ('1'..='9').contains(&digit));
+            if is_more { format!("+{shown}") } else { shown }
+        };
+        let spread = ci95.map(|[low, high]| format!("({} to {})", percent(low), percent(high))).unwrap_or_default();
+        Self { value: percent(ratio), spread }
+    }
+
     /// A time that was taken once, `812` or `48.61`.
     pub(crate) fn time(unit: Unit, ns: i64) -> Self {
         Self { value: unit.shown(ns), ..Self::default() }
@@ -212,5 +225,13 @@ mod tests {
         assert_eq!(scale.difference(-4_000), scale.difference(0));
         assert_eq!(Figure::difference(-12).value, "−12");
         assert_eq!(Figure::percent(-0.031).value, "−3");
+    }
+
+    #[test]
+    fn a_change_has_a_sign_unless_it_is_none() {
+        let shown = |ratio, ci95| align(&[Some(Figure::change(ratio, ci95))]).remove(0);
+        assert_eq!(shown(1.041, Some([1.035, 1.047])), "+4.1 (+3.5 to +4.7)");
+        assert_eq!(shown(0.88, Some([0.8, 1.01])), "−12 (−20 to +1)");
+        assert_eq!(shown(1.0001, None), "0.0");
     }
 }

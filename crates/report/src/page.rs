@@ -1,5 +1,6 @@
 //! What is shown of a result, before any format. Each result has its file in `page/`.
 
+mod baseline;
 mod lab;
 mod load;
 mod measure;

@@ -2,14 +2,18 @@
 //! the difference before it is committed.
 
 // What a helper of a test unwraps is as good as an assertion.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use openmetrics_parser::openmetrics::parse_openmetrics;
+use reprise_explain::Scope;
+use reprise_report::openmetrics::Metrics;
 use reprise_report::terminal::{self, Style};
-use reprise_report::{csv, json, markdown};
+use reprise_report::{csv, json, line, markdown};
 use reprise_trace::document::{LabDocument, MeasureDocument, TraceDocument};
+use reprise_trace::{Kind, Phase};
 use serde_json::Value;
 
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
@@ -91,6 +95,87 @@ fn a_trace_of_nothing_and_one_that_contradicts_itself_are_no_crash() {
     for width in [None, Some(0), Some(1)] {
         assert!(terminal::trace(&odd, plain(width)).contains("ClientHello"));
     }
+}
+
+#[test]
+fn a_target_against_a_baseline() {
+    let document = against_an_earlier_one();
+    for width in [80, 120] {
+        compare(&format!("baseline.{width}.txt"), &terminal::measure(&document, plain(Some(width))));
+    }
+    compare("baseline.md", &markdown::measure(&document));
+    let coloured = terminal::measure(&document, Style { color: true, width: Some(120) });
+    assert_eq!(without_escapes(&coloured), terminal::measure(&document, plain(Some(120))), "colour moves nothing");
+}
+
+#[test]
+fn the_lab_against_a_baseline_names_its_servers() {
+    let earlier = lab();
+    let mut now = lab();
+    for (result, earlier) in now.results.iter_mut().zip(&earlier.results) {
+        result.baseline = Some(Box::new(reprise_explain::compare(result, earlier, "lab.json", &Scope::default(), 1)));
+    }
+    let missing = reprise_explain::no_such_result(&now.results[0], "lab.json");
+    now.results[0].baseline = Some(Box::new(missing));
+    let page = terminal::lab(&now, plain(Some(100)));
+    assert!(page.contains("Nothing changed beyond its interval"), "{page}");
+    assert!(page.contains(&format!("The baseline has no result of {}", now.results[0].label)), "{page}");
+    let labels = now.results.iter().skip(1).filter(|result| page.contains(&result.label)).count();
+    assert_eq!(labels, now.results.len() - 1, "{page}");
+}
+
+/// The target of `nginx.json` before its handshakes became slower and its tickets went unused.
+fn against_an_earlier_one() -> MeasureDocument {
+    let mut earlier = measured("nginx");
+    for run in &mut earlier.runs {
+        for statistics in run.phases.get_mut(&Phase::Tls).into_iter().filter(|_| run.asked.kind == Kind::Full) {
+            statistics.median_ns = statistics.median_ns * 8 / 10;
+            statistics.ci95_ns = statistics.ci95_ns.map(|ends| ends.map(|end| end * 8 / 10));
+        }
+    }
+    earlier.runs[0].observed.cipher = Some("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384".to_owned());
+    earlier.provenance.time = "2026-10-01T08:00:00Z".to_owned();
+    earlier.provenance.kernel = Some("Linux 6.1.0".to_owned());
+    let mut document = measured("nginx");
+    let last = document.runs.last_mut().unwrap();
+    (last.n, last.failed) = (last.n - 3, 3);
+    document.baseline = Some(Box::new(reprise_explain::compare(&document, &earlier, "nginx.json", &Scope::default(), 1)));
+    document
+}
+
+#[test]
+fn a_round_is_one_line() {
+    let mut document = measured("nginx");
+    let line = line::round(std::slice::from_ref(&document));
+    compare("nginx.line.txt", &line);
+    document.label = "a\nb\u{1b}[2J".to_owned();
+    assert!(!line::round(&[document, measured("refused")]).contains(char::is_control));
+    assert_eq!(line::round(&lab().results).lines().count(), 1);
+    assert_eq!(line::round(&[]).trim(), "");
+}
+
+#[test]
+fn openmetrics_of_several_rounds_add_up_and_parse() {
+    let mut metrics = Metrics::new("0.0.0");
+    let parse = |metrics: &Metrics| {
+        let text = metrics.to_text();
+        parse_openmetrics(&text).unwrap_or_else(|error| panic!("{error:?} in\n{text}"))
+    };
+    assert!(parse(&metrics).families.contains_key("reprise_build"), "before the first round");
+    let mut odd = measured("nginx");
+    odd.label = "a\"b\\c\nd".to_owned();
+    metrics.observe(&[odd, measured("nginx")], 1.5);
+    metrics.observe(&[measured("nginx")], 2.5);
+    metrics.observe(&lab().results, 3.5);
+    metrics.observe_condition("tls.full > \"1ms\"");
+    let parsed = parse(&metrics);
+    let rounds = &parsed.families["reprise_rounds"];
+    assert_eq!(rounds.iter_samples().count(), 2 + lab().results.len());
+    let size = metrics.to_text().len();
+    for round in 0..1000 {
+        metrics.observe(&lab().results, f64::from(round));
+    }
+    assert!(metrics.to_text().len() < size + 1000, "no round leaves more than its counts");
 }
 
 #[test]

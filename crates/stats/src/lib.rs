@@ -22,11 +22,13 @@
 mod bootstrap;
 #[cfg(test)]
 mod coverage;
+mod estimates;
 mod quantile;
 mod random;
 mod ratio;
 mod summary;
 
+pub use estimates::ratio_of_estimates;
 pub use quantile::{median, quantile};
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use summary::{Summary, summarize};

@@ -5,6 +5,7 @@ use reprise_explain::lab_sentences;
 use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
 use reprise_trace::{Kind, Phase, Version};
 
+use super::baseline::{Labelled, baseline};
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -32,8 +33,13 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
         blocks.extend(result.warnings.iter().map(labelled));
         blocks.extend(result.failures.iter().map(|failure| Block::Item(failure.into())));
     }
+    blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.push(source(&document.provenance));
     Page { title: "What resuming a TLS session saves on this machine".to_owned(), blocks }
+}
+
+fn compared(result: &MeasureDocument) -> Option<Labelled<'_>> {
+    result.baseline.as_ref().map(|comparison| (result.label.as_str(), &**comparison))
 }
 
 fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {

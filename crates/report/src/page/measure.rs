@@ -6,6 +6,7 @@ use reprise_explain::sentences;
 use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
+use super::baseline::baseline;
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -20,6 +21,8 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(findings(document).map(Block::Item));
+    let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
+    blocks.extend(baseline(&comparisons));
     blocks.push(source(&document.provenance));
     Page { title: title(&document.target), blocks }
 }

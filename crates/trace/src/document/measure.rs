@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Provenance};
+use super::{Comparison, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
@@ -33,6 +33,9 @@ pub struct MeasureDocument {
     pub warnings: Vec<String>,
     /// Whether Ctrl-C or the target's death cut the measurement short.
     pub interrupted: bool,
+    /// What is other than in the result of `--baseline`; absent where none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Comparison>>,
     /// Where this comes from.
     pub provenance: Provenance,
 }

@@ -1,5 +1,6 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
+mod comparison;
 mod finding;
 mod lab;
 mod load;
@@ -7,6 +8,7 @@ mod measure;
 mod provenance;
 mod trace;
 
+pub use comparison::{Change, Comparison, Difference, PhaseChange, RatioChange};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
 pub use load::{Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict};

@@ -1,0 +1,64 @@
+//! Why two results may not be comparable.
+
+use reprise_trace::document::{MeasureDocument, Provenance};
+
+/// What the reader must know before taking a difference of figures for one of the target's.
+pub(super) fn warnings(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<String> {
+    let other = |what: &str, before: &Option<String>, after: &Option<String>| {
+        let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        (before != after).then(|| format!("The baseline is from another {what}: {}; this is {}", told(before), told(after)))
+    };
+    let (before, after) = (&earlier.provenance, &now.provenance);
+    let mut warnings: Vec<String> = [
+        other("target", &Some(earlier.label.clone()), &Some(now.label.clone())),
+        other("address", &earlier.target.address, &now.target.address),
+        other("path", &earlier.target.path, &now.target.path),
+        other("machine", &before.machine, &after.machine),
+        other("processor", &before.cpu, &after.cpu),
+        other("kernel", &before.kernel, &after.kernel),
+        other("version of reprise", &Some(before.version.clone()), &Some(after.version.clone())),
+        libraries(before, after),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if earlier.interrupted {
+        warnings.push("The baseline was cut short".to_owned());
+    }
+    warnings
+}
+
+fn libraries(before: &Provenance, after: &Provenance) -> Option<String> {
+    let changed = after.libraries.iter().filter_map(|(name, version)| {
+        let earlier = before.libraries.get(name).filter(|earlier| *earlier != version)?;
+        Some(format!("{name} {earlier}; this is {version}"))
+    });
+    let changed: Vec<String> = changed.collect();
+    (!changed.is_empty()).then(|| format!("The baseline is from another {}", changed.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn the_same_machine_and_target_warn_of_nothing() {
+        let document = Example::new().document();
+        assert_eq!(warnings(&document, &document), [""; 0]);
+    }
+
+    #[test]
+    fn another_processor_kernel_or_target_is_told() {
+        let now = Example::new().document();
+        let mut earlier = now.clone();
+        earlier.provenance.cpu = Some("slow".to_owned());
+        earlier.provenance.kernel = Some("Linux 2.4".to_owned());
+        earlier.label = "example.org".to_owned();
+        earlier.interrupted = true;
+        let warnings = warnings(&now, &earlier).join("\n");
+        for words in ["processor: slow; this is unknown", "Linux 2.4", "target: example.org", "cut short"] {
+            assert!(warnings.contains(words), "{words}: {warnings}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A condition against what was measured.
+
+use reprise_trace::document::{Change, MeasureDocument, PhaseChange, Ratio, Run, Statistics};
+use reprise_trace::{Asked, Kind, Nanos, Phase};
+
+use super::{Bound, Condition, Figure, Quantity, Unit};
+
+/// What came of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// Figures meet it: these.
+    Met(Vec<Found>),
+    /// There are such figures, and none meets it.
+    NotMet,
+    /// It cannot be told, each reason in words: what was to be looked at is not there. Never good news for a gate.
+    Unknown(Vec<String>),
+}
+
+/// A figure that meets a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Of what: `https://localhost:8443/: 1.3 ticket tls p99`.
+    pub of: String,
+    /// The figure, its interval, and how many samples are behind it: `21.40 ms (20.90 ms to 22.00 ms), n = 100`.
+    pub shown: String,
+}
+
+/// One figure that a condition is about.
+struct Value {
+    of: String,
+    /// In the units of thresholds; `None` where it is not known.
+    value: Option<f64>,
+    shown: String,
+}
+
+impl Condition {
+    /// Holds the condition against results: of one target, or of all servers of the lab.
+    pub fn judge(&self, results: &[MeasureDocument]) -> Judgement {
+        let values: Vec<Value> = results.iter().flat_map(|result| self.values(result)).collect();
+        if values.is_empty() {
+            return Judgement::Unknown(vec![format!("nothing was measured that is '{}'", self.figure)]);
+        }
+        let unknown: Vec<String> = values.iter().filter(|it| it.value.is_none()).map(|it| it.of.clone()).collect();
+        let is_met = |value: &Value| value.value.is_some_and(|value| self.comparator.holds(value, self.threshold));
+        let met: Vec<Found> =
+            values.into_iter().filter(is_met).map(|value| Found { of: value.of, shown: value.shown }).collect();
+        match (met.is_empty(), unknown.is_empty()) {
+            (false, _) => Judgement::Met(met),
+            (true, false) => Judgement::Unknown(unknown),
+            (true, true) => Judgement::NotMet,
+        }
+    }
+
+    fn values(&self, result: &MeasureDocument) -> Vec<Value> {
+        let figure = self.figure;
+        let all = figure.tls.is_none() && figure.kind.is_none();
+        match figure.quantity {
+            Quantity::Failed if all => vec![self.failed_of_all(result)],
+            Quantity::Slower | Quantity::Faster | Quantity::Differences => vec![self.count_of_changes(result)],
+            _ => {
+                let runs = result.runs.iter().filter(|run| figure.covers(run.asked));
+                runs.map(|run| self.of_run(result, run)).collect()
+            }
+        }
+    }
+
+    fn of_run(&self, result: &MeasureDocument, run: &Run) -> Value {
+        let figure = self.figure;
+        let statistics = figure.phase.and_then(|phase| run.phases.get(&phase));
+        let ratio = || {
+            let wanted = |it: &&Ratio| (Some(it.phase), it.tls, it.to) == (figure.phase, run.asked.tls, run.asked.kind);
+            result.ratios.iter().filter(|it| it.from == Kind::Full).find(wanted)
+        };
+        let all = run.observed.kinds.total() + run.failed;
+        let time = |time: fn(&Statistics) -> u64| (statistics.map(|it| time(it) as f64), None);
+        let (value, interval) = match figure.quantity {
+            Quantity::Median => {
+                let interval = statistics.and_then(|it| it.ci95_ns).map(|ends| ends.map(|end| end as f64));
+                (statistics.map(|it| it.median_ns as f64), interval)
+            }
+            Quantity::Mean => time(|it| it.mean_ns),
+            Quantity::Min => time(|it| it.min_ns),
+            Quantity::Max => time(|it| it.max_ns),
+            Quantity::P90 => time(|it| it.p90_ns),
+            Quantity::P99 => time(|it| it.p99_ns),
+            Quantity::Ratio => (ratio().map(|it| it.median), ratio().and_then(|it| it.ci95)),
+            Quantity::Saved => (ratio().map(|it| it.saved_ns as f64), None),
+            Quantity::Change => {
+                let change = self.change(result, run.asked);
+                (
+                    change.and_then(|it| it.ratio).map(|it| it - 1.0),
+                    change.and_then(|it| it.ci95).map(|it| it.map(|end| end - 1.0)),
+                )
+            }
+            Quantity::Samples => (Some(run.n as f64), None),
+            Quantity::Kinds => (self.share(run.n, all), None),
+            Quantity::Failed => (self.share(run.failed, all), None),
+            Quantity::Sent => (run.bytes.map(|bytes| bytes.sent.0 as f64), None),
+            Quantity::Received => (run.bytes.map(|bytes| bytes.received.0 as f64), None),
+            Quantity::RoundTrips => (run.round_trips.map(|count| count as f64), None),
+            Quantity::Slower | Quantity::Faster | Quantity::Differences => (None, None),
+        };
+        let count = match figure.quantity {
+            Quantity::Kinds => format!(", {} of {all}", run.n),
+            Quantity::Failed => format!(", {} of {all}", run.failed),
+            Quantity::Samples => String::new(),
+            _ => format!(", n = {}", run.n),
+        };
+        let of = format!("{}: {}", result.label, figure.name_for(run.asked));
+        self.value(of, value, interval, &count)
+    }
+
+    /// The figure or the end of its interval that is to be compared, and how it is shown: always with both.
+    fn value(&self, of: String, value: Option<f64>, interval: Option<[f64; 2]>, count: &str) -> Value {
+        let show = |value: f64| shown(value, self.unit, self.figure.quantity);
+        let ends = interval.map(|[low, high]| format!(" ({} to {})", show(low), show(high))).unwrap_or_default();
+        let compared = match self.figure.bound {
+            Bound::Value => value,
+            Bound::Low => interval.map(|[low, _]| low),
+            Bound::High => interval.map(|[_, high]| high),
+        };
+        let shown = value.map(|value| format!("{}{ends}{count}", show(value))).unwrap_or_default();
+        let why = match (value, compared) {
+            (Some(_), None) => " has no interval",
+            (None, _) => " is not known",
+            _ => "",
+        };
+        Value { of: format!("{of}{why}"), value: compared, shown }
+    }
+
+    fn failed_of_all(&self, result: &MeasureDocument) -> Value {
+        let all = result.all_connections;
+        let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].iter().sum();
+        let of = format!("{}: failed", result.label);
+        self.value(of, self.share(all.failed, total), None, &format!(", {} of {total}", all.failed))
+    }
+
+    fn count_of_changes(&self, result: &MeasureDocument) -> Value {
+        let figure = self.figure;
+        let of = format!("{}: {figure}", result.label);
+        let Some(baseline) = result.baseline.as_ref().filter(|it| it.provenance.is_some()) else {
+            return self.value(of, None, None, "");
+        };
+        let covers = |tls, kind| figure.covers(Asked { tls, kind });
+        let of_phase = |phase: Phase| figure.phase.is_none_or(|wanted| wanted == phase);
+        let wanted = if figure.quantity == Quantity::Slower { Change::Slower } else { Change::Faster };
+        let compared: Vec<&PhaseChange> =
+            baseline.phases.iter().filter(|it| covers(it.tls, it.kind) && of_phase(it.phase)).collect();
+        let (count, names) = if figure.quantity == Quantity::Differences {
+            let differences = baseline.differences.iter();
+            let here: Vec<String> = differences
+                .filter(|it| it.tls.zip(it.kind).is_none_or(|(tls, kind)| covers(tls, kind)))
+                .map(|it| {
+                    [it.tls.map(|it| it.number()), it.kind.map(|it| it.name()), Some(&*it.what)]
+                        .into_iter()
+                        .flatten()
+                        .collect::<Vec<_>>()
+                        .join(" ")
+                })
+                .collect();
+            (Some(here.len()), here)
+        } else {
+            let changed = compared.iter().filter(|it| it.change == wanted);
+            let names: Vec<String> = changed.map(|it| format!("{} {} {}", it.tls.number(), it.kind, it.phase)).collect();
+            // Of nothing that was compared, nothing can be said.
+            (compared.iter().any(|it| it.change != Change::Unknown).then_some(names.len()), names)
+        };
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+        self.value(of, count.map(|count| count as f64), None, &names)
+    }
+
+    fn change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a PhaseChange> {
+        let changes = &result.baseline.as_ref()?.phases;
+        changes.iter().find(|it| (it.tls, it.kind, Some(it.phase)) == (asked.tls, asked.kind, self.figure.phase))
+    }
+
+    /// As a share of one where the threshold is in per cent, or else as a number; unknown of nothing at all.
+    fn share(&self, part: u64, all: u64) -> Option<f64> {
+        let whole = if self.unit == Unit::Percent { all as f64 } else { 1.0 };
+        (all > 0).then(|| part as f64 / whole)
+    }
+}
+
+impl Figure {
+    /// Whether a run is meant.
+    pub(super) fn covers(&self, asked: Asked) -> bool {
+        let with_full = self.quantity.compares_with_full() && asked.kind == Kind::Full;
+        self.tls.is_none_or(|tls| tls == asked.tls) && self.kind.is_none_or(|kind| kind.covers(asked.kind)) && !with_full
+    }
+
+    fn name_for(&self, asked: Asked) -> String {
+        let phase = self.phase.map(|phase| format!("{phase} ")).unwrap_or_default();
+        format!("{} {} {phase}{}", asked.tls.number(), asked.kind, self.quantity.name())
+    }
+}
+
+impl std::fmt::Display for Figure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let baseline = self.quantity.is_of_baseline().then_some("baseline");
+        let (tls, kind) = (self.tls.map(|it| it.number()), self.kind.map(|it| it.name()));
+        let words = [baseline, tls, kind, self.phase.map(Phase::name), Some(self.quantity.name())];
+        f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join("."))
+    }
+}
+
+fn shown(value: f64, unit: Unit, quantity: Quantity) -> String {
+    match (unit, quantity) {
+        (Unit::Time, _) if value < 0.0 => format!("−{}", Nanos((-value) as u64)),
+        (Unit::Time, _) => Nanos(value as u64).to_string(),
+        (Unit::Percent, Quantity::Change) => format!("{:+.1} %", value * 100.0),
+        (Unit::Percent, _) => format!("{:.1} %", value * 100.0),
+        (Unit::Bytes, _) => format!("{value:.0} B"),
+        (_, Quantity::Ratio) => format!("{value:.2}"),
+        _ => format!("{value}"),
+    }
+}

@@ -1,0 +1,256 @@
+//! From text to a condition, by recursive descent. An error points at the place and says what was expected there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use reprise_trace::{Kind, Phase, Version};
+
+use super::{Bound, Comparator, Condition, Figure, Quantity, Unit, Which};
+
+/// Where a condition stops making sense, and what was expected there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionError {
+    text: String,
+    /// In characters, from 0.
+    column: usize,
+    expected: String,
+}
+
+impl fmt::Display for ConditionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: String = self.text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect();
+        write!(f, "column {}: expected {}\n  {shown}\n  {}^", self.column + 1, self.expected, " ".repeat(self.column))
+    }
+}
+
+impl std::error::Error for ConditionError {}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let mut cursor = Cursor { text, at: 0 };
+        cursor.skip_spaces();
+        let figure = figure(&mut cursor)?;
+        cursor.skip_spaces();
+        let comparator = comparator(&mut cursor)?;
+        cursor.skip_spaces();
+        let (threshold, unit) = threshold(&mut cursor, figure.quantity)?;
+        cursor.skip_spaces();
+        if !cursor.rest().is_empty() {
+            return Err(cursor.expected("the end: one condition for each --fail-if"));
+        }
+        Ok(Self { text: text.trim().to_owned(), figure, comparator, threshold, unit })
+    }
+}
+
+/// The text and how much of it is read, in bytes.
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    /// Reads while `belongs` holds.
+    fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|it| !belongs(it)).unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// Reads `token` if it comes next.
+    fn take(&mut self, token: &str) -> bool {
+        let comes_next = self.rest().starts_with(token);
+        self.at += if comes_next { token.len() } else { 0 };
+        comes_next
+    }
+
+    fn expected(&self, expected: impl Into<String>) -> ConditionError {
+        self.expected_at(self.at, expected)
+    }
+
+    fn expected_at(&self, at: usize, expected: impl Into<String>) -> ConditionError {
+        let column = self.text.get(..at).unwrap_or(self.text).chars().count();
+        ConditionError { text: self.text.to_owned(), column, expected: expected.into() }
+    }
+}
+
+/// One word between dots.
+#[derive(Clone, Copy)]
+enum Word {
+    Baseline,
+    /// `bytes` before `sent` and `received`, as in the document.
+    Bytes,
+    Tls(Version),
+    Kind(Which),
+    Phase(Phase),
+    Quantity(Quantity),
+    Bound(Bound),
+}
+
+fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
+    for version in [Version::Tls12, Version::Tls13] {
+        if cursor.take(version.number()) {
+            return Ok(Word::Tls(version));
+        }
+    }
+    let begin = cursor.at;
+    let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_');
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
+    let kind = kind.or((name == Which::Resumed.name()).then_some(Which::Resumed));
+    let phase = || Phase::ALL.into_iter().find(|phase| phase.name() == name);
+    let quantity = || Quantity::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, quantity)| quantity);
+    let other = || match name {
+        "baseline" => Some(Word::Baseline),
+        "bytes" => Some(Word::Bytes),
+        "low" => Some(Word::Bound(Bound::Low)),
+        "high" => Some(Word::Bound(Bound::High)),
+        _ => None,
+    };
+    let known = kind.map(Word::Kind).or_else(|| phase().map(Word::Phase)).or_else(|| quantity().map(Word::Quantity));
+    known.or_else(other).ok_or_else(|| cursor.expected_at(begin, words()))
+}
+
+fn words() -> String {
+    let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
+    format!(
+        "a version (1.2, 1.3), a kind ({}, resumed), a phase ({}) or a figure ({}, low, high)",
+        list(&mut Kind::ALL.iter().map(|kind| kind.name())),
+        list(&mut Phase::ALL.iter().map(|phase| phase.name())),
+        list(&mut Quantity::NAMES.iter().map(|(name, _)| *name)),
+    )
+}
+
+fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
+    let begin = cursor.at;
+    let (mut tls, mut kind, mut phase, mut quantity, mut bound) = (None, None, None, None, None);
+    let (mut of_baseline, mut of_bytes) = (false, false);
+    loop {
+        let at = cursor.at;
+        let is_second = match word(cursor)? {
+            Word::Baseline => std::mem::replace(&mut of_baseline, true) || at != begin,
+            Word::Bytes => std::mem::replace(&mut of_bytes, true),
+            Word::Tls(version) => tls.replace(version).is_some(),
+            Word::Kind(which) => kind.replace(which).is_some(),
+            Word::Phase(named) => phase.replace(named).is_some(),
+            Word::Quantity(named) => quantity.replace(named).is_some(),
+            Word::Bound(end) => bound.replace(end).is_some(),
+        };
+        if is_second {
+            return Err(cursor.expected_at(at, "one of each at most: a version, a kind, a phase, a figure; baseline first"));
+        }
+        if !cursor.take(".") {
+            break;
+        }
+    }
+    let quantity = match (quantity, phase) {
+        (Some(quantity), _) => quantity,
+        (None, Some(_)) if of_baseline => Quantity::Change,
+        (None, Some(_)) => Quantity::Median,
+        (None, None) => return Err(cursor.expected("a phase or a figure, '.tls' or '.failed'")),
+    };
+    let figure = Figure { tls, kind, phase, quantity, bound: bound.unwrap_or(Bound::Value) };
+    let wrong = contradiction(figure, of_baseline, of_bytes);
+    wrong.map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
+}
+
+/// What words cannot stand together, as what was expected instead.
+fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<String> {
+    let Figure { tls, kind, phase, quantity, bound } = figure;
+    let name = quantity.name();
+    if quantity.is_of_baseline() != of_baseline {
+        return Some(match of_baseline {
+            true => format!("change, slower, faster or differences of the baseline, not {name}"),
+            false => format!("'baseline.' in front: {name} is against a baseline"),
+        });
+    }
+    if of_bytes && !matches!(quantity, Quantity::Sent | Quantity::Received) {
+        return Some("bytes.sent or bytes.received".to_owned());
+    }
+    if quantity.has_phase() && phase.is_none() {
+        return Some(format!("a phase with {name}: {}", Phase::ALL.map(Phase::name).join(", ")));
+    }
+    let counts_medians = matches!(quantity, Quantity::Slower | Quantity::Faster);
+    if let Some(phase) = phase.filter(|_| !quantity.has_phase() && !counts_medians) {
+        return Some(format!("{name} without '{phase}': it is not of one phase"));
+    }
+    if bound != Bound::Value && !quantity.has_interval() {
+        return Some(format!("low and high after median, ratio or change: {name} has no interval"));
+    }
+    if quantity.compares_with_full() && kind == Some(Which::Kind(Kind::Full)) {
+        return Some(format!("a resumed kind: {name} is against full handshakes"));
+    }
+    if quantity == Quantity::Kinds && kind.is_none() {
+        return Some("a kind, 'kinds.ticket'".to_owned());
+    }
+    if tls == Some(Version::Tls13) && kind == Some(Which::Kind(Kind::Id)) {
+        return Some("another kind: TLS 1.3 knows no session IDs".to_owned());
+    }
+    None
+}
+
+fn comparator(cursor: &mut Cursor<'_>) -> Result<Comparator, ConditionError> {
+    let known = Comparator::SIGNS.into_iter().find(|(sign, _)| cursor.take(sign));
+    known.map(|(_, comparator)| comparator).ok_or_else(|| cursor.expected("one of < <= > >= == !="))
+}
+
+fn threshold(cursor: &mut Cursor<'_>, quantity: Quantity) -> Result<(f64, Unit), ConditionError> {
+    let begin = cursor.at;
+    cursor.take("-");
+    let digits = cursor.take_while(|it| it.is_ascii_digit() || it == '.');
+    let number = cursor.text.get(begin..cursor.at).unwrap_or_default().parse::<f64>();
+    let number = match number {
+        Ok(number) if number.is_finite() && digits.starts_with(|it: char| it.is_ascii_digit()) => number,
+        _ => return Err(cursor.expected_at(begin, format!("a number{}", example(quantity)))),
+    };
+    let end = cursor.at;
+    cursor.skip_spaces();
+    let at = cursor.at;
+    let written = cursor.take_while(|it| !it.is_whitespace());
+    let known = |written: &str| {
+        let spellings = quantity.units().iter().flat_map(|unit| unit.spellings().iter().map(move |it| (*unit, it.0, it.1)));
+        spellings.into_iter().find(|(_, name, _)| *name == written)
+    };
+    let mut found = known(written);
+    if found.is_none() && at > end {
+        // What stands apart from a number that needs no unit is not one of it.
+        found = known("");
+        cursor.at = found.map_or(cursor.at, |_| end);
+    }
+    let (unit, _, one) = found.ok_or_else(|| cursor.expected_at(at, units(quantity)))?;
+    Ok((number * one, unit))
+}
+
+fn units(quantity: Quantity) -> String {
+    let names: Vec<&str> = quantity
+        .units()
+        .iter()
+        .flat_map(|unit| unit.spellings())
+        .map(|(name, _)| *name)
+        .filter(|it| !it.is_empty())
+        .collect();
+    let may_be_none = quantity.units().contains(&Unit::Number);
+    match (names.is_empty(), may_be_none) {
+        (true, _) => format!("no unit: {} is a number", quantity.name()),
+        (false, true) => format!("{} or no unit", names.join(", ")),
+        (false, false) => format!("a unit: {}", names.join(", ")),
+    }
+}
+
+fn example(quantity: Quantity) -> &'static str {
+    match quantity.units().first() {
+        Some(Unit::Time) => ", '20ms'",
+        Some(Unit::Percent) => ", '10%'",
+        Some(Unit::Bytes) => ", '6kB'",
+        _ => ", '1.5'",
+    }
+}

@@ -1,0 +1,66 @@
+//! What a condition asks for that a measurement is known not to have, before it is made.
+
+use reprise_trace::document::MeasureDocument;
+use reprise_trace::{Asked, Kind, Phase, Version};
+
+use super::{Bound, Condition, Quantity};
+use crate::Scope;
+
+/// What is about to be measured.
+#[derive(Clone, Debug)]
+pub struct Planned<'a> {
+    /// Which versions and kinds.
+    pub scope: Scope,
+    /// Connections for each.
+    pub count: u32,
+    /// Whether requests are sent: without, there is neither `wait` nor `receive`.
+    pub requests: bool,
+    /// Whether a name is resolved: without, there is no `resolve`.
+    pub resolves: bool,
+    /// The earlier results, where there is a baseline.
+    pub baseline: Option<&'a [MeasureDocument]>,
+}
+
+/// So many samples are the least that an interval is made of.
+const LEAST: u32 = 6;
+
+impl Condition {
+    /// Why such a measurement cannot have the figure; `None` where it may.
+    pub fn impossible(&self, planned: &Planned<'_>) -> Option<String> {
+        let figure = self.figure;
+        let all = [Version::Tls12, Version::Tls13].into_iter().flat_map(|tls| Kind::ALL.map(|kind| Asked { tls, kind }));
+        let may_be = all.filter(|asked| !(asked.kind == Kind::Id && asked.tls == Version::Tls13));
+        let meant: Vec<Asked> = may_be.filter(|asked| figure.covers(*asked) && planned.scope.covers(*asked)).collect();
+        if meant.is_empty() {
+            return Some("--tls and --kinds leave out what it is about".to_owned());
+        }
+        if figure.quantity.compares_with_full()
+            && !planned.scope.kinds.is_empty()
+            && !planned.scope.kinds.contains(&Kind::Full)
+        {
+            return Some("it is against full handshakes: add full to --kinds".to_owned());
+        }
+        match figure.phase {
+            Some(Phase::Wait | Phase::Receive) if !planned.requests => {
+                return Some("with --no-request there is nothing to wait for".to_owned());
+            }
+            Some(Phase::Resolve) if !planned.resolves => {
+                return Some("the address is given: nothing is resolved".to_owned());
+            }
+            _ => {}
+        }
+        if figure.bound != Bound::Value && planned.count < LEAST {
+            return Some(format!("under {LEAST} samples there is no interval: raise --count"));
+        }
+        if !figure.quantity.is_of_baseline() {
+            return None;
+        }
+        let Some(baseline) = planned.baseline else { return Some("it needs --baseline FILE".to_owned()) };
+        let has = |asked: Asked| {
+            let mut runs = baseline.iter().filter_map(|result| result.run(asked.tls, asked.kind));
+            runs.any(|run| figure.phase.is_none_or(|phase| run.phases.contains_key(&phase)))
+        };
+        let of_figures = figure.quantity != Quantity::Differences;
+        (of_figures && !meant.into_iter().any(has)).then(|| "the baseline has no such figure".to_owned())
+    }
+}

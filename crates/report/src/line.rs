@@ -1,0 +1,54 @@
+//! A round of a watch on one line, for logs.
+
+use reprise_trace::document::{MeasureDocument, Run};
+use reprise_trace::{Kind, Nanos, Phase, Version};
+
+/// When, and for each result its median handshakes, what resuming saves, what was refused, what failed: no line break, no
+/// colour.
+pub fn round(results: &[MeasureDocument]) -> String {
+    let time = results.first().map_or("", |result| &result.provenance.time);
+    let told: Vec<String> = results.iter().map(of_result).collect();
+    visible(&format!("{time}  {}", told.join("  |  ")))
+}
+
+fn of_result(result: &MeasureDocument) -> String {
+    let label = &result.label;
+    if result.runs.iter().all(|run| run.observed.kinds.total() == 0) {
+        let why = result.failures.last().map_or("nothing was measured", |failure| &failure.message);
+        return format!("{label} down: {why}");
+    }
+    let of_version = |tls: Version| {
+        let runs: Vec<String> =
+            result.runs.iter().filter(|run| run.asked.tls == tls).map(|run| of_run(result, run)).collect();
+        (!runs.is_empty()).then(|| format!("{}: {}", tls.number(), runs.join(", ")))
+    };
+    let versions: Vec<String> = [Version::Tls12, Version::Tls13].into_iter().filter_map(of_version).collect();
+    let failed = match result.all_connections.failed {
+        0 => String::new(),
+        failed => format!("  {failed} failed"),
+    };
+    let changed = result.baseline.as_ref().map(|baseline| {
+        use reprise_trace::document::Change::{Faster, Slower};
+        let of = |wanted| baseline.phases.iter().filter(|it| it.change == wanted).count();
+        let (slower, faster, other) = (of(Slower), of(Faster), baseline.differences.len());
+        format!("  against the baseline: {slower} slower, {faster} faster, {other} different")
+    });
+    let cut_short = if result.interrupted { "  cut short" } else { "" };
+    format!("{label}  {}{failed}{}{cut_short}", versions.join("; "), changed.unwrap_or_default())
+}
+
+fn of_run(result: &MeasureDocument, run: &Run) -> String {
+    let kind = run.asked.kind;
+    let all = run.observed.kinds.total() + run.failed;
+    let Some(tls) = run.phases.get(&Phase::Tls) else { return format!("{kind} 0 of {all}") };
+    let ratio =
+        result.ratios.iter().find(|it| (it.phase, it.tls, it.from, it.to) == (Phase::Tls, run.asked.tls, Kind::Full, kind));
+    let ratio = ratio.map(|it| format!(" ×{:.1}", it.median)).unwrap_or_default();
+    let missed = if run.n < all { format!(" {} of {all}", run.n) } else { String::new() };
+    format!("{kind} {}{ratio}{missed}", Nanos(tls.median_ns))
+}
+
+/// What a server or a flag says breaks no line and drives no terminal.
+fn visible(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+}

@@ -1,0 +1,156 @@
+//! What is other than in an earlier result.
+
+use reprise_trace::Phase;
+use reprise_trace::document::{Change, Comparison, Difference, PhaseChange};
+
+use super::{Block, Item};
+use crate::figures::{Figure, Scale, Unit};
+use crate::table::{Column, Draft, Table, Tone};
+
+/// One comparison, and the label of the result that it belongs to: empty where there is only one.
+pub(super) type Labelled<'a> = (&'a str, &'a Comparison);
+
+/// The part of a page that compares.
+pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
+    let Some((_, first)) = comparisons.first() else { return Vec::new() };
+    let mut blocks = vec![Block::Heading(heading(first))];
+    let shown: Vec<(&str, &PhaseChange)> = comparisons
+        .iter()
+        .flat_map(|(label, comparison)| comparison.phases.iter().map(move |change| (*label, change)))
+        .filter(|(label, change)| is_shown(label, change))
+        .collect();
+    if !shown.is_empty() {
+        blocks.push(Block::Table(table(&shown)));
+        blocks.push(Block::Aside(
+            "change: of the median, with its 95 % interval, for two sets of samples that were taken one after the other."
+                .to_owned(),
+        ));
+        blocks.push(Block::Paragraph(verdict(comparisons)));
+    }
+    for (label, comparison) in comparisons {
+        blocks.extend(comparison.differences.iter().map(|difference| Block::Item(item(label, difference))));
+    }
+    let mut warnings: Vec<String> = Vec::new();
+    for (_, comparison) in comparisons {
+        warnings
+            .extend(comparison.warnings.iter().filter(|warning| !warnings.contains(warning)).cloned().collect::<Vec<_>>());
+    }
+    blocks.extend(warnings.into_iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks
+}
+
+fn heading(comparison: &Comparison) -> String {
+    match &comparison.provenance {
+        Some(provenance) => format!("Against {} of {}", comparison.file, provenance.time),
+        None => format!("Against {}", comparison.file),
+    }
+}
+
+/// The handshake and, of a single target, the whole are always of interest; the rest where it changed.
+fn is_shown(label: &str, change: &PhaseChange) -> bool {
+    let changed = matches!(change.change, Change::Slower | Change::Faster);
+    changed || change.phase == Phase::Tls || (change.phase == Phase::Total && label.is_empty())
+}
+
+fn table(changes: &[(&str, &PhaseChange)]) -> Table {
+    let all = || changes.iter().flat_map(|(_, it)| [&it.before, &it.after]);
+    let unit = Unit::of_all(all().map(|statistics| statistics.median_ns));
+    let scale = Scale::of_column(unit, all());
+    let columns = vec![
+        Column::words("server"),
+        Column::words("TLS"),
+        Column::words("kind"),
+        Column::words("phase"),
+        Column::words("is"),
+        Column::figures("before", unit.symbol()),
+        Column::figures("now", unit.symbol()),
+        Column::figures("change", "%"),
+    ];
+    let mut drafts = Vec::new();
+    let mut previous = None;
+    for (label, change) in changes {
+        let place = (*label, change.tls, change.kind);
+        let (same_label, same_version) = match previous {
+            Some((before, tls, _)) => (before == *label, before == *label && tls == change.tls),
+            None => (false, false),
+        };
+        let once = |text: &str, again: bool| if again { String::new() } else { text.to_owned() };
+        if previous.is_some() && !same_version {
+            drafts.push(None);
+        }
+        let (is, tone) = match change.change {
+            Change::Slower => ("slower", Tone::Warning),
+            Change::Faster => ("faster", Tone::Gain),
+            Change::None => ("", Tone::Plain),
+            Change::Unknown => ("unknown", Tone::Quiet),
+        };
+        drafts.push(Some(Draft {
+            words: vec![
+                once(label, same_label),
+                once(change.tls.number(), same_version),
+                once(change.kind.name(), previous == Some(place)),
+                change.phase.name().to_owned(),
+                is.to_owned(),
+            ],
+            figures: vec![
+                Some(scale.median(&change.before)),
+                Some(scale.median(&change.after)),
+                change.ratio.map(|ratio| Figure::change(ratio, change.ci95)),
+            ],
+            note: None,
+            tone,
+        }));
+        previous = Some(place);
+    }
+    Table::of_drafts(columns, drafts)
+}
+
+/// How many figures changed, and how many would by chance alone: each interval misses the truth in 5 of 100 cases.
+fn verdict(comparisons: &[Labelled<'_>]) -> String {
+    let of = |wanted: Change| {
+        let all = comparisons.iter().flat_map(|(_, comparison)| &comparison.phases);
+        all.filter(|it| it.change == wanted).count()
+    };
+    let (slower, faster, same) = (of(Change::Slower), of(Change::Faster), of(Change::None));
+    let compared = slower + faster + same;
+    if compared == 0 {
+        return "Too few samples to tell a change from chance: six on each side are the least.".to_owned();
+    }
+    let chance = (compared as f64 * 0.05).round().max(1.0);
+    let changed = match (slower, faster) {
+        (0, 0) => return format!("Nothing changed beyond its interval, of {compared} that were compared."),
+        (slower, 0) => format!("{slower} slower"),
+        (0, faster) => format!("{faster} faster"),
+        (slower, faster) => format!("{slower} slower and {faster} faster"),
+    };
+    format!("Of {compared} medians, {changed} beyond the interval; about {chance} would be by chance alone.")
+}
+
+fn item(label: &str, difference: &Difference) -> Item {
+    let server = if label.is_empty() { String::new() } else { format!("{label}: ") };
+    let tls = difference.tls.map(|tls| format!("TLS {} ", tls.number())).unwrap_or_default();
+    let kind = difference.kind.map(|kind| format!("{kind}: ")).unwrap_or_default();
+    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let (before, after) = (told(&difference.before), told(&difference.after));
+    let text = match (difference.what.as_str(), after.as_str()) {
+        ("measured", "no") => "was measured, and is not offered now".to_owned(),
+        ("measured", _) => "is measured now, and was not before".to_owned(),
+        ("kinds", _) => format!("observed in {before} before, in {after} now"),
+        ("failed", _) => format!("{before} failed before, {after} now"),
+        (what, _) => format!("{} was {before}, is {after}", name_of(what)),
+    };
+    Item { label: "changed", tone: Tone::Warning, text: format!("{server}{tls}{kind}{text}"), ..Item::warning("") }
+}
+
+fn name_of(what: &str) -> &str {
+    match what {
+        "peer_key" => "the server's key",
+        "psk_mode" => "the PSK mode",
+        "alpn" => "ALPN's protocol",
+        "sent" => "sent by the client",
+        "received" => "received from the server",
+        "round_trips" => "the number of round trips",
+        "client_certificate" => "the client's certificate",
+        _ => what,
+    }
+}
