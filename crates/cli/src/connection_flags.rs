@@ -79,6 +79,16 @@ pub(crate) struct ConnectionArgs {
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
 impl ConnectionArgs {
+    /// Whether a request is sent.
+    pub(crate) fn sends_request(&self) -> bool {
+        !self.no_request
+    }
+
+    /// Whether `--resolve` gives the address, so that no name is resolved.
+    pub(crate) fn gives_address(&self) -> bool {
+        self.resolve.is_some()
+    }
+
     /// The probe's options as far as they are about a single connection. Reads every file that is named, so that what is
     /// wrong is found before anything is connected to. Where no flag says whom to trust, it is `authority`, or else the
     /// system's roots.

@@ -16,13 +16,13 @@ use crate::rendered::Rendered;
 pub(crate) struct OutputArgs {
     /// Write the result as JSON (docs/schema/)
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Write the figures as CSV
     #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    pub(crate) csv: Option<PathBuf>,
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.

@@ -1,10 +1,12 @@
 //! `reprise measure` as its users meet it: the binary against real servers, embedded ones, and bad ones.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
+mod baseline;
 mod broken_connections;
 mod certificates;
 mod client_authentication;
 mod client_keys;
+mod conditions;
 mod connection_reuse;
 mod documents;
 mod dying_target;
@@ -23,3 +25,4 @@ mod resumption;
 mod tickets_without_request;
 mod unreachable;
 mod usage;
+mod watch;

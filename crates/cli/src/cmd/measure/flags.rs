@@ -5,7 +5,9 @@ use clap::{Args, ValueEnum};
 use reprise_probe::{ConnectionReuse, Options, Target};
 use reprise_trace::{Kind, Version};
 
+use super::gate::GateArgs;
 use super::target::Trust;
+use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, parse_target, parse_version};
 use crate::outputs::OutputArgs;
 
@@ -24,19 +26,23 @@ pub(crate) struct MeasureArgs {
 
     /// Only these versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]
-    tls: Vec<Version>,
+    pub(super) tls: Vec<Version>,
     /// Only these kinds: full, id, ticket. Exit status 1 unless each is observed in all of its samples
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = parse_kind, help_heading = "What to measure")]
     pub(super) kinds: Vec<Kind>,
     /// Connections for each version and kind
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
-    count: u32,
+    pub(super) count: u32,
     /// After the first request, close, or keep alive and ask once more
     #[arg(long, value_enum, default_value_t = Connections::Close, help_heading = "What to measure")]
     connections: Connections,
 
     #[command(flatten)]
-    connection: ConnectionArgs,
+    pub(super) connection: ConnectionArgs,
+    #[command(flatten)]
+    pub(super) gate: GateArgs,
+    #[command(flatten)]
+    pub(super) watch: WatchArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }
@@ -48,6 +54,9 @@ Examples:
   reprise measure example.org --kinds ticket            fail (1) unless tickets are accepted each time
   reprise measure 10.0.0.7:8443 --sni api.example.org --ca ca.pem --cert client.pem --key client.key
   reprise measure mail.example.org:993 --no-request     a service that is not HTTP
+  reprise measure example.org --baseline before.json    what changed since
+  reprise measure example.org --fail-if 'tls.resumed.ratio < 1.5'
+  reprise measure example.org --every 60s --json watch.jsonl --metrics 127.0.0.1:9464
   reprise measure example.org --json - | jq .ratios     the document instead of the page";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use lab::Lab;
 pub(crate) use outcome::Outcome;
-pub(crate) use reprise::Reprise;
+pub(crate) use reprise::{Reprise, Running};
 pub(crate) use witness::{assert_account_for, assert_agree};
 
 /// Longer than anything here takes, on however busy a machine: only what hangs meets it.

@@ -1,0 +1,135 @@
+//! When a measurement is a bad answer: `--kinds`, `--fail-if`, and what these may compare with, `--baseline`.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use reprise_explain::{Condition, Judgement, Planned, Scope};
+use reprise_probe::Options;
+use reprise_trace::document::MeasureDocument;
+use reprise_trace::{Asked, Kind};
+
+use super::MeasureArgs;
+use super::baseline::Baseline;
+use super::subject::Measured;
+
+/// The flags that hold a result against something.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Gate")]
+pub(crate) struct GateArgs {
+    /// Compare with this earlier result, written by --json, and say what changed beyond its interval
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Exit 1 if this is met, as 'tls.resumed.ratio < 1.5', '1.3.ticket.tls.p99 > 20ms', 'kinds.ticket < 100%', 'failed > 0',
+    /// 'baseline.tls.full.change > 10%'; or if it cannot be told. May be given more than once
+    #[arg(long, value_name = "CONDITION", value_parser = parse_condition)]
+    fail_if: Vec<Condition>,
+}
+
+/// What a result is held against.
+pub(super) struct Gate {
+    kinds: Vec<Kind>,
+    conditions: Vec<Condition>,
+    baseline: Option<Baseline>,
+    seed: u64,
+}
+
+/// Why a result is a bad answer.
+#[derive(Default)]
+pub(super) struct Complaints {
+    /// Kinds that were missed.
+    missed: Vec<String>,
+    /// Conditions that are met, with the figures that meet them.
+    met: Vec<String>,
+    /// Conditions that cannot be told, and why.
+    unknown: Vec<String>,
+    /// Those conditions, met or unknown, as they were written.
+    pub(super) conditions: Vec<String>,
+}
+
+impl Gate {
+    /// Reads the baseline, and refuses conditions that such a measurement cannot answer.
+    pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Self> {
+        let scope = Scope { versions: arguments.tls.clone(), kinds: arguments.kinds.clone() };
+        let of_lab = arguments.target.is_none();
+        let path = arguments.gate.baseline.as_deref();
+        let baseline = path.map(|path| Baseline::read(path, of_lab, scope.clone())).transpose()?;
+        let by_name = arguments.target.as_ref().is_some_and(|it| it.host.parse::<std::net::IpAddr>().is_err());
+        let planned = Planned {
+            scope,
+            count: arguments.count,
+            requests: arguments.connection.sends_request(),
+            resolves: by_name && !arguments.connection.gives_address(),
+            baseline: baseline.as_ref().map(Baseline::results),
+        };
+        let conditions = arguments.gate.fail_if.clone();
+        for condition in &conditions {
+            if let Some(why) = condition.impossible(&planned) {
+                bail!("--fail-if '{condition}' cannot be told: {why}");
+            }
+        }
+        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: Options::default().seed })
+    }
+
+    /// Notes in each result what is other than in the baseline.
+    pub(super) fn compare(&self, measured: &mut Measured) {
+        let Some(baseline) = &self.baseline else { return };
+        for result in measured.results_mut() {
+            baseline.compare(result, self.seed);
+        }
+    }
+
+    /// What is bad about it.
+    pub(super) fn judge(&self, measured: &Measured) -> Complaints {
+        let results = measured.results();
+        let mut complaints = Complaints {
+            missed: results.iter().filter_map(|it| missed(it, &self.kinds)).collect(),
+            ..Complaints::default()
+        };
+        for condition in &self.conditions {
+            match condition.judge(results) {
+                Judgement::NotMet => continue,
+                Judgement::Met(found) => {
+                    let lines = found.iter().map(|it| format!("\n  {} is {}", it.of, it.shown));
+                    complaints.met.push(format!("--fail-if '{condition}' is met:{}", lines.collect::<String>()));
+                }
+                Judgement::Unknown(why) => {
+                    complaints.unknown.push(format!("--fail-if '{condition}' cannot be told: {}", why.join("; ")));
+                }
+            }
+            complaints.conditions.push(condition.to_string());
+        }
+        complaints
+    }
+}
+
+impl Complaints {
+    /// All of them, each on lines of its own; `None` if there are none.
+    pub(super) fn in_words(self) -> Option<String> {
+        let all: Vec<String> = [self.missed, self.met, self.unknown].concat();
+        (!all.is_empty()).then(|| all.join("\n  "))
+    }
+
+    /// The conditions that are met, in words.
+    pub(super) fn conditions_met(&self) -> impl Iterator<Item = &String> {
+        self.met.iter()
+    }
+}
+
+/// The kinds that were named and not observed in every one of their samples, each on a line; `None` if there are none.
+fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
+    let mut missed = Vec::new();
+    for run in document.runs.iter().filter(|run| named.contains(&run.asked.kind)) {
+        let samples = run.observed.kinds.total() + run.failed;
+        if run.n < samples {
+            let Asked { tls, kind } = run.asked;
+            missed
+                .push(format!("{}: {kind} under {tls} was observed in {} of {samples} connections", document.label, run.n));
+        }
+    }
+    (!missed.is_empty()).then(|| missed.join("\n  "))
+}
+
+fn parse_condition(text: &str) -> Result<Condition, String> {
+    text.parse().map_err(|error: reprise_explain::ConditionError| error.to_string())
+}

@@ -1,0 +1,80 @@
+//! `--every --json FILE`: JSON Lines, one result a line, appended as each round ends. A watch that is started again goes on
+//! where the last one stopped, and a line that is written is kept whatever happens next.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::subject::Measured;
+
+/// How every line of such a file begins; a single result, which is indented, begins otherwise.
+const BEGINNING: &[u8] = b"{\"schema\":\"reprise.";
+
+/// Where the lines go.
+pub(super) enum Journal {
+    Standard,
+    File(PathBuf, File),
+}
+
+impl Journal {
+    /// Opens the file and looks whether it is one to append to.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Standard);
+        }
+        let shown = path.display();
+        // Reading too, to see what is there; a pipe or a device can only be written.
+        let is_special = path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).read(!is_special);
+        let mut file = options.open(path).with_context(|| format!("cannot write {shown}"))?;
+        if !is_special && !continues(&mut file).with_context(|| format!("cannot read {shown}"))? {
+            bail!(
+                "{shown} holds something else than one result a line: --every appends such lines, and overwrites nothing\n  \
+                 name another file, or remove this one"
+            );
+        }
+        Ok(Self::File(path.to_owned(), file))
+    }
+
+    /// Whether standard output is taken.
+    pub(super) fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
+    /// Appends a result. The whole line goes out in one write, so that a reader never sees half of one.
+    pub(super) fn append(&mut self, measured: &Measured) -> anyhow::Result<()> {
+        let line = measured.json_line()?;
+        match self {
+            Self::Standard => {
+                let mut out = io::stdout().lock();
+                out.write_all(&line).and_then(|()| out.flush())?;
+            }
+            Self::File(path, file) => {
+                file.write_all(&line).with_context(|| format!("cannot write {}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether lines can be appended to what is there. A last line that was cut off by a full disk or a crash is ended first.
+fn continues(file: &mut File) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    file.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
+    if beginning.is_empty() {
+        return Ok(true);
+    }
+    if beginning != BEGINNING {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(true)
+}

@@ -1,0 +1,231 @@
+//! `--every 60s`: the same measurement again and again, until Ctrl-C or for `--repeats` rounds.
+//!
+//! Of a round that is over, only what the metrics count is kept: a watch that runs for years needs no more memory than at first.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use reprise_probe::Interrupt;
+use reprise_report::line;
+use reprise_report::openmetrics::Metrics;
+use reprise_trace::{Failure, FailureClass};
+
+use super::gate::Gate;
+use super::journal::Journal;
+use super::metrics::MetricsServer;
+use super::subject::{Measured, Subject};
+use super::{MeasureArgs, was_interrupted};
+use crate::connection_flags::parse_duration;
+use crate::ending::Ending;
+
+/// The flags of a measurement that is repeated.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Watch")]
+pub(crate) struct WatchArgs {
+    /// Measure again each 60s, 5m, 1h until Ctrl-C, a line a round; --json then appends one result a line (JSON Lines)
+    #[arg(long, value_name = "PERIOD", value_parser = parse_period, conflicts_with_all = ["csv", "markdown"])]
+    every: Option<Duration>,
+    /// With --every, stop after so many rounds
+    #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
+    repeats: Option<u64>,
+    /// With --every, serve the figures as OpenMetrics at http://ADDR/metrics; a port alone is one of loopback's
+    #[arg(long, value_name = "ADDR", requires = "every")]
+    metrics: Option<String>,
+}
+
+/// How often an interruption is looked for while nothing is measured.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A watch whose outputs are open.
+pub(super) struct Watch {
+    every: Duration,
+    repeats: Option<u64>,
+    journal: Option<Journal>,
+    server: Option<MetricsServer>,
+}
+
+impl Watch {
+    /// Opens what the flags name; `None` where nothing is repeated.
+    pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Option<Self>> {
+        let WatchArgs { every, repeats, metrics } = &arguments.watch;
+        let Some(every) = *every else { return Ok(None) };
+        let journal = arguments.output.json.as_deref().map(Journal::open).transpose()?;
+        let server = metrics.as_deref().map(MetricsServer::start).transpose()?;
+        if let Some(server) = &server {
+            anstream::eprintln!("reprise: metrics at http://{}/metrics", server.address());
+        }
+        Ok(Some(Self { every, repeats: *repeats, journal, server }))
+    }
+
+    pub(super) fn run(mut self, subject: &Subject, gate: &Gate, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+        let mut history = History::new();
+        self.publish(&history.metrics);
+        let begun = Instant::now();
+        let mut round = 0;
+        loop {
+            let (mut measured, failure) = subject.measure(interrupt)?;
+            gate.compare(&mut measured);
+            let ended_by_hand = was_interrupted(failure.as_ref());
+            if !(ended_by_hand && is_empty(&measured)) {
+                self.tell(&measured)?;
+            }
+            if ended_by_hand {
+                return Ok(Ending::Failed(interrupted()));
+            }
+            history.add(&measured, failure, gate);
+            self.publish(&history.metrics);
+            round += 1;
+            if self.repeats.is_some_and(|repeats| round >= repeats) {
+                return Ok(history.ending());
+            }
+            if pause_until(next_due(begun, self.every), interrupt) {
+                return Ok(Ending::Failed(interrupted()));
+            }
+        }
+    }
+
+    /// Writes what was measured: the document to its file, and one line for people.
+    fn tell(&mut self, measured: &Measured) -> anyhow::Result<()> {
+        if let Some(journal) = &mut self.journal {
+            journal.append(measured)?;
+        }
+        if !self.journal.as_ref().is_some_and(Journal::is_standard) {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{}", line::round(measured.results())).and_then(|()| out.flush())?;
+        }
+        Ok(())
+    }
+
+    fn publish(&self, metrics: &Metrics) {
+        if let Some(server) = &self.server {
+            server.publish(metrics.to_text());
+        }
+    }
+}
+
+/// What is kept of the rounds.
+struct History {
+    metrics: Metrics,
+    rounds: u64,
+    bad: u64,
+    down: u64,
+    last_failure: Option<Failure>,
+}
+
+impl History {
+    fn new() -> Self {
+        Self { metrics: Metrics::new(env!("CARGO_PKG_VERSION")), rounds: 0, bad: 0, down: 0, last_failure: None }
+    }
+
+    fn add(&mut self, measured: &Measured, failure: Option<Failure>, gate: &Gate) {
+        self.rounds += 1;
+        self.metrics.observe(measured.results(), seconds_since_1970());
+        let complaints = gate.judge(measured);
+        if failure.is_none() {
+            complaints.conditions.iter().for_each(|condition| self.metrics.observe_condition(condition));
+        }
+        match failure {
+            Some(failure) => {
+                complaints.conditions_met().for_each(|why| anstream::eprintln!("reprise: {why}"));
+                self.bad += u64::from(complaints.conditions_met().next().is_some());
+                self.down += 1;
+                self.last_failure = Some(failure);
+            }
+            None => {
+                if let Some(why) = complaints.in_words() {
+                    anstream::eprintln!("reprise: {why}");
+                    self.bad += 1;
+                }
+            }
+        }
+    }
+
+    /// A bad answer in one round is one of the watch; a target that was down now and then is what a watch is for.
+    fn ending(self) -> Ending {
+        match self.last_failure {
+            Some(failure) if self.down == self.rounds => Ending::Failed(failure),
+            _ if self.bad > 0 => Ending::BadAnswer(format!("{} of {} rounds were a bad answer", self.bad, self.rounds)),
+            _ => Ending::Done,
+        }
+    }
+}
+
+/// Rounds begin at whole periods from the first: one that takes longer leaves out those that it covers.
+fn next_due(begun: Instant, every: Duration) -> Instant {
+    let elapsed = begun.elapsed();
+    let past = elapsed.as_nanos() / every.as_nanos().max(1);
+    let until = u64::try_from((past + 1) * every.as_nanos() - elapsed.as_nanos()).unwrap_or(u64::MAX);
+    Instant::now() + Duration::from_nanos(until)
+}
+
+/// Whether Ctrl-C ended the pause.
+fn pause_until(due: Instant, interrupt: &Interrupt) -> bool {
+    while !interrupt.is_raised() {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        std::thread::sleep(left.min(GLANCE));
+    }
+    true
+}
+
+fn is_empty(measured: &Measured) -> bool {
+    measured.results().iter().all(|result| result.runs.is_empty())
+}
+
+fn interrupted() -> Failure {
+    Failure {
+        class: FailureClass::Interrupted,
+        name: "interrupted".to_owned(),
+        message: "interrupted".to_owned(),
+        hint: None,
+        local_port: None,
+    }
+}
+
+fn seconds_since_1970() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// A duration as elsewhere, and hours, up to a day.
+fn parse_period(text: &str) -> Result<Duration, String> {
+    let complain = || format!("'{text}' is no period: write 500ms, 60s, 5m or 1h, above zero and up to a day");
+    let period = match text.strip_suffix('h') {
+        Some(hours) => Duration::try_from_secs_f64(hours.parse::<f64>().map_err(|_| complain())? * 3600.0).ok(),
+        None => parse_duration(text).ok(),
+    };
+    period.filter(|it| !it.is_zero() && *it <= Duration::from_secs(86_400)).ok_or_else(complain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_have_hours_too() {
+        assert_eq!(parse_period("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(parse_period("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_period("24h"), Ok(Duration::from_secs(86_400)));
+        for wrong in ["0s", "0h", "-1h", "25h", "h", "NaNh", "1e99h", "1d", "", "soon"] {
+            assert!(parse_period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_round_that_takes_longer_leaves_out_what_it_covers() {
+        let every = Duration::from_secs(60);
+        let begun = Instant::now().checked_sub(Duration::from_secs(130)).unwrap();
+        let left = next_due(begun, every).saturating_duration_since(Instant::now());
+        assert!(left <= Duration::from_secs(50), "the third round is due 180 s after the first: {left:?}");
+    }
+
+    #[test]
+    fn an_interruption_ends_a_pause() {
+        let interrupt = Interrupt::default();
+        assert!(!pause_until(Instant::now(), &interrupt));
+        interrupt.raise();
+        assert!(pause_until(Instant::now() + Duration::from_secs(3600), &interrupt));
+    }
+}

@@ -1,0 +1,103 @@
+//! `--baseline`: what changed, read off real servers; files that are none are refused before any connection.
+
+use std::fs;
+
+use reprise_lab::Resumption;
+use reprise_trace::document::{Change, Comparison, MeasureDocument};
+use reprise_trace::{Kind, Phase, Version};
+use serde_json::Value;
+
+use crate::harness::{Lab, Reprise};
+
+fn comparison(document: MeasureDocument) -> Comparison {
+    *document.baseline.unwrap()
+}
+
+#[test]
+fn a_kind_that_no_longer_resumes_is_told() {
+    let lab = Lab::new();
+    let (before, after) = (lab.server(Resumption::Ticket), lab.server(Resumption::RefusedTicket));
+    let earlier = lab.measure(before.address()).count(8).run().exits(0).json.unwrap();
+    let file = lab.file("before.json", &earlier);
+    let outcome = lab.measure(after.address()).count(8).arg("--baseline").arg(&file).run().exits(0);
+    outcome.shows(&["Against", "TLS 1.3 ticket: observed in 8 of 8 before, in 0 of 8 now", "from another target"]);
+}
+
+#[test]
+fn phases_are_compared_by_the_samples_of_both() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let earlier = lab.measure(server.address()).count(8).run().exits(0);
+    let file = lab.file("before.json", earlier.json.as_ref().unwrap());
+    let outcome = lab.measure(server.address()).count(8).arg("--baseline").arg(&file).run().exits(0);
+    let document = outcome.document();
+    let comparison = comparison(document.clone());
+    assert_eq!(comparison.warnings, [""; 0]);
+    assert_eq!(comparison.provenance.map(|it| it.time), Some(earlier.document().provenance.time));
+    let of = |kind, phase| {
+        *comparison.phases.iter().find(|it| (it.tls, it.kind, it.phase) == (Version::Tls13, kind, phase)).unwrap()
+    };
+    for kind in [Kind::Full, Kind::Ticket] {
+        let tls = of(kind, Phase::Tls);
+        assert_eq!((tls.n_before, tls.n_after), (8, 8));
+        assert_eq!(tls.before, earlier.measured(Version::Tls13, kind).phases[&Phase::Tls]);
+        assert_eq!(tls.after, document.run(Version::Tls13, kind).unwrap().phases[&Phase::Tls]);
+        let ([low, high], ratio) = (tls.ci95.unwrap(), tls.ratio.unwrap());
+        assert!(low <= ratio && ratio <= high, "{tls:?}");
+        assert_eq!(tls.change, Change::of(tls.ci95));
+    }
+    let shown = outcome.shows(&["Against", "change"]);
+    let markdown = lab.path("page.md");
+    Reprise::new(["report"]).arg(lab.file("now.json", shown.json.unwrap())).arg("--markdown").arg(&markdown).run().exits(0);
+    assert!(fs::read_to_string(markdown).unwrap().contains("## Against"));
+}
+
+#[test]
+fn the_lab_is_compared_server_by_server() {
+    let lab = Lab::new();
+    let earlier = Reprise::measure_lab().count(2).run().exits(0).json.unwrap();
+    let file = lab.file("before.json", earlier);
+    let outcome = Reprise::measure_lab().count(2).arg("--baseline").arg(file).run().exits(0);
+    let document: Value = serde_json::from_str(outcome.json.as_deref().unwrap()).unwrap();
+    for result in document["results"].as_array().unwrap() {
+        assert_eq!(result["baseline"]["warnings"], serde_json::json!([]), "{}", result["label"]);
+        assert!(!result["baseline"]["phases"].as_array().unwrap().is_empty());
+    }
+    outcome.shows(&["Too few samples to tell a change from chance"]);
+}
+
+#[test]
+fn a_file_that_is_no_baseline_is_refused_before_any_connection() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let earlier = lab.measure(server.address()).count(1).run().exits(0).json.unwrap();
+    let seen = server.completed();
+    let without = |field: &str| {
+        let mut document: Value = serde_json::from_str(&earlier).unwrap();
+        document.as_object_mut().unwrap().remove(field);
+        document.to_string()
+    };
+    let line = serde_json::from_str::<Value>(&earlier).unwrap().to_string();
+    for (contents, words) in [
+        (String::new(), "it is empty"),
+        ("reprise".to_owned(), "holds no result of reprise"),
+        ("[1, 2]".to_owned(), "holds no result of reprise"),
+        ("[".repeat(100_000), "holds no result of reprise"),
+        ("{}".to_owned(), "missing field `schema`"),
+        (earlier.replace("reprise.measure/1", "reprise.measure/2"), "of another version of reprise"),
+        (earlier.replace("reprise.measure/1", "reprise.lab/7"), "of another version of reprise"),
+        (earlier.replace("reprise.measure/1", "reprise.load/1"), "no result of measure"),
+        (earlier.replace("reprise.measure/1", "reprise.lab/1"), "of the embedded lab"),
+        (without("runs"), "says that it is reprise.measure/1, and is not"),
+        (format!("{line}\n{line}\n"), "tail -n 1"),
+    ] {
+        let file = lab.file("baseline.json", contents);
+        lab.measure(server.address()).arg("--baseline").arg(file).run().exits(2).says(&["--baseline", words]);
+    }
+    let file = lab.file("of-target.json", &earlier);
+    Reprise::new(["measure", "--baseline"]).arg(file).run().exits(2).says(&["of one target: name it"]);
+    let absent = lab.path("absent.json");
+    lab.measure(server.address()).arg("--baseline").arg(&absent).run().exits(2).says(&["cannot read", "absent.json"]);
+    lab.measure(server.address()).arg("--baseline").arg(lab.directory()).run().exits(2).says(&["cannot read"]);
+    assert_eq!((server.completed(), server.failures().len()), (seen, 0));
+}

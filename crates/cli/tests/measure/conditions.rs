@@ -1,0 +1,101 @@
+//! `--fail-if`: exit 1 when it is met, and when it cannot be told; 2 when that is known before.
+
+use reprise_lab::Resumption;
+
+use crate::harness::Lab;
+
+#[test]
+fn a_condition_that_is_met_ends_with_1_and_says_by_what() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let outcome = lab
+        .measure(server.address())
+        .count(8)
+        .args([
+            "--fail-if",
+            "1.3.ticket.tls.p99 > 1ns",
+            "--fail-if",
+            "tls.resumed.ratio.low < 1000",
+            "--fail-if",
+            "failed > 0",
+        ])
+        .run()
+        .exits(1)
+        .says(&["--fail-if '1.3.ticket.tls.p99 > 1ns' is met:", "1.3 ticket tls p99 is", ", n = 8"])
+        .says(&["--fail-if 'tls.resumed.ratio.low < 1000' is met:", "1.2 ticket tls ratio is", " to "]);
+    assert!(!outcome.stderr.contains("failed > 0"), "{}", outcome.stderr);
+    assert_eq!(outcome.document().samples.len(), 32, "the result is written all the same");
+}
+
+#[test]
+fn conditions_that_are_not_met_end_with_0() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let conditions = ["failed > 0", "kinds.ticket < 100%", "1.3.full.tls > 9s", "tls.resumed.ratio < 0.0001", "full.n != 2"];
+    let arguments = conditions.iter().flat_map(|condition| ["--fail-if", condition]);
+    lab.measure(server.address()).count(2).args(arguments).run().exits(0).silently();
+}
+
+#[test]
+fn a_refused_kind_fails_the_gate() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::RefusedTicket);
+    let measure = |condition: &str| lab.measure(server.address()).count(2).args(["--fail-if", condition]).run();
+    measure("1.3.kinds.ticket < 100%").exits(1).says(&["1.3 ticket kinds is 0.0 %, 0 of 2"]);
+    measure("1.3.ticket.tls > 9s").exits(1).says(&["cannot be told: ", "1.3 ticket tls median is not known"]);
+}
+
+#[test]
+fn what_was_not_measured_never_passes() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    let outcome = lab.measure(server.address()).count(2).args(["--fail-if", "1.3.ticket.tls.p99 > 20ms"]).run();
+    outcome.exits(1).says(&["cannot be told: nothing was measured that is '1.3.ticket.tls.p99'"]);
+}
+
+#[test]
+fn a_change_against_a_baseline_fails_the_gate() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let mut earlier = lab.measure(server.address()).count(6).run().exits(0).document();
+    // As if every handshake had taken a nanosecond.
+    for sample in &mut earlier.samples {
+        sample.phases.tls = Some(reprise_trace::Nanos(1));
+    }
+    let file = lab.file("before.json", serde_json::to_string(&earlier).unwrap());
+    let measure = |condition: &str| {
+        lab.measure(server.address()).count(6).arg("--baseline").arg(&file).args(["--fail-if", condition]).run()
+    };
+    measure("baseline.tls.full.change.low > 10%").exits(1).says(&["1.3 full tls change is +", " to +"]);
+    measure("baseline.tls.slower > 0").exits(1).says(&["4: 1.2 full tls, 1.2 ticket tls, 1.3 full tls, 1.3 ticket tls"]);
+    measure("baseline.tls.faster > 0").exits(0);
+}
+
+#[test]
+fn a_condition_that_nobody_can_read_points_at_the_place() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let refused = |condition: &str| lab.measure(server.address()).args(["--fail-if", condition]).run().exits(2);
+    refused("tls.resumd.ratio < 1.5").says(&["--fail-if", "column 5: expected a version (1.2, 1.3), a kind (full,"]);
+    refused("tls.full > 5").says(&["column 13: expected a unit: ns, us, µs, ms, s"]);
+    refused("failed > 0 or n < 1").says(&["column 12: expected the end: one condition for each --fail-if"]);
+    refused("").says(&["column 1"]);
+    assert_eq!(server.completed(), 0);
+}
+
+#[test]
+fn a_condition_that_such_a_measurement_cannot_answer_is_refused_before_it() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    for (arguments, words) in [
+        (&["--fail-if", "baseline.tls.change > 10%"][..], "--baseline FILE"),
+        (&["--fail-if", "wait.full > 1s", "--no-request"], "--no-request"),
+        (&["--fail-if", "1.3.tls > 1s", "--tls", "1.2"], "--tls and --kinds leave out"),
+        (&["--fail-if", "tls.ratio < 2", "--kinds", "ticket"], "add full to --kinds"),
+        (&["--fail-if", "resolve > 1s"], "nothing is resolved"),
+        (&["--fail-if", "tls.high > 1s", "--count", "5"], "raise --count"),
+    ] {
+        lab.measure(server.address()).args(arguments).run().exits(2).says(&["cannot be told", words]);
+    }
+    assert_eq!(server.completed(), 0);
+}
