@@ -145,7 +145,7 @@ impl Metrics {
         registry.register_with_unit("phase", "What a phase took in the latest round", Unit::Seconds, phases);
         registry.register("samples", "Connections of the kind that was asked for in the latest round", samples);
         let help = "Median of a full handshake's phase by that of a resumed one";
-        registry.register_with_unit("resumption", help, Unit::Ratios, ratios);
+        registry.register_with_unit("resumption", help, Unit::Other("ratio".to_owned()), ratios);
         registry.register("round_trips", "Round trips until application data could be sent, median", trips);
         registry.register_with_unit("traffic", "Bytes of a connection, median", Unit::Bytes, traffic);
     }

@@ -172,7 +172,7 @@ fn metrics_are_openmetrics() {
     assert_eq!(phases.iter_samples().count(), 2 * 2 * 5 * 5);
     assert_eq!(parsed.families["reprise_connections"].family_type, OpenMetricsType::Counter);
     assert!(number(&parsed, "reprise_conditions_met") > 1.0);
-    for name in ["reprise_resumption_ratios", "reprise_round_trips", "reprise_traffic_bytes", "reprise_build"] {
+    for name in ["reprise_resumption_ratio", "reprise_round_trips", "reprise_traffic_bytes", "reprise_build"] {
         assert!(parsed.families.contains_key(name), "{name}: {text}");
     }
     let head_only = request(port, "HEAD /metrics HTTP/1.1\r\n\r\n");
