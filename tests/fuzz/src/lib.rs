@@ -11,6 +11,7 @@ mod handshake;
 mod record;
 pub mod script;
 pub mod seeds;
+mod session;
 mod stream;
 mod target;
 
@@ -31,6 +32,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "certificate", run: certificate::run, seeds: seeds::certificates },
     Target { name: "client", run: client::run, seeds: seeds::scripts },
     Target { name: "stream", run: stream::run, seeds: seeds::streams },
+    Target { name: "session", run: session::run, seeds: seeds::sessions },
     Target { name: "target", run: target::run, seeds: seeds::targets },
 ];
 

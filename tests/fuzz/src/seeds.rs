@@ -1,5 +1,6 @@
 //! What fuzzing begins with: honest servers, and each thing that can go wrong, once.
 
+use reprise_engine::{Session, Tls13Ticket};
 use reprise_lab::{Actor, KeyKind, ServerSpec};
 use reprise_scripted::certificates::authority;
 use reprise_scripted::host::Wording;
@@ -10,7 +11,7 @@ use reprise_trace::{Kind, Version};
 use reprise_wire::{ContentType, HandshakeType, Record};
 
 use crate::script::Script;
-use crate::{handshake, stream};
+use crate::{handshake, session, stream};
 
 type Seeds = Vec<(String, Vec<u8>)>;
 
@@ -72,6 +73,27 @@ pub fn certificates() -> Seeds {
         [0_u8, 1, 2, 3, 6, 8].map(|how| (format!("{name}-{how}"), [&[how], &der[..]].concat()))
     };
     leaves.into_iter().chain([root]).flat_map(roles).collect()
+}
+
+/// What an honest server of each version leaves behind, one of them with early data, as it is saved.
+pub fn sessions() -> Seeds {
+    let mut client = Setting::full(Version::Tls13).client();
+    let mut server = tls13::connected(&mut client);
+    let ticket = tls13::new_session_ticket(&[1], b"ticket");
+    client.receive(NOW, &server.handshake(&[ticket])).unwrap();
+    let mut sessions = client.take_sessions();
+    let Some(Session::Tls13(ticket)) = sessions.first() else { panic!("no ticket") };
+    sessions.push(Session::Tls13(Tls13Ticket {
+        max_early_data: Some(16_384),
+        alpn: Some(b"http/1.1".to_vec()),
+        ..ticket.clone()
+    }));
+    let mut client = Setting::full(Version::Tls12).client();
+    let mut server = tls12::half_done(&mut client, |hello| hello.session_id = vec![7; 32]);
+    client.receive(NOW, &server.end()).unwrap();
+    sessions.extend(client.take_sessions());
+    let saved = sessions.iter().map(|session| session.encode(session::SERVER, NOW, session::date()).to_vec());
+    saved.enumerate().map(|(number, bytes)| (number.to_string(), bytes)).collect()
 }
 
 /// Honest servers in every setting, and each deviation at some line.

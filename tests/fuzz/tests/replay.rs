@@ -42,6 +42,11 @@ fn stream() {
 }
 
 #[test]
+fn session() {
+    replay("session");
+}
+
+#[test]
 fn target() {
     replay("target");
 }
