@@ -8,6 +8,7 @@ mod floors;
 mod picture;
 mod schema;
 mod servers;
+mod targets;
 mod workspace;
 
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Task {
     },
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
+    /// Check that the program compiles for Windows and macOS.
+    Targets,
     /// Write the JSON Schema of every document into docs/schema.
     Schema {
         /// Write nothing; fail when the committed files differ.
@@ -61,6 +64,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Floors => floors::check(workspace),
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
+        Task::Targets => targets::check(workspace),
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),

@@ -7,7 +7,7 @@ use reprise_trace::document::{Bottleneck, LoadDocument, Verdict};
 use reprise_trace::{Kind, Phase};
 use thiserror::Error;
 
-use crate::document::{decoded, encoded, summarize};
+use crate::histograms::{decoded, encoded, summarize};
 
 /// Why results do not make one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

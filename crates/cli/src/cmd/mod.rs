@@ -1,5 +1,9 @@
 //! One file for each command.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod load;
+#[cfg(not(target_os = "linux"))]
+#[path = "load_elsewhere.rs"]
 pub(crate) mod load;
 pub(crate) mod measure;
 pub(crate) mod report;

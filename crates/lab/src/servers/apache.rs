@@ -1,6 +1,5 @@
 //! Apache httpd with mod_ssl, in a directory of its own.
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -148,14 +147,27 @@ SSLEngine on
 }
 
 /// Apache refuses to serve as root, and another user could not enter a private directory. The key in it stays private.
+#[cfg(unix)]
 fn open_to_all(root: &Path) -> Result<()> {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
     let failed = |source| LabError::File { path: root.to_owned(), source };
     fs::set_permissions(root, fs::Permissions::from_mode(0o755)).map_err(failed)
 }
 
+#[cfg(not(unix))]
+fn open_to_all(_root: &Path) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
 fn user_directive() -> &'static str {
     if rustix::process::geteuid().is_root() { "User www-data\nGroup www-data" } else { "" }
+}
+
+#[cfg(not(unix))]
+fn user_directive() -> &'static str {
+    ""
 }
 
 fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {
