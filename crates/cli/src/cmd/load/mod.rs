@@ -1,6 +1,8 @@
 //! `reprise load TARGET`: how many handshakes a second does it hold, and who is the bottleneck?
 
+mod flag_values;
 mod flags;
+mod generator_options;
 mod live;
 mod prerequisites;
 

@@ -1,0 +1,150 @@
+//! The values of flags that `load` alone has.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use reprise_load::WeightedName;
+use reprise_trace::Kind;
+use reprise_wire::NamedGroup;
+
+use crate::connection_flags as values;
+
+/// Kinds by weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mix(pub(super) Vec<(Kind, u32)>);
+
+/// Names by weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Names(pub(super) Vec<WeightedName>);
+
+/// In order of preference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Groups(pub(super) Vec<NamedGroup>);
+
+/// By their numbers, in turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Processors(pub(super) Vec<usize>);
+
+pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
+        _ => Err(format!("'{text}' is no rate: connections each second, above 0 and up to ten million")),
+    }
+}
+
+pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
+    let complain = || format!("'{text}' is no latency to be held: write p99=20ms");
+    let (quantile, latency) = text.split_once('=').ok_or_else(complain)?;
+    let digits = quantile.strip_prefix('p').ok_or_else(complain)?;
+    let percent: f64 = digits.parse().map_err(|_| complain())?;
+    if percent <= 0.0 || percent > 100.0 {
+        return Err(complain());
+    }
+    Ok((percent / 100.0, values::parse_duration(latency)?))
+}
+
+fn parse_weight(text: &str) -> Result<(&str, u32), String> {
+    let (name, weight) = text.split_once('=').unwrap_or((text, "1"));
+    let weight = weight.parse().ok().filter(|weight| (1..=1_000_000).contains(weight));
+    weight.map(|weight| (name, weight)).ok_or_else(|| format!("the weight of '{name}' is no number from 1 to 1000000"))
+}
+
+pub(super) fn parse_mix(text: &str) -> Result<Mix, String> {
+    let mut mix: Vec<(Kind, u32)> = Vec::new();
+    for part in text.split(',') {
+        let (name, weight) = parse_weight(part)?;
+        let kind = match name.parse()? {
+            kind @ (Kind::Full | Kind::Id | Kind::Ticket) => kind,
+            other => return Err(format!("the kind {other} cannot be loaded: full, id and ticket can")),
+        };
+        if mix.iter().any(|(known, _)| *known == kind) {
+            return Err(format!("{kind} stands twice"));
+        }
+        mix.push((kind, weight));
+    }
+    Ok(Mix(mix))
+}
+
+pub(super) fn parse_names(text: &str) -> Result<Names, String> {
+    let parse = |part| {
+        let (name, weight) = parse_weight(part)?;
+        let name = values::parse_server_name(name)?;
+        Ok(WeightedName { name: name.parse::<IpAddr>().is_err().then_some(name), weight })
+    };
+    text.split(',').map(parse).collect::<Result<_, String>>().map(Names)
+}
+
+pub(super) fn parse_groups(text: &str) -> Result<Groups, String> {
+    const SPOKEN: [NamedGroup; 4] =
+        [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1, NamedGroup::X25519MLKEM768];
+    let parse = |name: &str| match NamedGroup::from_name(name) {
+        Some(group) if SPOKEN.contains(&group) => Ok(group),
+        Some(group) => Err(format!("{group} is known and not spoken: x25519, secp256r1, secp384r1 and X25519MLKEM768 are")),
+        None => Err(format!("no group is named '{name}'")),
+    };
+    let groups: Vec<NamedGroup> = text.split([',', ':']).map(parse).collect::<Result<_, _>>()?;
+    let twice = groups.iter().enumerate().find(|(place, group)| groups.iter().take(*place).any(|before| before == *group));
+    match twice {
+        Some((_, group)) => Err(format!("{group} stands twice")),
+        None => Ok(Groups(groups)),
+    }
+}
+
+pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
+    let number = |text: &str| {
+        let number = text.parse::<usize>().ok().filter(|number| *number < 4096);
+        number.ok_or_else(|| format!("'{text}' is no processor: write 1,3 or 2-5"))
+    };
+    let mut processors = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            Some((first, last)) => processors.extend(number(first)?..=number(last)?),
+            None => processors.push(number(part)?),
+        }
+    }
+    if processors.is_empty() { Err(format!("'{text}' names no processor")) } else { Ok(Processors(processors)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mix_has_weights() {
+        assert_eq!(parse_mix("full=70,id=10,ticket=20").unwrap().0, [(Kind::Full, 70), (Kind::Id, 10), (Kind::Ticket, 20)]);
+        assert_eq!(parse_mix("ticket").unwrap().0, [(Kind::Ticket, 1)]);
+        for wrong in ["", "full=0", "full=x", "full,full", "psk", "early", "full=-1"] {
+            assert!(parse_mix(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_have_weights_and_addresses_are_not_sent() {
+        let names = parse_names("a.example=3,127.0.0.1").unwrap().0;
+        let name = |name: Option<&str>, weight| WeightedName { name: name.map(str::to_owned), weight };
+        assert_eq!(names, [name(Some("a.example"), 3), name(None, 1)]);
+    }
+
+    #[test]
+    fn a_step_is_a_quantile_and_a_latency() {
+        assert_eq!(parse_step("p99.9=20ms"), Ok((0.9990000000000001, Duration::from_millis(20))));
+        for wrong in ["p99", "99=1s", "p0=1s", "p101=1s", "p99=0s"] {
+            assert!(parse_step(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn processors_are_lists_and_ranges() {
+        assert_eq!(parse_processors("1,3-5").unwrap().0, [1, 3, 4, 5]);
+        for wrong in ["", "x", "5-3", "1,,2", "4096"] {
+            assert!(parse_processors(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn no_group_stands_twice() {
+        assert_eq!(parse_groups("P-256:X25519MLKEM768").unwrap().0, [NamedGroup::SECP256R1, NamedGroup::X25519MLKEM768]);
+        assert!(parse_groups("x25519,X25519").is_err());
+        assert!(parse_groups("secp521r1").is_err());
+    }
+}

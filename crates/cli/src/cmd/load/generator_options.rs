@@ -1,0 +1,161 @@
+//! What the flags mean to the generator.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::bail;
+use reprise_engine::{CertificatePolicy, WebPkiVerifier};
+use reprise_load::{
+    Arrival, Close, End, KeyShareMode, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
+};
+use reprise_trace::{Kind, Nanos, Version};
+use reprise_wire::NamedGroup;
+
+use super::flag_values::Groups;
+use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
+use crate::connection_flags as values;
+
+impl LoadArgs {
+    /// The path that is requested.
+    pub(super) fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or(&self.target.path)
+    }
+
+    /// What a search is to hold.
+    pub(super) fn step_target(&self) -> Option<StepTarget> {
+        let (quantile, latency) = self.step?;
+        Some(StepTarget { quantile, latency: Nanos::from(latency), duration: self.duration })
+    }
+
+    /// The generator's options. Reads every file that is named.
+    pub(super) fn options(&self, address: SocketAddr) -> anyhow::Result<Options> {
+        let most = self.connections as usize;
+        let arrival = match self.rate {
+            None => Arrival::Closed { connections: most },
+            Some(rate) => Arrival::Open {
+                rate,
+                spread: match self.spread {
+                    SpreadArg::Constant => Spread::Constant,
+                    SpreadArg::Poisson => Spread::Poisson,
+                },
+                most,
+            },
+        };
+        if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
+            bail!("TLS 1.3 knows no session IDs: use ticket in --mix, or --tls 1.2");
+        }
+        Ok(Options {
+            tls: Arc::new(self.tls_options()?),
+            arrival,
+            ramp: self.ramp.unwrap_or_default(),
+            warmup: self.warmup.unwrap_or_default(),
+            end: self.count.map_or(End::After(self.duration), End::Count),
+            mix: self.mix.0.clone(),
+            requests: self.requests,
+            close: match self.close {
+                CloseArg::Rst => Close::Rst,
+                CloseArg::Fin => Close::Fin,
+                CloseArg::Notify => Close::Notify,
+            },
+            threads: (self.threads as usize).min(most),
+            processors: self.pin.as_ref().map(|pin| pin.0.clone()).unwrap_or_default(),
+            sessions: self.sessions.unwrap_or(self.connections) as usize,
+            timeout: self.timeout,
+            seed: self.seed,
+            server_pid: self.server_pid,
+            ..Options::new(address, self.request())
+        })
+    }
+
+    fn tls_options(&self) -> anyhow::Result<TlsOptions> {
+        let defaults = TlsOptions::new(self.tls);
+        let server_names = match &self.sni {
+            Some(names) => names.0.clone(),
+            // RFC 6066 §3: an address is never sent.
+            None => {
+                vec![WeightedName { name: self.target.address().is_none().then(|| self.target.host.clone()), weight: 1 }]
+            }
+        };
+        let mut tls = TlsOptions {
+            cipher_suites: match &self.ciphers {
+                Some(list) => list.0.iter().copied().filter(|suite| defaults.cipher_suites.contains(suite)).collect(),
+                None => defaults.cipher_suites.clone(),
+            },
+            groups: self.group_list(&defaults.groups)?,
+            server_names,
+            key_shares: match self.key_shares {
+                KeySharesArg::Unit => KeyShareMode::Unit,
+                KeySharesArg::Reused => KeyShareMode::Reused,
+                KeySharesArg::Fresh => KeyShareMode::Fresh,
+            },
+            reuse_tickets: self.reuse_tickets,
+            ..defaults
+        };
+        if tls.cipher_suites.is_empty() {
+            bail!("none of --ciphers belongs to TLS {}", self.tls.number());
+        }
+        if self.verify || self.cert.is_some() {
+            tls.engine = self.engine(&tls)?;
+        }
+        Ok(tls)
+    }
+
+    fn group_list(&self, defaults: &[NamedGroup]) -> anyhow::Result<Vec<NamedGroup>> {
+        let Some(Groups(mut groups)) = self.groups.clone() else { return Ok(defaults.to_vec()) };
+        if self.tls == Version::Tls12 {
+            if groups.contains(&NamedGroup::X25519MLKEM768) {
+                bail!("X25519MLKEM768 is a group of TLS 1.3");
+            }
+            // RFC 8422 §5.1: an ECDSA certificate's curve must be among them, or the server finds no suite in common.
+            for curve in [NamedGroup::SECP256R1, NamedGroup::SECP384R1] {
+                if !groups.contains(&curve) {
+                    groups.push(curve);
+                }
+            }
+        }
+        Ok(groups)
+    }
+
+    fn engine(&self, tls: &TlsOptions) -> anyhow::Result<Vec<Arc<reprise_engine::Config>>> {
+        if tls.key_shares == KeyShareMode::Reused {
+            bail!("--verify and --cert go with --key-shares unit or fresh: the engine uses each share once");
+        }
+        if tls.groups.contains(&NamedGroup::X25519MLKEM768) {
+            bail!("--verify and --cert do not go with X25519MLKEM768 yet");
+        }
+        let certificates = match (self.verify, &self.ca) {
+            (false, _) => CertificatePolicy::AcceptAnyChain,
+            (true, Some(path)) => {
+                CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&reprise_probe::read_roots(path)?).0))
+            }
+            (true, None) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&reprise_probe::platform_roots()?).0)),
+        };
+        let identity = match &self.cert {
+            Some(cert) => {
+                let key = self.key.as_ref().unwrap_or(cert);
+                Some(Arc::new(reprise_probe::load_identity(cert, key, &values::ask_passphrase)?))
+            }
+            None => None,
+        };
+        match engine_configs(tls, &self.target.host, &certificates, identity.as_ref()) {
+            Some(configs) => Ok(configs),
+            None => bail!("a name of --sni is none that a certificate can be for"),
+        }
+    }
+
+    fn request(&self) -> Vec<u8> {
+        let given = |name: &str| self.header.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        let mut text = format!("GET {} HTTP/1.1\r\n", self.path());
+        if !given("host") {
+            text += &format!("Host: {}\r\n", self.target.authority());
+        }
+        if !given("user-agent") {
+            text += concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"), "\r\n");
+        }
+        for (name, value) in &self.header {
+            text += &format!("{name}: {value}\r\n");
+        }
+        text += "\r\n";
+        text.into_bytes()
+    }
+}
