@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use aws_lc_rs::rand;
-use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, Connection, Entropy, Error, KeyShare, KeyShares, Offer, Session, Start,
     Tls13Extensions, generate_key_share,
@@ -221,13 +220,7 @@ impl Entropy for SystemEntropy {
     }
 
     fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        const FAILED: Error = Error::Crypto("RSA encryption: it takes keys of 2048 to 8192 bits");
-        let key = PublicEncryptingKey::from_der(public_key).map_err(|_| FAILED)?;
-        let key = Pkcs1PublicEncryptingKey::new(key).map_err(|_| FAILED)?;
-        let mut encrypted = vec![0; key.ciphertext_size()];
-        let length = key.encrypt(premaster, &mut encrypted).map_err(|_| FAILED)?.len();
-        encrypted.truncate(length);
-        Ok(encrypted)
+        reprise_engine::encrypt_premaster(public_key, premaster)
     }
 }
 

@@ -1,6 +1,6 @@
 //! RSA key exchange: one encrypted premaster secret for each server key (RFC 5246 §7.4.7.1).
 
-use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
+use reprise_engine::encrypt_premaster;
 use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
@@ -46,14 +46,10 @@ impl Known {
     fn new(certificate: &[u8]) -> Result<Self, Fault> {
         let spki = Certificate::from_der(certificate).and_then(|it| it.tbs_certificate.subject_public_key_info.to_der());
         let spki = spki.map_err(|_| Fault::Malformed)?;
-        let key = PublicEncryptingKey::from_der(&spki).map_err(|_| Fault::Unspoken)?;
-        let key = Pkcs1PublicEncryptingKey::new(key).map_err(|_| Fault::Unspoken)?;
         let mut premaster = Zeroizing::new([0; 48]);
         aws_lc_rs::rand::fill(&mut premaster[..]).map_err(|_| Fault::Crypto)?;
         premaster[..2].copy_from_slice(&[3, 3]);
-        let mut encrypted = vec![0; key.ciphertext_size()];
-        let length = key.encrypt(&premaster[..], &mut encrypted).map_err(|_| Fault::Crypto)?.len();
-        encrypted.truncate(length);
+        let encrypted = encrypt_premaster(&spki, &premaster).map_err(|_| Fault::Unspoken)?;
         Ok(Self { certificate: certificate.to_vec(), premaster, encrypted })
     }
 }
