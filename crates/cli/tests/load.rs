@@ -71,6 +71,25 @@ fn a_server_that_completes_nothing_is_exit_status_3() {
 }
 
 #[test]
+fn the_group_that_a_server_wants_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let groups = vec![reprise_lab::NamedGroup::secp384r1];
+    let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
+    let json = directory.path().join("load.json");
+    let address = server.address().to_string();
+    let output = reprise(&["load", &address, "-n", "9", "-c", "1", "--json", json.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("the server wants secp384r1 first"), "{}", text(&output.stdout));
+    let document = document(&json);
+    assert_eq!((&document["wanted_group"], &document["errors"]["hello_retry_request"]), (&"secp384r1".into(), &1.into()));
+    let output = reprise(&["load", &address, "-n", "9", "--groups", "secp384r1,x25519", "--json", json.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document = self::document(&json);
+    assert_eq!((&document["wanted_group"], &document["completed"]["full"]), (&Value::Null, &9.into()));
+}
+
+#[test]
 fn several_processes_make_one_result() {
     let directory = tempfile::tempdir().unwrap();
     let server = server();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::Config;
 use reprise_trace::{Kind, Nanos};
-use reprise_wire::{ContentType, HEADER_LEN};
+use reprise_wire::{ContentType, HEADER_LEN, NamedGroup};
 
 use crate::engine_client::{EngineClient, EngineSessions};
 use crate::fault::Fault;
@@ -31,6 +31,15 @@ impl Thread {
             return Ok(Self::Lean(Box::new(lean::Thread::new(Arc::clone(options), sessions, wants)?)));
         }
         Ok(Self::Engine { configs: options.engine.clone(), sessions: EngineSessions::default(), target: sessions.max(1) })
+    }
+
+    /// The group that the server wanted last, by a HelloRetryRequest.
+    pub(crate) fn wanted_group(&self) -> Option<NamedGroup> {
+        match self {
+            Self::Lean(thread) => thread.wanted_group(),
+            // The engine answers the retry.
+            Self::Engine { .. } => None,
+        }
     }
 }
 

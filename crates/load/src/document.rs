@@ -9,7 +9,7 @@ use reprise_trace::{Kind, Phase};
 use crate::histograms::{encoded, summarize};
 use crate::load::Outcome;
 use crate::options::{Arrival, Close, End, KeyShareMode, Options};
-use crate::verdict;
+use crate::{verdict, warnings};
 
 impl Outcome {
     /// The document of this load.
@@ -36,6 +36,7 @@ impl Outcome {
             warmup_completed: self.tally.warmup,
             primed: self.tally.primed,
             refused: self.tally.refused,
+            wanted_group: self.tally.wanted_group.map(|group| group.to_string()),
             http_status: self.tally.status.iter().copied().collect(),
             rate: LoadRate {
                 mean: self.tally.in_time as f64 / planned.as_secs_f64().max(1e-9),
@@ -55,7 +56,7 @@ impl Outcome {
             provenance,
         };
         summarize(&mut document, histograms);
-        document.warnings = verdict::warnings(&document, options);
+        document.warnings = warnings::warnings(&document, options);
         if self.target_is_gone() && !interrupted {
             document.warnings.insert(0, "the target is gone: the last connections failed, one and all".to_owned());
         }

@@ -45,6 +45,8 @@ mod unit_share;
 #[cfg(target_os = "linux")]
 mod verdict;
 #[cfg(target_os = "linux")]
+mod warnings;
+#[cfg(target_os = "linux")]
 mod worker;
 
 #[cfg(target_os = "linux")]

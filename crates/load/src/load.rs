@@ -11,7 +11,8 @@ use nix::unistd::Pid;
 use reprise_trace::{Kind, Nanos};
 
 use crate::cpu::{Cpu, ServerCpu, Share, own_cpu, thread_waited};
-use crate::options::Options;
+use crate::fault::Fault;
+use crate::options::{Arrival, End, Options};
 use crate::tally::{KindTally, Tally, histogram};
 use crate::worker::{Shared, Worker};
 
@@ -24,12 +25,15 @@ pub struct Outcome {
     /// How the busiest thread spent its time.
     pub(crate) busiest_thread: Share,
     pub(crate) server_cpu: Option<ServerCpu>,
-    /// Connections that failed at the end, one after the other, on the thread that had the fewest of them.
-    pub(crate) failed_at_end: u64,
+    /// Whether the last connections failed, and those that were tried then did as well.
+    pub(crate) target_is_gone: bool,
 }
 
-/// So many failures at the end of each thread, with nothing completed after them, say that the target is gone.
-const GONE: u64 = 3;
+/// So many connections are tried at once when the last ones failed.
+const LAST_TRIES: usize = 3;
+
+/// How long each of them may take.
+const LAST_TRY_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Outcome {
     /// Connections of this kind that completed.
@@ -37,10 +41,10 @@ impl Outcome {
         self.tally.of(kind).map_or(0, |tally| tally.completed)
     }
 
-    /// Whether the target had gone when the load ended: every thread's last connections failed, and not for reasons of
-    /// this machine.
+    /// Whether the target had gone when the load ended: every thread's last connection failed, not for reasons of this
+    /// machine, and so did all that were tried afterwards, which are counted nowhere.
     pub fn target_is_gone(&self) -> bool {
-        self.failed_at_end >= GONE
+        self.target_is_gone
     }
 
     /// Connections that failed, by name.
@@ -91,7 +95,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let client_before = own_cpu();
     let mut tally = Tally::new();
     let mut busiest_thread = Share::default();
-    let mut failed_at_end = None;
+    let mut all_failed_last = true;
     let mut failed = None;
     thread::scope(|scope| {
         let running: Vec<_> = workers
@@ -120,10 +124,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
                     if share.ran > busiest_thread.ran {
                         busiest_thread = share;
                     }
-                    if seen.begun > 0 {
-                        failed_at_end =
-                            Some(failed_at_end.map_or(seen.failed_since, |least: u64| least.min(seen.failed_since)));
-                    }
+                    all_failed_last &= seen.begun == 0 || seen.failed_since > 0;
                 }
                 Ok((Err(error), _)) => failed = Some(error),
                 Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
@@ -133,14 +134,38 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     if let Some(error) = failed {
         return Err(error);
     }
-    Ok(Outcome {
-        tally,
+    let is_suspect = all_failed_last && tally.begun > 0;
+    let outcome = Outcome {
         elapsed: epoch.elapsed().saturating_sub(options.warmup),
         client_cpu: own_cpu().since(client_before),
-        busiest_thread,
-        failed_at_end: failed_at_end.unwrap_or_default(),
         server_cpu: options.server_pid.zip(server_before).map(|(pid, before)| ServerCpu::of_tree(pid).since(&before)),
-    })
+        tally,
+        busiest_thread,
+        target_is_gone: false,
+    };
+    // What is measured has been measured: the last tries are part of nothing.
+    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers(options, stop), ..outcome })
+}
+
+/// Whether one of a few more connections completes.
+///
+/// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
+/// to end: only another try tells.
+fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+    let options = Options {
+        arrival: Arrival::Closed { connections: LAST_TRIES },
+        end: End::Count(LAST_TRIES as u64),
+        mix: vec![(Kind::Full, 1)],
+        threads: 1,
+        ramp: Duration::ZERO,
+        warmup: Duration::ZERO,
+        timeout: options.timeout.min(LAST_TRY_TIMEOUT),
+        ..options.clone()
+    };
+    let shared = Shared::new(stop);
+    let Ok(Ok(tally)) = Worker::new(&options, &shared, 0, Instant::now()).map(Worker::run) else { return true };
+    // Who asks for another group answers.
+    tally.completed() > 0 || tally.faults.of(Fault::HelloRetryRequest) > 0
 }
 
 /// Where the system refuses, a thread runs where it likes.

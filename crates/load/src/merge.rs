@@ -78,6 +78,7 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     merged.warmup_completed += other.warmup_completed;
     merged.primed += other.primed;
     merged.refused += other.refused;
+    merged.wanted_group = other.wanted_group.clone().or(merged.wanted_group.take());
     // They ran at the same time, so their rates add up, and the time is that of the longest.
     merged.seconds = merged.seconds.max(other.seconds);
     merged.rate.mean += other.rate.mean;

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use reprise_trace::{Kind, Nanos, Phase, Phases};
+use reprise_wire::NamedGroup;
 
 use crate::fault::{Fault, FaultCounts};
 
@@ -31,6 +32,8 @@ pub(crate) struct Tally {
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
     /// Responses by status; 0 where none was asked for.
     pub(crate) status: Vec<(u16, u64)>,
+    /// The group that the server wanted last, by a HelloRetryRequest.
+    pub(crate) wanted_group: Option<NamedGroup>,
     /// Connections that were begun.
     pub(crate) begun: u64,
     /// Connections that the target failed since the last one that completed, of one thread; not merged.
@@ -115,6 +118,7 @@ impl Tally {
         self.refused += other.refused;
         self.in_time += other.in_time;
         self.begun += other.begun;
+        self.wanted_group = other.wanted_group.or(self.wanted_group);
         if self.per_second.len() < other.per_second.len() {
             self.per_second.resize(other.per_second.len(), [0; Kind::ALL.len()]);
         }

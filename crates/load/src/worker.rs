@@ -150,6 +150,7 @@ impl<'a> Worker<'a> {
             }
         }
         self.cut_off();
+        self.tally.wanted_group = self.thread.wanted_group();
         Ok(self.tally)
     }
 

@@ -47,14 +47,21 @@ fn servers_that_do_not_speak_are_named() {
     assert_eq!(errors(after_the_hello(Step::Reset).address()), all("connection_reset"));
     let alert = Step::Send(vec![21, 3, 3, 0, 2, 2, 40]);
     assert_eq!(errors(after_the_hello(alert).address()), all("alert_handshake_failure"));
-    // A ServerHello with the random that makes it a HelloRetryRequest.
+    let retry = |group| after_the_hello(Step::Send(hello_retry_request(group)));
+    assert_eq!(errors(retry(23).address()), all("hello_retry_request"));
+    // RFC 8446 §4.1.4: a group that was not offered, secp521r1, cannot be asked for.
+    assert_eq!(errors(retry(25).address()), all("peer_misbehaved"));
+}
+
+/// A ServerHello with the random that makes it a HelloRetryRequest.
+fn hello_retry_request(group: u8) -> Vec<u8> {
     let mut retry = vec![22, 3, 3, 0, 84, 2, 0, 0, 80, 3, 3];
     retry.extend(reprise_wire::HELLO_RETRY_REQUEST_RANDOM);
     retry.extend([0, 0x13, 1, 0, 0, 40]);
-    retry.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, 23, 0, 44, 0, 20, 0, 18]);
+    retry.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, group, 0, 44, 0, 20, 0, 18]);
     retry.extend([7; 18]);
     retry.extend([0, 0, 0, 0]);
-    assert_eq!(errors(after_the_hello(Step::Send(retry)).address()), all("hello_retry_request"));
+    retry
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Thread {
     pub(super) sessions: Sessions,
     /// The first gets the key share: the one that was asked for, until the server wants another.
     pub(super) groups: Vec<NamedGroup>,
+    /// The one that the server wanted last, by a HelloRetryRequest.
+    wanted_group: Option<NamedGroup>,
     /// One for each name.
     pub(super) hellos: Vec<Hello>,
     pub(super) entropy: Entropy,
@@ -52,15 +54,23 @@ impl Thread {
                 wants_ticket: wants.contains(&Kind::Ticket),
             },
             groups: options.groups.clone(),
+            wanted_group: None,
             hellos,
             entropy: Entropy::default(),
             options,
         })
     }
 
+    pub(crate) fn wanted_group(&self) -> Option<NamedGroup> {
+        self.wanted_group
+    }
+
     /// RFC 8446 §4.1.4: the server wants a share of this group. It is not sent a second hello; the next ones begin with it.
     pub(super) fn prefer(&mut self, group: NamedGroup) -> Result<(), Fault> {
-        if let Some(place) = self.groups.iter().position(|known| *known == group).filter(|place| *place > 0) {
+        // Only a group that was offered can be asked for.
+        let place = self.groups.iter().position(|known| *known == group).ok_or(Fault::PeerMisbehaved)?;
+        self.wanted_group = Some(group);
+        if place > 0 {
             self.groups.swap(0, place);
             self.hellos = prepare(&self.options, &self.groups, &self.exchange)?;
         }

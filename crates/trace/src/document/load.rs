@@ -30,6 +30,10 @@ pub struct LoadDocument {
     pub primed: u64,
     /// Sessions that were offered and not accepted.
     pub refused: u64,
+    /// The group whose key share the server wanted, by a HelloRetryRequest, instead of the first that was offered; null where
+    /// it wanted none.
+    #[serde(default)]
+    pub wanted_group: Option<String>,
     /// Responses by HTTP status.
     pub http_status: BTreeMap<u16, u64>,
     /// Completed connections each second.

@@ -1,0 +1,73 @@
+//! A target that dies under a load is told from one of which the last connections happened to fail.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, ServerSpec};
+use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, run};
+use reprise_trace::{Kind, Version};
+
+const COUNT: u64 = 8;
+
+fn server() -> EmbeddedServer {
+    EmbeddedServer::start(EmbeddedConfig::new(Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap()))
+        .unwrap()
+}
+
+/// One connection after the other.
+fn load(address: SocketAddr) -> Outcome {
+    let options = Options {
+        tls: Arc::new(TlsOptions::new(Version::Tls13)),
+        arrival: Arrival::Closed { connections: 1 },
+        end: End::Count(COUNT),
+        timeout: Duration::from_millis(500),
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    run(&options, &|| false, &Silent).unwrap()
+}
+
+/// Forwards connections but those with the numbers that `fails` tells, which it closes.
+fn failing(upstream: SocketAddr, fails: fn(u64) -> bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for (number, client) in (0..).zip(listener.incoming()) {
+            if !fails(number) {
+                let (client, server) = (client.unwrap(), TcpStream::connect(upstream).unwrap());
+                let (client_again, server_again) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                thread::spawn(move || std::io::copy(&mut &client_again, &mut &server_again));
+                thread::spawn(move || std::io::copy(&mut &server, &mut &client));
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn death_before_the_very_last_connection_is_noticed() {
+    let server = server();
+    for failed in 1..=3 {
+        for fault in [Fault::Reset, Fault::Stall] {
+            let rule = RelayRule { skip_connections: (COUNT - failed) as usize, record: 0, fault };
+            let outcome = load(Relay::start(server.address(), rule).unwrap().address());
+            assert_eq!(outcome.completed(Kind::Full), COUNT - failed, "{failed} {fault:?}");
+            assert!(outcome.target_is_gone(), "{failed} {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn last_connections_that_fail_are_no_death_while_the_next_completes() {
+    let server = server();
+    let cases = [|number| number == COUNT - 1, |number| (COUNT - 4..COUNT).contains(&number), |number: u64| number % 2 == 1];
+    for (fails, failed) in cases.into_iter().zip([1, 4, 4]) {
+        let outcome = load(failing(server.address(), fails));
+        assert_eq!(outcome.completed(Kind::Full), COUNT - failed);
+        // Those that were tried at the end are counted nowhere.
+        assert_eq!(outcome.errors().values().sum::<u64>(), failed, "{:?}", outcome.errors());
+        assert!(!outcome.target_is_gone(), "{failed} failed");
+    }
+}

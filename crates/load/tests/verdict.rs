@@ -1,0 +1,91 @@
+//! Whose processor time it was, seen by the kernel's account of a real server.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
+use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
+use reprise_trace::{Kind, Version};
+
+fn pin(process: u32, processor: usize) {
+    let mut set = CpuSet::new();
+    set.set(processor).unwrap();
+    sched_setaffinity(Pid::from_raw(i32::try_from(process).unwrap()), &set).unwrap();
+}
+
+/// A load on nginx, whose one worker is pinned to the first processor while the generator has the last.
+fn load(nginx: &Nginx, processors: usize) -> LoadDocument {
+    let options = Options {
+        tls: Arc::new(TlsOptions::new(Version::Tls13)),
+        arrival: Arrival::Closed { connections: 32 },
+        end: End::After(Duration::from_secs(1)),
+        processors: vec![processors - 1],
+        server_pid: Some(nginx.pid()),
+        ..Options::new(nginx.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    let outcome = run(&options, &|| false, &Silent).unwrap();
+    assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
+    let target = Target { host: "127.0.0.1".to_owned(), port: nginx.address().port(), address: None, path: None };
+    outcome.document(&options, target, false, nowhere())
+}
+
+fn nowhere() -> Provenance {
+    Provenance {
+        version: String::new(),
+        commit: None,
+        command: Vec::new(),
+        time: String::new(),
+        machine: None,
+        cpu: None,
+        kernel: None,
+        libraries: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
+    reprise_lab::require!("nginx");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::Rsa2048)).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", nginx.pid())).unwrap();
+    let workers = children.split_whitespace().map(|pid| pid.parse::<u32>().unwrap());
+    workers.for_each(|worker| pin(worker, 0));
+    let processors = thread::available_parallelism().unwrap().get();
+    let done = AtomicBool::new(false);
+    let document = thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                pin(0, 0);
+                while !done.load(Ordering::Relaxed) {
+                    spin_loop();
+                }
+            });
+        }
+        let document = load(&nginx, processors);
+        done.store(true, Ordering::Relaxed);
+        document
+    });
+    let bottleneck = &document.bottleneck;
+    // Two others want the same processor: whatever else this machine does, the server gets no more than half of it.
+    assert!(bottleneck.server_waiting.unwrap() > 0.1, "{bottleneck:?}");
+    assert!(bottleneck.server_busy.unwrap() < 0.9, "{bottleneck:?}");
+    // Where others hold up the generator as well, the server may have been idle in between.
+    if bottleneck.client_waiting < 0.05 {
+        assert_eq!(bottleneck.verdict, Verdict::Server, "{bottleneck:?}");
+    }
+    assert!(
+        document.warnings.iter().any(|warning| warning.contains("processors were waited for")),
+        "{:?}",
+        document.warnings
+    );
+}
