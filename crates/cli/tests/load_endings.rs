@@ -1,5 +1,5 @@
 //! How a load ends when its target dies, when somebody has seen enough, and when this machine has no more to give.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test's own functions")]
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -103,7 +103,7 @@ fn descriptors_that_run_out_are_counted_and_named() {
 
 #[test]
 fn ports_that_run_out_are_counted_and_named() {
-    reprise_lab::require!("openssl", "ip", "unshare");
+    reprise_lab::require!("openssl", "ip");
     let script = r#"
         echo '40000 40007' > /proc/sys/net/ipv4/ip_local_port_range
         serve 127.0.0.1
@@ -122,7 +122,7 @@ fn ports_that_run_out_are_counted_and_named() {
 /// The server on one machine, two generators on two others, as far as their networks can tell.
 #[test]
 fn generators_in_networks_of_their_own_make_one_result() {
-    reprise_lab::require!("openssl", "ip", "unshare");
+    reprise_lab::require!("openssl", "ip");
     let script = r#"
         ip address add 10.9.9.1/32 dev lo
         serve 10.9.9.1
@@ -149,26 +149,19 @@ fn generators_in_networks_of_their_own_make_one_result() {
     assert_eq!(merged["generators"], Value::from(2));
 }
 
-/// Runs a script in namespaces that end with it; `serve ADDRESS` starts a server at port 8443. `None` where the system gives
-/// nobody a network of their own.
+/// Runs a script in a network that ends with it; `serve ADDRESS` starts a server at port 8443. `None` where there is no such
+/// network to be had.
 fn in_a_network_of_its_own(directory: &Path, script: &str) -> Option<Output> {
-    const APART: [&str; 6] = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--"];
-    let allowed = start("unshare", &[&APART[..], &["ip", "link", "set", "lo", "up"]].concat()).wait_with_output().unwrap();
-    if !allowed.status.success() {
-        eprintln!("NOT RUN: {}", text(&allowed.stderr));
-        return None;
-    }
+    let mut network = reprise_lab::own_network()?;
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let PemFiles { certificate, key, .. } = identity.write_pem(directory, "server").unwrap();
     // 20FB is the port, 0A a socket that listens.
-    let prelude = r#"set -e; cd "$1"; reprise=$2; certificate=$3; key=$4; export PATH="$PATH:/usr/sbin:/sbin"
+    let prelude = r#"set -e; cd "$1"; reprise=$2; certificate=$3; key=$4
         serve() {
             openssl s_server -accept "$1:8443" -cert "$certificate" -key "$key" -www -quiet < /dev/null > s_server.log 2>&1 &
             until grep -q ':20FB 00000000:0000 0A' /proc/net/tcp; do kill -0 $!; done
         }
-        ip link set lo up
     "#;
-    let script = format!("{prelude}{script}");
-    let paths = [directory, Path::new(REPRISE), certificate.as_path(), key.as_path()].map(|path| path.to_str().unwrap());
-    Some(start("unshare", &[&APART[..], &["bash", "-c", &script, "bash"], &paths].concat()).wait_with_output().unwrap())
+    let paths = [directory, Path::new(REPRISE), certificate.as_path(), key.as_path()];
+    Some(network.args(["bash", "-c", &format!("{prelude}{script}"), "bash"]).args(paths).output().unwrap())
 }

@@ -316,3 +316,30 @@ fn a_missing_program_fails_a_test_only_where_servers_are_required() {
         assert!(said.contains("NOT RUN: needs no-such-server"), "{said}");
     }
 }
+
+#[test]
+#[ignore = "run by the test below"]
+fn a_test_that_needs_a_network_of_its_own() {
+    assert!(reprise_lab::own_network().is_none());
+}
+
+#[test]
+fn a_refused_namespace_fails_a_test_where_servers_are_required_unless_it_is_so_by_design() {
+    let directory = tempfile::tempdir().unwrap();
+    let unshare = directory.path().join("unshare");
+    std::fs::write(&unshare, "#!/bin/sh\necho 'Operation not permitted' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&unshare, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
+    for (required, by_design, passes) in [("0", "0", true), ("1", "0", false), ("1", "1", true)] {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_test_that_needs_a_network_of_its_own", "--ignored", "--nocapture"])
+            .env("PATH", &path)
+            .env("REPRISE_REQUIRE_SERVERS", required)
+            .env("REPRISE_WITHOUT_NAMESPACES", by_design)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.success(), passes, "{said}");
+        assert!(said.contains("NOT RUN: needs a network of its own (Operation not permitted)"), "{said}");
+    }
+}

@@ -3,10 +3,10 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// A test cannot run here, because a program is not installed.
+/// A test cannot run here, because this machine lacks something: a program, most often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotRun {
-    program: String,
+    needs: String,
 }
 
 /// Where daemons stand that an ordinary user's PATH leaves out.
@@ -23,10 +23,15 @@ pub fn find(program: &str) -> Option<PathBuf> {
 /// None if the program is installed.
 #[must_use]
 pub fn missing(program: &str) -> Option<NotRun> {
-    if find(program).is_some() { None } else { Some(NotRun { program: program.to_owned() }) }
+    if find(program).is_some() { None } else { Some(NotRun::new(program)) }
 }
 
 impl NotRun {
+    /// A test that needs this.
+    pub(crate) fn new(needs: impl Into<String>) -> Self {
+        Self { needs: needs.into() }
+    }
+
     /// Says `NOT RUN: needs PROGRAM` on standard error.
     ///
     /// # Panics
@@ -35,13 +40,18 @@ impl NotRun {
     pub fn announce(&self) {
         let required = env::var_os("REPRISE_REQUIRE_SERVERS").is_some_and(|value| value == "1");
         assert!(!required, "{self}, and REPRISE_REQUIRE_SERVERS is set");
+        self.say();
+    }
+
+    /// The same, where nothing else is to be expected.
+    pub(crate) fn say(&self) {
         let _ = writeln!(io::stderr(), "{self}");
     }
 }
 
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NOT RUN: needs {}", self.program)
+        write!(f, "NOT RUN: needs {}", self.needs)
     }
 }
 
