@@ -57,7 +57,7 @@ impl Outcome {
         };
         summarize(&mut document, histograms);
         document.warnings = warnings::warnings(&document, options);
-        if self.target_is_gone() && !interrupted {
+        if self.target_is_gone() && document.total_completed() > 0 && !interrupted {
             document.warnings.insert(0, "the target is gone: the last connections failed, one and all".to_owned());
         }
         document

@@ -126,6 +126,9 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_duration, help_heading = "Generator")]
     pub(super) timeout: Duration,
 
+    /// Do not tell on standard error how it proceeds
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) quiet: bool,
     #[command(flatten)]
     pub(super) output: OutputArgs,
 }

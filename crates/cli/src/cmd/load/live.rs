@@ -1,4 +1,5 @@
-//! How a load proceeds, on standard error: one line that is written over on a terminal, a line a second otherwise.
+//! How a load proceeds, on standard error: one line that is written over on a terminal, a line a second otherwise, none if
+//! none is wanted.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -8,6 +9,7 @@ use reprise_trace::Nanos;
 
 /// The view.
 pub(crate) struct Live {
+    is_quiet: bool,
     is_terminal: bool,
     last: Cell<Told>,
 }
@@ -23,13 +25,13 @@ struct Told {
 const SECOND: u64 = 1_000_000_000;
 
 impl Live {
-    pub(crate) fn new() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), last: Cell::default() }
+    pub(crate) fn new(is_quiet: bool) -> Self {
+        Self { is_quiet, is_terminal: std::io::stderr().is_terminal(), last: Cell::default() }
     }
 
     /// Takes the line away.
     pub(crate) fn finish(&self) {
-        if self.is_terminal {
+        if self.is_terminal && !self.is_quiet {
             let _ = write!(anstream::stderr(), "\r\x1b[K");
         }
     }
@@ -37,6 +39,9 @@ impl Live {
 
 impl Observer for Live {
     fn proceeded(&self, elapsed: Nanos, completed: u64, failed: u64) {
+        if self.is_quiet {
+            return;
+        }
         let mut last = self.last.get();
         // Another run has begun.
         if elapsed < last.elapsed {

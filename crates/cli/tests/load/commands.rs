@@ -1,40 +1,11 @@
-//! `reprise load` and `reprise report --merge`, as a user runs them.
-#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+//! What is refused, what is counted, and what several results make together.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
-use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
+use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ScriptedServer, ServerSpec};
 use serde_json::Value;
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reprise"));
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn reprise(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn server() -> EmbeddedServer {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    EmbeddedServer::start(EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) }).unwrap()
-}
-
-fn document(path: &Path) -> Value {
-    let document = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.load.1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    let errors: Vec<String> =
-        jsonschema::validator_for(&schema).unwrap().iter_errors(&document).map(|error| error.to_string()).collect();
-    assert_eq!(errors, [""; 0]);
-    document
-}
+use crate::harness::{command, document, reprise, server, text};
 
 #[test]
 fn a_target_elsewhere_is_refused_until_its_owner_agrees() {

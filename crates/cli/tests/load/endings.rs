@@ -1,0 +1,91 @@
+//! How a load ends when its target dies, when somebody has seen enough, and when this machine has no more to give.
+
+use std::process::{Child, Command, Stdio};
+
+use reprise_lab::EmbeddedServer;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::harness::{REPRISE, command, count, document, in_a_network_of_its_own, server, sum, text, warns};
+
+/// Until some connections have completed.
+fn wait_for_some(server: &EmbeddedServer, running: &mut Child) {
+    while server.accounts().len() < 20 {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before its time");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_target_that_dies_and_stays_dead_is_exit_status_3() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    let mut running =
+        command(&["load", &address, "--duration", "4s", "-c", "4", "--json", json.to_str().unwrap()]).spawn().unwrap();
+    wait_for_some(&server, &mut running);
+    drop(server);
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("died"), "{}", text(&output.stderr));
+    let document = document(&json);
+    assert!(count(&document, "completed", "full") > 0, "the results are kept");
+    assert!(count(&document, "errors", "connection_refused") >= 3, "{}", document["errors"]);
+    assert!(warns(&document, "gone"));
+}
+
+#[test]
+fn ctrl_c_is_exit_status_130_with_what_was_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    let mut running =
+        command(&["load", &address, "--duration", "60m", "-c", "4", "--json", json.to_str().unwrap()]).spawn().unwrap();
+    wait_for_some(&server, &mut running);
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    let document = document(&json);
+    assert_eq!(document["interrupted"], Value::Bool(true));
+    assert!(count(&document, "completed", "full") >= 16, "{}", document["completed"]);
+    assert_eq!(sum(&document, "errors"), count(&document, "errors", "cut_off"), "{}", document["errors"]);
+    assert!(text(&output.stdout).contains("under load"), "the page is printed all the same");
+}
+
+#[test]
+fn descriptors_that_run_out_are_counted_and_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    let script = r#"ulimit -n 24 && exec "$@""#;
+    let load = ["load", &address, "-n", "100", "-c", "64", "--json", json.to_str().unwrap()];
+    let output =
+        Command::new("bash").args(["-c", script, "bash", REPRISE]).args(load).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document = document(&json);
+    assert!(count(&document, "completed", "full") >= 10, "{}", document["completed"]);
+    assert!(count(&document, "errors", "descriptor_limit") > 0, "{}", document["errors"]);
+    assert_eq!(sum(&document, "completed") + sum(&document, "errors"), 100);
+    assert!(warns(&document, "ulimit -n"));
+}
+
+#[test]
+fn ports_that_run_out_are_counted_and_named() {
+    reprise_lab::require!("openssl", "ip");
+    let script = r#"
+        echo '40000 40007' > /proc/sys/net/ipv4/ip_local_port_range
+        serve openssl s_server -accept 127.0.0.1:8443 -cert "$certificate" -key "$key" -www -quiet
+        "$reprise" load 127.0.0.1:8443 -n 60 -c 32 --json ports.json
+    "#;
+    let directory = tempfile::tempdir().unwrap();
+    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document = document(&directory.path().join("ports.json"));
+    assert!(count(&document, "completed", "full") > 0, "{}", document["completed"]);
+    assert!(count(&document, "errors", "ports_exhausted") > 0, "{}", document["errors"]);
+    assert_eq!(sum(&document, "completed") + sum(&document, "errors"), 60);
+    assert!(warns(&document, "ip_local_port_range"));
+}

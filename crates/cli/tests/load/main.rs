@@ -1,0 +1,7 @@
+//! `reprise load` and `reprise report --merge`, as a user runs them.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+mod commands;
+mod endings;
+mod harness;
+mod kubernetes;
