@@ -8,7 +8,7 @@ use reprise_engine::{Error, KeyShare, KeyShares, SharedSecret};
 use reprise_wire::NamedGroup;
 use zeroize::Zeroizing;
 
-use crate::mlkem_unit;
+use crate::mlkem_unit::{self, CIPHERTEXT_LEN};
 
 /// Unit shares for whatever makes connections by the engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ impl UnitKeyShare {
     /// The groups that there are: those of elliptic curves.
     pub const GROUPS: &'static [NamedGroup] = &[NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
 
-    /// The unit share of this group; `None` if there is none.
+    /// The unit share of this elliptic curve; `None` if there is none.
     pub fn new(group: NamedGroup) -> Option<Self> {
         Some(Self { group, public: public(group)? })
     }
@@ -46,8 +46,33 @@ impl KeyShare for UnitKeyShare {
     }
 }
 
+/// The unit share of X25519MLKEM768.
+struct HybridUnitKeyShare {
+    public: Vec<u8>,
+}
+
+impl KeyShare for HybridUnitKeyShare {
+    fn group(&self) -> NamedGroup {
+        NamedGroup::X25519MLKEM768
+    }
+
+    fn public(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let (ciphertext, point) = peer.split_at_checked(CIPHERTEXT_LEN).ok_or(illegal_share())?;
+        let secret = mlkem_unit::Reader::new().shared_secret(ciphertext).ok_or(illegal_share())?;
+        let point = shared(NamedGroup::X25519, point).ok_or(illegal_share())?;
+        Ok(Zeroizing::new([&secret, point].concat()))
+    }
+}
+
 impl KeyShares for UnitKeyShares {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        if group == NamedGroup::X25519MLKEM768 {
+            return Ok(Box::new(HybridUnitKeyShare { public: hybrid_public() }));
+        }
         let share = UnitKeyShare::new(group).ok_or(Error::NothingToOffer("no unit key share of this group"))?;
         Ok(Box::new(share))
     }
@@ -141,6 +166,6 @@ mod tests {
             }
         }
         assert_eq!(shared(NamedGroup::SECP256R1, &[2; 65]), None, "only the uncompressed form");
-        assert!(UnitKeyShares.share(NamedGroup::X25519MLKEM768).is_err());
+        assert!(UnitKeyShares.share(NamedGroup::SECP521R1).is_err());
     }
 }

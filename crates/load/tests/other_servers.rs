@@ -112,6 +112,34 @@ fn rustls_accepts_unit_shares_of_the_hybrid_group() {
     }
 }
 
+/// The engine makes connections where certificates are verified: with unit shares of its trait, or with real ones.
+#[test]
+fn go_and_rustls_accept_the_hybrid_shares_of_verified_connections() {
+    reprise_lab::require!("go");
+    let authority = Authority::new().unwrap();
+    let rustls = EmbeddedServer::start(EmbeddedConfig {
+        groups: vec![reprise_lab::NamedGroup::X25519MLKEM768],
+        resumption: Resumption::Ticket,
+        ..EmbeddedConfig::new(authority.server(&ServerSpec::new(KeyKind::P256)).unwrap())
+    })
+    .unwrap();
+    let go = GoServer::start(&authority);
+    let verifier = WebPkiVerifier::new(&[authority.certificate().clone()]).0;
+    let policy = CertificatePolicy::Verify(Arc::new(verifier));
+    for address in [go.address, rustls.address()] {
+        for key_shares in [KeyShareMode::Unit, KeyShareMode::Fresh] {
+            for kind in [Kind::Full, Kind::Ticket] {
+                let tls = offering(Version::Tls13, NamedGroup::X25519MLKEM768, key_shares);
+                let engine = engine_configs(&tls, "localhost", &policy, None).unwrap();
+                let outcome = load(address, TlsOptions { engine, ..tls }, &[kind]);
+                let completed = outcome.completed(Kind::Full) + outcome.completed(Kind::Ticket);
+                assert_eq!(completed, COUNT, "{address} {key_shares:?} {kind}: {:?}", outcome.errors());
+                assert_eq!(outcome.completed(Kind::Ticket) > 0, kind == Kind::Ticket, "{address} {key_shares:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_server_that_wants_another_group_is_given_it_from_then_on() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();

@@ -120,9 +120,6 @@ impl LoadArgs {
         if tls.key_shares == KeyShareMode::Reused {
             bail!("--verify and --cert go with --key-shares unit or fresh: the engine uses each share once");
         }
-        if tls.groups.contains(&NamedGroup::X25519MLKEM768) {
-            bail!("--verify and --cert do not go with X25519MLKEM768 yet");
-        }
         let certificates = match (self.verify, &self.ca) {
             (false, _) => CertificatePolicy::AcceptAnyChain,
             (true, Some(path)) => {
