@@ -11,7 +11,9 @@
 # What differs: s_time speaks HTTP/1.0 and sends no Host, so that nginx closes, as it does for wrk and h2load; Reprise closes
 # itself, with a reset, once the response is whole. wrk and h2load decide themselves whether to resume.
 # What counts is what nginx logged: `as asked` is the share of the kind that was asked for, and without nearly all of them a
-# row has no ratio, for it is of something else.
+# row has no ratio, for it is of something else. Below each scenario stands whether the goals hold: the server over 95 % of
+# its processor, Reprise below 60 % of its own for full handshakes and within its share of what the peer needs. Exit status 1:
+# one was missed.
 set -euo pipefail
 export LC_ALL=C PATH="$PATH:/usr/sbin"
 
@@ -92,8 +94,28 @@ median() { sort -g | awk '{ a[NR] = $1 } END { print (NR % 2) ? a[(NR + 1) / 2] 
 per_connection() { # file column(s): microseconds
     awk -v which="$2" '$2 > 0 { print ((which == "user") ? $3 : $3 + $4) * 1e6 / $2 }' "$1" | median
 }
-busy() { sed -n "s/^$1 //p" "$work/busy" | median | awk '{ printf "%.0f", $1 * 100 }'; }
+least() { # so far, share as asked, theirs, ours: the smaller ratio, of peers that made what was asked for
+    awk -v least="$1" -v asked="$2" -v ratio="$3 $4" 'BEGIN { split(ratio, of, " "); r = of[2] > 0 ? of[1] / of[2] : 1000;
+        print (asked > 98 && r < least) ? r : least }'
+}
+busy() { sed -n "s/^$1 //p" "$work/busy" | median | awk '{ printf "%.1f", $1 * 100 }'; }
 
+# Prints whether a goal holds: words, then a condition over numbers.
+goal() {
+    if awk "BEGIN { exit !($2) }"; then echo "     holds:  $1"; else echo "     MISSED: $1" && missed=1; fi
+}
+goals() { # version kind: of the scenario that has just run
+    goal "server over 95 % of its processor ($(busy server) %)" "$(busy server) >= 95"
+    case $1-$2 in
+        1.3-full) goal "at most 1/6 of s_time's processor time" "$best_all >= 6 && $best_all < 1000"
+            goal "at most 1/20 of it in the program" "$best_user >= 20 && $best_user < 1000" ;;
+        1.3-ticket) goal "at most 1/4 of s_time's processor time" "$best_all >= 4 && $best_all < 1000" ;;
+        1.2-ticket) goal "no more than the best peer's" "$best_all >= 1 && $best_all < 1000" ;;
+    esac
+    [ "$2" != full ] || goal "Reprise below 60 % of its processor ($(busy client) %)" "$(busy client) < 60"
+}
+
+missed=
 clients="reprise s_time"
 for peer in h2load wrk; do
     if command -v $peer > /dev/null; then clients="$clients $peer"; else echo "not installed: $peer"; fi
@@ -115,12 +137,19 @@ for version in 1.3 1.2; do
                 asked=$(awk '$2 > 0 { print $1 / $2 * 100 }' "$work/run.$client" | median)
                 user=$(per_connection "$work/run.$client" user)
                 all=$(per_connection "$work/run.$client" all)
-                [ "$client" = reprise ] && { our_user=$user; our_all=$all; }
+                if [ "$client" = reprise ]; then
+                    our_user=$user our_all=$all best_user=1000 best_all=1000 # more than any: none yet
+                elif [ "$client" = s_time ] || [ "$version-$kind" = 1.2-ticket ]; then
+                    best_user=$(least "$best_user" "$asked" "$user" "$our_user")
+                    best_all=$(least "$best_all" "$asked" "$all" "$our_all")
+                fi
                 echo "$version $key $kind $client ${asked:-0} ${user:-0} ${all:-0} $our_user $our_all" | awk '{
                     printf "%-4s %-5s %-7s %-8s %7.1f %% %9.1f %12.1f", $1, $2, $3, $4, $5, $6, $7
                     if ($5 > 98) printf " %11.1f %10.1f\n", $6 / $8, $7 / $9; else printf " %11s %10s\n", "-", "-" }'
             done
             echo "     server $(busy server) % of its processor, Reprise $(busy client) % of its own"
+            goals $version $kind
         done
     done
 done
+[ -z "$missed" ]
