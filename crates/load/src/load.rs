@@ -41,6 +41,16 @@ impl Outcome {
         self.tally.of(kind).map_or(0, |tally| tally.completed)
     }
 
+    /// Of the full handshakes, those that were made because there was no session to offer yet.
+    pub fn primed(&self) -> u64 {
+        self.tally.primed
+    }
+
+    /// Sessions that were offered and not accepted.
+    pub fn refused(&self) -> u64 {
+        self.tally.refused
+    }
+
     /// Whether the target had gone when the load ended: every thread's last connection failed, not for reasons of this
     /// machine, and so did all that were tried afterwards, which are counted nowhere.
     pub fn target_is_gone(&self) -> bool {

@@ -102,10 +102,11 @@ fn every_kind_agrees_in_every_shape() {
                     let case = Options { close, arrival, requests, threads, ..case };
                     let (outcome, accounts) = agreed(&mut nginx, &case);
                     assert_eq!(accounts.len(), 120);
-                    for &kind in kinds {
-                        let least = if kind == Kind::Full { 30 } else { 120 / kinds.len() as u64 - 20 };
-                        assert!(outcome.completed(kind) >= least, "{kind} {version} {close:?} {}", outcome.completed(kind));
-                    }
+                    // How many had to go before the first session came depends on the machine; that they did is counted.
+                    let asked = outcome.completed(Kind::Full) - outcome.primed() - outcome.refused();
+                    let expected = if kinds.contains(&Kind::Full) { 120 / kinds.len() as u64 } else { 0 };
+                    assert!(asked.abs_diff(expected) <= 2, "{version} {close:?}: {asked} full of {expected}");
+                    assert!(kinds.iter().all(|&kind| outcome.completed(kind) > 0), "{version} {close:?}");
                 }
             }
         }
