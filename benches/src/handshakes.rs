@@ -98,6 +98,8 @@ fn client(authority: &Authority, version: Version) -> anyhow::Result<Arc<Config>
         entropy: Arc::new(Fixed),
         key_log: None,
         survey: false,
+        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
+        strictness: reprise_engine::Strictness::default(),
     }))
 }
 

@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::key_share::{GROUPS, KeyShare, is_of_tls12};
 use crate::offer::{Offer, Psk};
 use crate::suite;
-use crate::verify::SCHEMES;
 
 /// What the 16-bit length before them can express.
 const MAX_EXTENSIONS: usize = 0xffff;
@@ -77,7 +76,9 @@ impl Hello<'_> {
         if !groups.is_empty() {
             extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| vec16(out, |out| List16::encode(&groups, out)));
         }
-        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| vec16(out, |out| List16::encode(SCHEMES, out)));
+        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| {
+            vec16(out, |out| List16::encode(&config.signature_schemes, out));
+        });
         if !config.alpn.is_empty() {
             extensions.push(ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION, |out| {
                 vec16(out, |out| config.alpn.iter().for_each(|protocol| vec8(out, |out| out.extend_from_slice(protocol))));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_trace::{PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
-use reprise_wire::{CipherSuite, NamedGroup};
+use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
 
 use crate::client_auth::ClientIdentity;
@@ -42,6 +42,22 @@ pub struct Config {
     /// Offers also what is not spoken here, so that a server that can do nothing else reveals what it would choose: the
     /// connection then fails with [`Error::Unspoken`]. Not for measuring.
     pub survey: bool,
+    /// The schemes that are offered in signature_algorithms, in order of preference: of [`SIGNATURE_SCHEMES`](crate::SIGNATURE_SCHEMES), those that
+    /// the server may sign in.
+    pub signature_schemes: Vec<SignatureScheme>,
+    /// What to do about a server that breaks a rule and can be understood all the same.
+    pub strictness: Strictness,
+}
+
+/// What to do about a server that breaks a rule and can be understood all the same: one whose certificate forbids what its
+/// key is used for, say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// Go on, and record the violation as an event: to measure what others would refuse.
+    #[default]
+    Lenient,
+    /// Refuse it.
+    Strict,
 }
 
 /// What a ClientHello of TLS 1.3 says of PSKs and tickets. By default it is what clients commonly say.

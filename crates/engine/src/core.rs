@@ -1,7 +1,7 @@
 //! What every state of a connection shares: the way out, the keys in force, and what has been observed.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use reprise_trace::{Bytes, ClientAuthentication, Direction, Event, Kind, Nanos, Outcome, Verification, Version, What};
@@ -11,9 +11,9 @@ use reprise_wire::{
 };
 use rustls_pki_types::UnixTime;
 
-use crate::config::Config;
+use crate::config::{Config, Strictness};
 use crate::early_data::EarlyData;
-use crate::error::Error;
+use crate::error::{Error, Misbehaviour};
 use crate::event_log::EventLog;
 use crate::offered::Offered;
 use crate::protection::{Opener, Sealer};
@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::suite::Suite;
 
 /// Records without content, ignorable alerts, ignorable ChangeCipherSpecs, HelloRequests and KeyUpdates that a server may
-/// send, without a byte of data between them, before it is judged to be wasting our time.
+/// send, of each kind, without a byte of data between them, before it is judged to be wasting our time.
 const MAX_IDLE: u32 = 32;
 /// Sessions held for the caller; of more, the oldest are dropped.
 const MAX_SESSIONS: usize = 16;
@@ -42,6 +42,8 @@ pub(crate) struct Core {
     pub(crate) closed: bool,
     /// Whether the keys in which we receive were changed by the message that is being handled.
     pub(crate) keys_changed: bool,
+    /// Whether nothing follows the message that is being handled in its record.
+    pub(crate) last_in_record: bool,
     /// Whether the record that is being handled came under protection.
     pub(crate) record_protected: bool,
     /// What the server chose; `None` before it chose.
@@ -54,7 +56,8 @@ pub(crate) struct Core {
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) sessions: VecDeque<Session>,
     pub(crate) early_data: EarlyData,
-    idle: u32,
+    /// How often each kind came.
+    idle: BTreeMap<&'static str, u32>,
 }
 
 impl Core {
@@ -71,6 +74,7 @@ impl Core {
             change_cipher_spec_sent: false,
             closed: false,
             keys_changed: false,
+            last_in_record: false,
             record_protected: false,
             version: None,
             log: EventLog::default(),
@@ -80,7 +84,7 @@ impl Core {
             protocol: None,
             sessions: VecDeque::new(),
             early_data: EarlyData::default(),
-            idle: 0,
+            idle: BTreeMap::new(),
         }
     }
 
@@ -110,6 +114,10 @@ impl Core {
     }
 
     pub(crate) fn send_alert(&mut self, level: AlertLevel, description: AlertDescription) -> Result<(), Error> {
+        if self.version == Some(Version::Tls13) && self.sealer.is_some() {
+            // It may be the first that we send under keys.
+            self.send_change_cipher_spec();
+        }
         let mut body = Vec::with_capacity(2);
         Alert { level, description }.emit(&mut body);
         self.observe_alert(Direction::Sent, description, body.len());
@@ -175,6 +183,22 @@ impl Core {
         self.observe(direction, What::Alert { description: name }, size);
     }
 
+    /// It is our turn to speak: refuses a server that has begun to answer what we have not said yet.
+    pub(crate) fn take_turn(&self) -> Result<(), Error> {
+        if self.last_in_record { Ok(()) } else { Err(Misbehaviour::KeyChangeInsideMessage.into()) }
+    }
+
+    /// The server broke a rule that need not end the connection: refused, or recorded, as the configuration says.
+    pub(crate) fn complain(&mut self, rule: Misbehaviour) -> Result<(), Error> {
+        match self.config.strictness {
+            Strictness::Strict => Err(rule.into()),
+            Strictness::Lenient => {
+                self.observe(Direction::Received, What::Violation { rule: rule.to_string().into() }, 0);
+                Ok(())
+            }
+        }
+    }
+
     pub(crate) fn observe_choice(&mut self, version: Version, suite: &Suite, session_offered: bool) {
         self.outcome = Some(Outcome {
             version,
@@ -213,6 +237,7 @@ impl Core {
 
     /// From here on application data may be sent.
     pub(crate) fn become_ready(&mut self) {
+        self.forgive_idle();
         self.ready = Some(Ready { at: self.now, events: self.log.events().len() });
     }
 
@@ -226,12 +251,13 @@ impl Core {
     // What costs us time and brings nothing.
 
     pub(crate) fn count_idle(&mut self, what: &'static str) -> Result<(), Error> {
-        self.idle += 1;
-        if self.idle > MAX_IDLE { Err(Error::TooMany { what, limit: MAX_IDLE as usize }) } else { Ok(()) }
+        let count = self.idle.entry(what).or_default();
+        *count += 1;
+        if *count > MAX_IDLE { Err(Error::TooMany { what, limit: MAX_IDLE as usize }) } else { Ok(()) }
     }
 
-    /// Data has come, so the server is of use after all.
+    /// Data has come, or the handshake is done, so the server is of use after all.
     pub(crate) fn forgive_idle(&mut self) {
-        self.idle = 0;
+        self.idle.clear();
     }
 }

@@ -206,6 +206,9 @@ pub enum Misbehaviour {
     /// TLS 1.2: a certificate whose key is not of the kind that the suite signs or encrypts with (RFC 5246 §7.4.2).
     #[error("its certificate's key does not fit the cipher suite")]
     UnfitCertificate,
+    /// A certificate whose key usage forbids what its key does (RFC 5280 §4.2.1.3, RFC 8446 §4.4.2.2).
+    #[error("its certificate does not let its key {0}")]
+    KeyUsage(&'static str),
     /// A compression method, which nobody offered.
     #[error("it chose a compression method")]
     Compression,

@@ -24,9 +24,9 @@ impl Joiner {
         self.buffer.extend_from_slice(fragment);
     }
 
-    /// The next whole message. A length that no message may have is refused as soon as its header is there, so a peer
+    /// The next whole message, and whether nothing follows it so far. A length that no message may have is refused as soon as its header is there, so a peer
     /// cannot make us hold what it promises.
-    pub(crate) fn next_message(&mut self) -> Result<Option<Handshake<'_>>, Error> {
+    pub(crate) fn next_message(&mut self) -> Result<Option<(Handshake<'_>, bool)>, Error> {
         let waiting = &self.buffer[self.taken..];
         if let [msg_type, high, middle, low, ..] = *waiting {
             let length = u32::from_be_bytes([0, high, middle, low]) as usize;
@@ -38,7 +38,7 @@ impl Joiner {
         match Handshake::parse(waiting).map_err(Error::malformed("handshake message"))? {
             Some((message, length)) => {
                 self.taken += length;
-                Ok(Some(message))
+                Ok(Some((message, self.taken == self.buffer.len())))
             }
             None => Ok(None),
         }

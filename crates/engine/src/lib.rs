@@ -50,7 +50,7 @@ pub mod protection;
 pub mod suite;
 
 pub use client_auth::{ClientIdentity, Signer};
-pub use config::{Config, Entropy, Tls13Extensions};
+pub use config::{Config, Entropy, Strictness, Tls13Extensions};
 pub use connection::Connection;
 pub use error::{Error, Misbehaviour, Unspoken};
 pub use key_log::{KeyLog, line as key_log_line};
@@ -60,4 +60,4 @@ pub use ready::Ready;
 pub use rsa_premaster::encrypt_premaster;
 pub use secret::Secret;
 pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket};
-pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, WebPkiVerifier, public_key_of};
+pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, SIGNATURE_SCHEMES, WebPkiVerifier, public_key_of};

@@ -1,7 +1,7 @@
 //! What was offered, read from the ClientHello itself: what was sent is what a server may choose from.
 
-use reprise_wire::extensions::{ProtocolNameList, SupportedGroups, SupportedVersions};
-use reprise_wire::{CipherSuite, ClientHello, ExtensionType, Handshake, NamedGroup, ProtocolVersion};
+use reprise_wire::extensions::{ProtocolNameList, SignatureAlgorithms, SupportedGroups, SupportedVersions};
+use reprise_wire::{CipherSuite, ClientHello, ExtensionType, Handshake, NamedGroup, ProtocolVersion, SignatureScheme};
 
 /// The last ClientHello that was sent, framed.
 #[derive(Default)]
@@ -30,6 +30,12 @@ impl Offered {
     pub(crate) fn has_group(&self, group: NamedGroup) -> bool {
         let offered = self.extension(ExtensionType::SUPPORTED_GROUPS).and_then(|data| SupportedGroups::parse(data).ok());
         offered.is_some_and(|offered| offered.groups.contains(group))
+    }
+
+    pub(crate) fn has_signature_scheme(&self, scheme: SignatureScheme) -> bool {
+        let offered =
+            self.extension(ExtensionType::SIGNATURE_ALGORITHMS).and_then(|data| SignatureAlgorithms::parse(data).ok());
+        offered.is_some_and(|offered| offered.schemes.contains(scheme))
     }
 
     /// A ClientHello without supported_versions offers TLS 1.2 (RFC 8446 §4.2.1).

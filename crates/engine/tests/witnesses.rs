@@ -151,6 +151,8 @@ fn config(psk_modes: &[PskMode]) -> Config {
         entropy: Arc::new(Random),
         key_log: None,
         survey: false,
+        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
+        strictness: reprise_engine::Strictness::default(),
     }
 }
 

@@ -50,6 +50,8 @@ pub fn engine_configs(
             entropy: Arc::new(SystemEntropy),
             key_log: None,
             survey: false,
+            signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
+            strictness: reprise_engine::Strictness::default(),
         }))
     };
     tls.server_names.iter().map(|name| config(&name.name)).collect()

@@ -128,6 +128,8 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
             entropy: Arc::new(SystemEntropy),
             key_log: options.key_log.clone(),
             survey,
+            signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
+            strictness: reprise_engine::Strictness::default(),
         })
     };
     let mut versions = options.versions.clone();

@@ -34,6 +34,7 @@ pub use key_log::KeyLogFile;
 pub use measure::{Measurement, Observer, Silent, measure};
 pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerName};
 pub use provenance::provenance;
+pub use random::{FreshKeyShares, SystemEntropy};
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use target::{Target, TargetError};
 pub use trace::{Capture, Tracing, trace};

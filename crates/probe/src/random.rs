@@ -5,7 +5,7 @@ use reprise_engine::{Entropy, Error, KeyShare, KeyShares, generate_key_share};
 use reprise_wire::NamedGroup;
 
 /// A new key pair for each connection.
-pub(crate) struct FreshKeyShares;
+pub struct FreshKeyShares;
 
 impl KeyShares for FreshKeyShares {
     fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
@@ -14,7 +14,7 @@ impl KeyShares for FreshKeyShares {
 }
 
 /// The operating system's generator.
-pub(crate) struct SystemEntropy;
+pub struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {

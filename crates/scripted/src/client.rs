@@ -39,6 +39,8 @@ pub fn trusting_client() -> Config {
         entropy: seeded,
         key_log: None,
         survey: false,
+        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
+        strictness: reprise_engine::Strictness::default(),
     }
 }
 

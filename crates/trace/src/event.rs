@@ -51,6 +51,12 @@ pub enum What {
     },
     /// A record of application data.
     ApplicationData,
+    /// A rule that the server broke without harm to the connection: what it came with was taken all the same. Its size is
+    /// zero.
+    Violation {
+        /// The rule, in words.
+        rule: Cow<'static, str>,
+    },
 }
 
 impl What {
@@ -61,6 +67,7 @@ impl What {
             Self::ChangeCipherSpec => "ChangeCipherSpec",
             Self::Alert { description } => description,
             Self::ApplicationData => "application data",
+            Self::Violation { rule } => rule,
         }
     }
 }

@@ -62,7 +62,7 @@ impl Connection {
     }
 
     fn take_messages(&mut self) -> Result<(), Error> {
-        while let Some(message) = self.joiner.next_message()? {
+        while let Some((message, is_last)) = self.joiner.next_message()? {
             if message.msg_type == HandshakeType::HELLO_REQUEST && may_be_tls12(&self.core) {
                 HelloRequest::parse(message.body).map_err(Error::malformed("HelloRequest"))?;
                 self.core.observe_message(Direction::Received, message.msg_type, message.raw.len());
@@ -75,6 +75,7 @@ impl Connection {
             }
             let state = self.state.take().ok_or(Error::Closed)?;
             self.core.keys_changed = false;
+            self.core.last_in_record = is_last;
             self.state = Some(state.handle(&mut self.core, &message)?);
             // RFC 8446 §5.1: what follows a change of keys begins a new record.
             if self.core.keys_changed && !self.joiner.is_aligned() {

@@ -2,7 +2,7 @@
 
 use reprise_trace::Version;
 use reprise_wire::extensions::SelectedProtocol;
-use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, List16, NamedGroup, SignatureScheme};
+use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, SignatureScheme};
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
@@ -131,13 +131,13 @@ pub(super) fn check_group(core: &Core, group: NamedGroup) -> Result<(), Error> {
 pub(super) fn choose_scheme(
     core: &Core,
     version: Version,
-    accepted: List16<'_, SignatureScheme>,
+    accepted: impl Fn(SignatureScheme) -> bool,
 ) -> Result<Option<SignatureScheme>, Error> {
     let Some(identity) = &core.config.identity else { return Ok(None) };
     // RFC 8446 §4.2.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
     let allowed = |scheme: &SignatureScheme| version == Version::Tls12 || !is_pkcs1(*scheme);
     let schemes = identity.signer.schemes().iter().copied();
-    schemes.filter(allowed).find(|&scheme| accepted.contains(scheme)).map(Some).ok_or(Error::NoCommonSignatureScheme)
+    schemes.filter(allowed).find(|&scheme| accepted(scheme)).map(Some).ok_or(Error::NoCommonSignatureScheme)
 }
 
 fn is_pkcs1(scheme: SignatureScheme) -> bool {

@@ -237,6 +237,8 @@ fn config(shares: Vec<Box<dyn KeyShare>>) -> Config {
         entropy: Arc::new(NoEntropy),
         key_log: None,
         survey: false,
+        signature_schemes: crate::SIGNATURE_SCHEMES.to_vec(),
+        strictness: crate::Strictness::default(),
     }
 }
 

@@ -33,6 +33,7 @@ impl ExpectServerHello {
         if self.retried.is_some() {
             return Err(Misbehaviour::SecondRetry.into());
         }
+        core.take_turn()?;
         if version != Version::Tls13 {
             return Err(Misbehaviour::IllegalRetry("it is not of TLS 1.3").into());
         }

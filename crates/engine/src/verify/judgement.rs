@@ -6,7 +6,7 @@ use rustls_pki_types::CertificateDer;
 
 use super::{CertificateError, CertificatePolicy, LeafKey, verify_signature};
 use crate::core::Core;
-use crate::error::Error;
+use crate::error::{Error, Misbehaviour};
 
 impl Core {
     /// Judges the chain by the policy, and notes its key. `None` is a key that cannot be read, under the policy to
@@ -36,12 +36,22 @@ impl Core {
         signature: &[u8],
     ) -> Result<(), Error> {
         self.note(|outcome| outcome.signature = Some(scheme.to_string()));
+        if !self.offered.has_signature_scheme(scheme) {
+            return Err(Misbehaviour::UnofferedScheme(scheme).into());
+        }
+        if key.is_some_and(|key| !key.may_sign) {
+            // RFC 8446 §4.4.2.2; for TLS 1.2 RFC 5246 §7.4.2.
+            self.complain(Misbehaviour::KeyUsage("sign"))?;
+        }
         let verdict = match key {
             Some(key) => verify_signature(version, key, scheme, message, signature),
-            None => Err(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()).into()),
+            None => Err(CertificateError::Unreadable.into()),
         };
         match (verdict, &self.config.certificates) {
-            (Err(Error::Certificate(CertificateError::UnsupportedKey(_))), CertificatePolicy::AcceptAnyChain) => {
+            (
+                Err(Error::Certificate(CertificateError::UnsupportedKey(_) | CertificateError::Unreadable)),
+                CertificatePolicy::AcceptAnyChain,
+            ) => {
                 self.note(|outcome| outcome.verification = Verification::SignatureUnverified);
                 Ok(())
             }

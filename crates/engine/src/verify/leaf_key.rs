@@ -1,9 +1,11 @@
 //! The public key of a certificate.
 
+use reprise_wire::NamedGroup;
 use rustls_pki_types::CertificateDer;
 use x509_cert::Certificate;
 use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
 use x509_cert::der::{Decode, Encode, Reader, SliceReader};
+use x509_cert::ext::pkix::KeyUsage;
 
 const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const RSASSA_PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
@@ -17,7 +19,11 @@ const ED448: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.113");
 /// What kind of key a certificate holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyKind {
-    Rsa { bits: usize },
+    Rsa {
+        bits: usize,
+    },
+    /// A key that signs in RSASSA-PSS alone: for rsa_pss_pss_*, which is not offered (RFC 8446 §4.2.3).
+    RsaPss,
     P256,
     P384,
     P521,
@@ -34,6 +40,22 @@ pub(crate) struct LeafKey {
     pub(crate) bits: Vec<u8>,
     /// The whole SubjectPublicKeyInfo, DER.
     pub(crate) spki: Vec<u8>,
+    /// Whether its certificate lets it sign (RFC 5280 §4.2.1.3: digitalSignature).
+    pub(crate) may_sign: bool,
+    /// Whether its certificate lets keys be encrypted to it (keyEncipherment).
+    pub(crate) may_encipher: bool,
+}
+
+impl KeyKind {
+    /// The curve of an ECDSA key.
+    pub(crate) fn curve(self) -> Option<NamedGroup> {
+        match self {
+            Self::P256 => Some(NamedGroup::SECP256R1),
+            Self::P384 => Some(NamedGroup::SECP384R1),
+            Self::P521 => Some(NamedGroup::SECP521R1),
+            _ => None,
+        }
+    }
 }
 
 impl LeafKey {
@@ -43,7 +65,8 @@ impl LeafKey {
         let spki = &certificate.tbs_certificate.subject_public_key_info;
         let bits = spki.subject_public_key.as_bytes()?.to_vec();
         let kind = match spki.algorithm.oid {
-            RSA_ENCRYPTION | RSASSA_PSS => rsa_bits(&bits).map_or(KeyKind::Unknown, |bits| KeyKind::Rsa { bits }),
+            RSASSA_PSS => KeyKind::RsaPss,
+            RSA_ENCRYPTION => rsa_bits(&bits).map_or(KeyKind::Unknown, |bits| KeyKind::Rsa { bits }),
             EC_PUBLIC_KEY => match spki.algorithm.parameters.as_ref().and_then(|any| any.decode_as().ok()) {
                 Some(SECP256R1) => KeyKind::P256,
                 Some(SECP384R1) => KeyKind::P384,
@@ -54,13 +77,22 @@ impl LeafKey {
             ED448 => KeyKind::Ed448,
             _ => KeyKind::Unknown,
         };
-        Some(Self { kind, bits, spki: spki.to_der().ok()? })
+        // A certificate without the extension allows everything.
+        let usage = certificate.tbs_certificate.get::<KeyUsage>().ok()?.map(|(_, usage)| usage);
+        Some(Self {
+            kind,
+            bits,
+            spki: spki.to_der().ok()?,
+            may_sign: usage.is_none_or(|usage| usage.digital_signature()),
+            may_encipher: usage.is_none_or(|usage| usage.key_encipherment()),
+        })
     }
 
     /// `rsa-2048`, `p-256`, `ed25519`.
     pub(crate) fn name(&self) -> String {
         match self.kind {
             KeyKind::Rsa { bits } => format!("rsa-{bits}"),
+            KeyKind::RsaPss => "rsa-pss".to_owned(),
             KeyKind::P256 => "p-256".to_owned(),
             KeyKind::P384 => "p-384".to_owned(),
             KeyKind::P521 => "p-521".to_owned(),
@@ -103,6 +135,19 @@ mod tests {
         for no_key in [&[][..], &[0x30, 0], &[0x30, 3, 2, 1, 9], &[0x30, 9, 2, 1, 9, 2, 1, 3, 2, 1, 1], &[4, 1, 9]] {
             assert_eq!(rsa_bits(no_key), None, "{no_key:02x?}");
         }
+    }
+
+    /// BoGo: `RejectPSSKeyType-Client-TLS13`, `CertificateCipherMismatch-PSS`.
+    #[test]
+    fn a_key_for_rsassa_pss_alone_was_taken_for_any_rsa_key() {
+        let authority = reprise_lab::Authority::new().unwrap();
+        let identity = authority.server(&reprise_lab::ServerSpec::new(reprise_lab::KeyKind::Rsa2048)).unwrap();
+        let mut der = identity.chain()[0].to_vec();
+        // The last such OID is that of the key; the issuer of the lab's certificates signs with ECDSA.
+        let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
+        let place = der.windows(oid.len()).position(|window| window == oid).unwrap();
+        der[place + oid.len() - 1] = 10;
+        assert_eq!(LeafKey::of(&CertificateDer::from(der)).unwrap().kind, KeyKind::RsaPss);
     }
 
     #[test]

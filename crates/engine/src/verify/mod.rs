@@ -8,7 +8,8 @@ mod signature;
 pub use chain::{ChainVerifier, WebPkiVerifier};
 pub use leaf_key::public_key_of;
 pub(crate) use leaf_key::{KeyKind, LeafKey};
-pub(crate) use signature::{SCHEMES, verify_signature};
+pub use signature::SIGNATURE_SCHEMES;
+pub(crate) use signature::verify_signature;
 
 use std::sync::Arc;
 
@@ -48,6 +49,9 @@ pub enum CertificateError {
     /// Its key is one that no current verifier takes, such as RSA-1024.
     #[error("the server's certificate has a key that cannot be verified: {0}")]
     UnsupportedKey(String),
+    /// It is no certificate at all.
+    #[error("the server's certificate cannot be read")]
+    Unreadable,
     /// The server sent no certificate.
     #[error("the server sent no certificate")]
     Empty,
@@ -65,6 +69,7 @@ impl CertificateError {
             Self::NotValidYet => "certificate_not_valid_yet",
             Self::WrongName { .. } => "certificate_wrong_name",
             Self::UnsupportedKey(_) => "certificate_unsupported_key",
+            Self::Unreadable => "unreadable_certificate",
             Self::Empty => "no_certificate",
             Self::Other(_) => "bad_certificate",
         }
@@ -75,8 +80,10 @@ impl CertificateError {
             Self::UnknownIssuer => AlertDescription::UNKNOWN_CA,
             Self::Expired | Self::NotValidYet => AlertDescription::CERTIFICATE_EXPIRED,
             Self::UnsupportedKey(_) => AlertDescription::UNSUPPORTED_CERTIFICATE,
-            Self::Empty => AlertDescription::DECODE_ERROR,
-            Self::WrongName { .. } | Self::Other(_) => AlertDescription::BAD_CERTIFICATE,
+            Self::Unreadable | Self::Empty => AlertDescription::DECODE_ERROR,
+            Self::WrongName { .. } => AlertDescription::BAD_CERTIFICATE,
+            // Some other, unspecified issue (RFC 8446 §6.2).
+            Self::Other(_) => AlertDescription::CERTIFICATE_UNKNOWN,
         }
     }
 }

@@ -9,8 +9,8 @@ use super::CertificateError;
 use super::leaf_key::{KeyKind, LeafKey};
 use crate::error::{Error, Misbehaviour};
 
-/// The schemes that are offered in signature_algorithms, in order of preference.
-pub(crate) const SCHEMES: &[Scheme] = &[
+/// The schemes that can be verified, the order of preference in which they are offered.
+pub const SIGNATURE_SCHEMES: &[Scheme] = &[
     Scheme::ECDSA_SECP256R1_SHA256,
     Scheme::ECDSA_SECP384R1_SHA384,
     Scheme::ED25519,
@@ -32,7 +32,7 @@ pub(crate) fn verify_signature(
     message: &[u8],
     signature: &[u8],
 ) -> Result<(), Error> {
-    if !SCHEMES.contains(&scheme) || !fits(version, key.kind, scheme) {
+    if !SIGNATURE_SCHEMES.contains(&scheme) || !fits(version, key.kind, scheme) {
         return Err(Misbehaviour::UnofferedScheme(scheme).into());
     }
     let Some(algorithm) = algorithm(key.kind, scheme) else {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_key_that_the_library_refuses_says_so() {
         for kind in [KeyKind::Rsa { bits: 1024 }, KeyKind::Rsa { bits: 16384 }] {
-            let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new() };
+            let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new(), may_sign: true, may_encipher: true };
             let verdict = verify_signature(Version::Tls12, &key, Scheme::RSA_PSS_RSAE_SHA256, MESSAGE, &[]);
             assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.name()).into()));
         }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(verify_signature(version, &key, scheme, MESSAGE, signature), Ok(()), "{scheme}");
         assert_eq!(verify_signature(version, &key, scheme, b"something else", signature), bad);
         assert_eq!(verify_signature(version, &key, scheme, MESSAGE, &[]), bad);
-        for &other in SCHEMES.iter().filter(|other| **other != scheme) {
+        for &other in SIGNATURE_SCHEMES.iter().filter(|other| **other != scheme) {
             let verdict = verify_signature(version, &key, other, MESSAGE, signature);
             assert!(verdict == bad || verdict == Err(Misbehaviour::UnofferedScheme(other).into()), "{scheme} as {other}");
         }

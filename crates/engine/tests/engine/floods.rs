@@ -93,6 +93,23 @@ fn data_between_them_makes_them_bearable() {
     }
 }
 
+/// BoGo: `SendEmptyRecords-Pass`, `AlternateEmptyRecordsAndWarningAlerts`. Records of the handshake and of other kinds
+/// were counted too.
+#[test]
+fn each_kind_has_its_own_count_and_the_handshake_none_of_them() {
+    let mut client = begun(Version::Tls13);
+    for _ in 0..MANY {
+        client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC).unwrap();
+    }
+    let mut server = connected(&mut client);
+    for _ in 0..MANY {
+        client.receive(NOW, &server.record(ContentType::APPLICATION_DATA, &[])).unwrap();
+        client.receive(NOW, &server.record(ContentType::ALERT, &[1, AlertDescription::USER_CANCELED.0])).unwrap();
+    }
+    let error = client.receive(NOW, &server.record(ContentType::APPLICATION_DATA, &[]));
+    assert_eq!(error, Err(too_many("empty records")));
+}
+
 #[test]
 fn tickets_without_end() {
     let mut client = begun(Version::Tls13);

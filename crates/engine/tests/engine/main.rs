@@ -23,6 +23,7 @@ mod resumption_tls13;
 mod retry;
 mod saved_sessions;
 mod server;
+mod strictness;
 mod survey;
 mod ticket_request;
 mod tls12;

@@ -5,7 +5,7 @@ use reprise_lab::KeyKind;
 use reprise_trace::Version;
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType, NamedGroup, SignatureScheme};
 
-use crate::client::trusting_client;
+use crate::client::{identity, trusting_client};
 use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, greeted_with, half_done, handshake};
 use crate::script::{Hello, NOW, alert_of, clear, framed};
 use crate::{FULL, begun, begun_with, session};
@@ -330,4 +330,43 @@ fn a_server_hello_after_the_handshake() {
     let record = server.record(ContentType::HANDSHAKE, &message);
     let error = unexpected_message(HandshakeType::SERVER_HELLO, "application data");
     assert_eq!(client.receive(NOW, &record), Err(error));
+}
+
+/// BoGo: `PartialNewSessionTicketWithServerHelloDone`. Our Finished goes under new keys, so what the server says after it
+/// may not begin before it (RFC 8446 §5.1 says it of TLS 1.3).
+#[test]
+fn a_message_that_begins_before_our_flight_and_ends_after_it() {
+    let mut client = begun(Version::Tls12);
+    let mut server = greeted_with(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let flight = server.flight();
+    let ticket_begins = vec![HandshakeType::NEW_SESSION_TICKET.0, 0];
+    let error = client.receive(NOW, &handshake(&[flight.concat(), ticket_begins])).unwrap_err();
+    assert_eq!(error, Misbehaviour::KeyChangeInsideMessage.into());
+}
+
+/// BoGo: `CheckClientCertificateTypes`. The types in a CertificateRequest were not looked at (RFC 5246 §7.4.4).
+#[test]
+fn a_client_certificate_of_a_type_that_was_not_asked_for() {
+    for (certificate_type, fits) in [(1, false), (64, true)] {
+        let identity = std::sync::Arc::new(identity(&crate::server::authority().client("c").unwrap()));
+        let config = Config { versions: vec![Version::Tls12], identity: Some(identity), ..trusting_client() };
+        let mut client = begun_with(config, FULL);
+        let mut server = greeted_with(&mut client, |_| {});
+        let mut flight = server.flight();
+        // One type, two schemes, no authorities.
+        let request = framed(HandshakeType::CERTIFICATE_REQUEST, |out| {
+            out.extend_from_slice(&[1, certificate_type, 0, 4, 4, 3, 4, 1, 0, 0]);
+        });
+        flight.insert(2, request);
+        let expected = if fits { Ok(()) } else { Err(Error::NoCommonSignatureScheme) };
+        assert_eq!(client.receive(NOW, &handshake(&flight)), expected);
+    }
+}
+
+/// BoGo: `PointFormat-Client-MissingUncompressed`.
+#[test]
+fn point_formats_without_the_one_in_use() {
+    let error = refused(|hello| hello.set(ExtensionType::EC_POINT_FORMATS, &[2, 1, 2]));
+    assert_eq!(error, Misbehaviour::IllegalValue("its ec_point_formats lacks uncompressed").into());
+    assert_eq!(error.alert(), Some(AlertDescription::ILLEGAL_PARAMETER));
 }

@@ -9,7 +9,7 @@ use reprise_wire::{
 
 use crate::client::{self, identity, trusting_client};
 use crate::script::tls13::{Server, connected, greeted, new_session_ticket, protocols, refusal_of_hello};
-use crate::script::{Hello, NOW, alert_of, clear, framed};
+use crate::script::{Hello, NOW, alert_of, clear, framed, records};
 use crate::server::authority;
 use crate::{FULL, begun, begun_with, tickets};
 use reprise_engine::CertificateError;
@@ -433,4 +433,52 @@ fn every_alert_is_named() {
         assert!(error.to_string().contains(description.name().unwrap()), "{error}");
         assert_eq!(client.events().last().map(|event| event.what.name()), description.name());
     }
+}
+
+/// BoGo: every refusal between ServerHello and Finished, `BadFinished-Client-TLS13`. A middlebox that takes the connection
+/// for TLS 1.2 must not see a protected record before a ChangeCipherSpec (RFC 8446 §D.4).
+#[test]
+fn an_alert_under_handshake_keys_left_without_a_change_cipher_spec() {
+    let mut client = begun(Version::Tls13);
+    let mut server = greeted(&mut client);
+    let unexpected = framed(HandshakeType::SERVER_HELLO_DONE, |_| {});
+    client.receive(NOW, &server.handshake(&[unexpected])).unwrap_err();
+    let types: Vec<_> = records(&client.take_outgoing(NOW)).into_iter().map(|(content_type, _)| content_type).collect();
+    assert_eq!(types, [ContentType::CHANGE_CIPHER_SPEC, ContentType::APPLICATION_DATA]);
+}
+
+/// BoGo: `RejectEmptyCertificateAuthorities-Client-TLS-TLS13`. The extension was not read at all.
+#[test]
+fn certificate_authorities_that_are_empty() {
+    let mut client = begun(Version::Tls13);
+    let mut server = greeted(&mut client);
+    let request =
+        [(ExtensionType::SIGNATURE_ALGORITHMS, vec![0, 2, 4, 3]), (ExtensionType::CERTIFICATE_AUTHORITIES, vec![0, 0])];
+    let flight = [server.encrypted_extensions(&[]), server.certificate_request(&request)];
+    let error = client.receive(NOW, &server.handshake(&flight)).unwrap_err();
+    assert!(matches!(error, Error::Malformed { message: "certificate_authorities", .. }), "{error:?}");
+    assert_eq!(alert_of(&mut client).as_deref(), Some("decode_error"));
+}
+
+/// BoGo: `GarbageCertificate-Client-TLS13`. It was called a certificate with an unsupported key.
+#[test]
+fn a_certificate_that_is_none() {
+    struct Anything;
+    impl reprise_engine::ChainVerifier for Anything {
+        fn verify(
+            &self,
+            _: &[rustls_pki_types::CertificateDer<'_>],
+            _: &rustls_pki_types::ServerName<'_>,
+            _: rustls_pki_types::UnixTime,
+        ) -> Result<(), CertificateError> {
+            Ok(())
+        }
+    }
+    let certificates = reprise_engine::CertificatePolicy::Verify(std::sync::Arc::new(Anything));
+    let mut client = begun_with(Config { certificates, ..trusting_client() }, FULL);
+    let mut server = greeted(&mut client);
+    let flight =
+        [server.encrypted_extensions(&[]), server.certificate_with(&[], &[b"garbage"], &[]), server.certificate_verify()];
+    assert_eq!(client.receive(NOW, &server.handshake(&flight)), Err(CertificateError::Unreadable.into()));
+    assert_eq!(alert_of(&mut client).as_deref(), Some("decode_error"));
 }

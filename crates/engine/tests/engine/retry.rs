@@ -9,7 +9,7 @@ use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
 
 use crate::client::trusting_client;
 use crate::script::tls13::{Server, connected, new_session_ticket};
-use crate::script::{Hello, NOW, alert_of};
+use crate::script::{Hello, NOW, alert_of, clear};
 use crate::{FULL, begun, begun_with, tickets};
 
 /// What the client makes of a HelloRetryRequest for P-256 that was edited.
@@ -212,4 +212,14 @@ fn a_group_is_spoken_if_the_caller_has_shares_of_it_or_the_engine_itself() {
     assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::SECP256R1), Ok(()));
     let unspoken = Error::Unspoken(Unspoken::Group(NamedGroup::X448));
     assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::X448), Err(unspoken));
+}
+
+/// BoGo: `PartialServerHelloWithHelloRetryRequest`. What answers the second ClientHello cannot come before it.
+#[test]
+fn a_message_that_begins_in_the_record_of_a_hello_retry_request() {
+    let mut client = begun(Version::Tls13);
+    let server = Server::answering(&mut client);
+    let retry = server.retry(NamedGroup::SECP384R1).message();
+    let records = clear(ContentType::HANDSHAKE, &[&retry[..], &[2, 0]].concat());
+    assert_eq!(client.receive(NOW, &records), Err(Misbehaviour::KeyChangeInsideMessage.into()));
 }

@@ -35,12 +35,20 @@ impl ExpectCertificate {
         if key.as_ref().is_some_and(|key| !fits(key.kind, suite.authentication)) {
             return Err(Misbehaviour::UnfitCertificate.into());
         }
+        // RFC 8422 §5.3: under TLS 1.2 supported_groups speaks of certificates too.
+        let curve = key.as_ref().and_then(|key| key.kind.curve()).filter(|&curve| !core.offered.has_group(curve));
+        if let Some(curve) = curve {
+            core.complain(Misbehaviour::UnofferedGroup(curve))?;
+        }
         self.handshake.handshaking.transcript.add(message.raw);
 
         let handshake = self.handshake;
         match suite.key_exchange {
             KeyExchange::Rsa => {
-                let key = key.ok_or(CertificateError::UnsupportedKey("its certificate cannot be read".to_owned()))?;
+                let key = key.ok_or(CertificateError::Unreadable)?;
+                if !key.may_encipher {
+                    core.complain(Misbehaviour::KeyUsage("encipher keys"))?;
+                }
                 let peer_key = PeerKey::Rsa { spki: key.spki };
                 Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake, peer_key, request: None })))
             }
@@ -87,14 +95,30 @@ impl ExpectRequestOrDone {
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
             let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
             core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
-            self.request = Some(choose_scheme(core, Version::Tls12, request.signature_schemes)?);
+            let accepted = |scheme| {
+                request.signature_schemes.contains(scheme) && request.certificate_types.contains(&certificate_type(scheme))
+            };
+            self.request = Some(choose_scheme(core, Version::Tls12, accepted)?);
             self.handshake.handshaking.transcript.add(message.raw);
             return Ok(State::Tls12RequestOrDone(Box::new(self)));
         }
         let body = expect(message, HandshakeType::SERVER_HELLO_DONE)?;
         ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
+        core.take_turn()?;
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)
+    }
+}
+
+/// The ClientCertificateType of a certificate whose key signs in this scheme (RFC 5246 §7.4.4, RFC 8422 §5.5).
+fn certificate_type(scheme: SignatureScheme) -> u8 {
+    const RSA_SIGN: u8 = 1;
+    const ECDSA_SIGN: u8 = 64;
+    match scheme {
+        SignatureScheme::ED25519 | SignatureScheme::ED448 => ECDSA_SIGN,
+        // SignatureAlgorithm ecdsa(3) in the second byte.
+        SignatureScheme(other) if other & 0xff == 3 => ECDSA_SIGN,
+        _ => RSA_SIGN,
     }
 }
 
@@ -105,6 +129,8 @@ fn fits(key: KeyKind, authentication: Authentication) -> bool {
         KeyKind::P256 | KeyKind::P384 | KeyKind::P521 | KeyKind::Ed25519 | KeyKind::Ed448 => {
             authentication == Authentication::Ecdsa
         }
+        // It may sign and not encrypt, and its schemes are not offered.
+        KeyKind::RsaPss => false,
         KeyKind::Unknown => true,
     }
 }

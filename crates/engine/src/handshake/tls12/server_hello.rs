@@ -1,7 +1,7 @@
 //! The ServerHello of TLS 1.2: whether the server resumes shows in its session ID (RFC 5246 §7.4.1.3, RFC 5077 §3.4).
 
 use reprise_trace::{Kind, Version, What};
-use reprise_wire::extensions::{Empty, RenegotiationInfo};
+use reprise_wire::extensions::{EcPointFormats, Empty, RenegotiationInfo};
 use reprise_wire::{ContentType, ExtensionType, Extensions, Handshake, ServerHello};
 
 use super::finished::{self, Order};
@@ -85,6 +85,11 @@ fn accept_extensions(core: &mut Core, extensions: Extensions<'_>) -> Result<bool
     }
     read(extensions, ExtensionType::SERVER_NAME, Empty::parse)?;
     read(extensions, ExtensionType::SESSION_TICKET, Empty::parse)?;
+    let formats = read(extensions, ExtensionType::EC_POINT_FORMATS, EcPointFormats::parse)?;
+    if formats.is_some_and(|list| !list.formats.contains(&EcPointFormats::UNCOMPRESSED)) {
+        // RFC 8422 §5.1.2: the one format in use.
+        return Err(Misbehaviour::IllegalValue("its ec_point_formats lacks uncompressed").into());
+    }
     accept_alpn(core, extensions)?;
     let extended = read(extensions, ExtensionType::EXTENDED_MASTER_SECRET, Empty::parse)?.is_some();
     core.note(|outcome| outcome.extended_master_secret = extended);

@@ -2,7 +2,7 @@
 //! 8446 §4.3.2, §4.4.2, §4.4.3).
 
 use reprise_trace::{ClientAuthentication, Version};
-use reprise_wire::extensions::SignatureAlgorithms;
+use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
 use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
 use rustls_pki_types::CertificateDer;
 
@@ -57,8 +57,9 @@ fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCert
     let extension = ExtensionType::SIGNATURE_ALGORITHMS;
     let accepted = read(request.extensions, extension, SignatureAlgorithms::parse)?
         .ok_or(Misbehaviour::MissingExtension { message: "CertificateRequest", extension })?;
+    read(request.extensions, ExtensionType::CERTIFICATE_AUTHORITIES, CertificateAuthorities::parse)?;
     core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
-    choose_scheme(core, Version::Tls13, accepted.schemes).map(ClientCertificate::Requested)
+    choose_scheme(core, Version::Tls13, |scheme| accepted.schemes.contains(scheme)).map(ClientCertificate::Requested)
 }
 
 pub(crate) struct ExpectCertificateVerify {
