@@ -25,6 +25,10 @@ floors:
 docs:
     cargo xtask docs
 
+# BoringSSL's TLS test runner against the engine; arguments are names of tests, * for anything
+bogo *tests:
+    cargo xtask bogo {{tests}}
+
 # write docs/schema from the types
 schema:
     cargo xtask schema

@@ -3,6 +3,7 @@
 // A program for the terminal of whoever works here: what it finds goes to standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod bogo;
 mod docs;
 mod floors;
 mod picture;
@@ -18,7 +19,7 @@ use clap::{Parser, Subcommand};
 use crate::workspace::Workspace;
 
 #[derive(Parser)]
-#[command(bin_name = "cargo xtask", about = "Checks of the floors, of the documents and of the schema.")]
+#[command(bin_name = "cargo xtask", about = "Checks of the floors, of the documents, of the schema and of the engine.")]
 struct Arguments {
     #[command(subcommand)]
     task: Task,
@@ -33,6 +34,12 @@ enum Task {
         /// Only print the README's test command.
         #[arg(long)]
         test_command: bool,
+    },
+    /// Run BoGo, the TLS test runner of BoringSSL, against the engine, and print how many tests passed, were out of scope
+    /// and failed. Needs go and openssl.
+    Bogo {
+        /// Names of tests, with * for anything: only these are run.
+        tests: Vec<String>,
     },
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
@@ -65,6 +72,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
         Task::Targets => targets::check(workspace),
+        Task::Bogo { tests } => bogo::run(workspace, &tests),
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),
