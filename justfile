@@ -40,3 +40,8 @@ servers:
 # time and instructions, side by side with peers
 bench:
     cargo bench --workspace --locked
+
+# fuzz one target for a while, from the seeds in the tree (nightly, cargo-fuzz)
+fuzz TARGET SECONDS="600":
+    mkdir -p fuzz/corpus/{{TARGET}}
+    cargo +nightly fuzz run -s none {{TARGET}} fuzz/corpus/{{TARGET}} tests/fuzz/corpus/{{TARGET}} -- -max_total_time={{SECONDS}} -rss_limit_mb=2048 -timeout=10 -max_len=2048

@@ -255,6 +255,9 @@ pub enum Unspoken {
     /// A suite with finite-field Diffie-Hellman, CBC, CCM, …
     #[error("the cipher suite {0}")]
     Suite(CipherSuite),
+    /// RSA key exchange with a key that cannot be encrypted to.
+    #[error("RSA key exchange with a key that is malformed or not of 2048 to 8192 bits")]
+    RsaKey,
     /// A group such as secp521r1.
     #[error("the group {0}")]
     Group(NamedGroup),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_trace::{Failure, FailureClass};
-use reprise_wire::AlertDescription;
+use reprise_wire::{AlertDescription, ProtocolVersion};
 
 pub(crate) fn interrupted() -> Failure {
     Failure {
@@ -104,7 +104,7 @@ pub(crate) fn unconfirmed() -> Failure {
 fn tls_message(error: &Error) -> String {
     match error {
         // Against the letter of the protocol, and common: a server that knows no newer version answers with its own.
-        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(version)) => {
+        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(version)) if *version <= ProtocolVersion::TLS_1_3 => {
             format!("the server answers with {version}, whatever is offered")
         }
         error => error.to_string(),

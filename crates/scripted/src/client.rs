@@ -67,9 +67,11 @@ impl Entropy for Seeded {
     }
 
     fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        let key = Pkcs1PublicEncryptingKey::new(PublicEncryptingKey::from_der(public_key).unwrap()).unwrap();
+        const FAILED: Error = Error::Crypto("RSA encryption");
+        let key = PublicEncryptingKey::from_der(public_key).map_err(|_| FAILED)?;
+        let key = Pkcs1PublicEncryptingKey::new(key).map_err(|_| FAILED)?;
         let mut encrypted = vec![0; key.ciphertext_size()];
-        key.encrypt(premaster, &mut encrypted).unwrap();
+        key.encrypt(premaster, &mut encrypted).map_err(|_| FAILED)?;
         Ok(encrypted)
     }
 }

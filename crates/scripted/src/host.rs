@@ -2,7 +2,7 @@
 
 use reprise_engine::key_schedule::tls13::TrafficSecret;
 use reprise_trace::{Kind, Version};
-use reprise_wire::{ContentType, ExtensionType, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
+use reprise_wire::{ContentType, ExtensionType, Handshake, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
 use crate::setting::{Line, Setting, tls12_session, tls13_ticket};
 use crate::{Heard, Hello, framed, record, tls12, tls13};
@@ -108,7 +108,7 @@ impl Host {
             Server::Tls12(_) if !self.changed => {
                 place(ContentType::CHANGE_CIPHER_SPEC).is_some_and(|change| records.len() > change + 1)
             }
-            Server::Tls13(server) if server.server_traffic.is_none() => place(ContentType::HANDSHAKE).is_some(),
+            Server::Tls13(server) if server.server_traffic.is_none() => holds_hello(bytes),
             _ => place(ContentType::APPLICATION_DATA).is_some(),
         }
     }
@@ -302,16 +302,16 @@ fn reword_list(list: &mut Vec<(ExtensionType, Vec<u8>)>, wording: &[Wording]) {
     }
 }
 
-/// Whether a client's flight has a hello in the clear.
+/// Whether a client's flight has a whole hello in the clear.
 pub(crate) fn holds_hello(bytes: &[u8]) -> bool {
-    let mut rest = bytes;
+    let (mut rest, mut messages) = (bytes, Vec::new());
     while let Ok(Some((record, consumed))) = Record::parse(rest) {
         if record.content_type == ContentType::HANDSHAKE {
-            return record.fragment.first() == Some(&HandshakeType::CLIENT_HELLO.0);
+            messages.extend_from_slice(record.fragment);
         }
         rest = &rest[consumed..];
     }
-    false
+    matches!(Handshake::parse(&messages), Ok(Some((message, _))) if message.msg_type == HandshakeType::CLIENT_HELLO)
 }
 
 /// The content types of the records that have come whole.

@@ -13,6 +13,7 @@
 pub mod certificates;
 pub mod client;
 pub mod host;
+pub mod hostile;
 pub mod play;
 pub mod setting;
 pub mod tls12;

@@ -7,6 +7,7 @@
 
 mod certificate;
 mod client;
+mod condition;
 mod handshake;
 mod record;
 pub mod script;
@@ -32,8 +33,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "certificate", run: certificate::run, seeds: seeds::certificates },
     Target { name: "client", run: client::run, seeds: seeds::scripts },
     Target { name: "stream", run: stream::run, seeds: seeds::streams },
-    Target { name: "session", run: session::run, seeds: seeds::sessions },
     Target { name: "target", run: target::run, seeds: seeds::targets },
+    Target { name: "session", run: session::run, seeds: seeds::sessions },
+    Target { name: "condition", run: condition::run, seeds: seeds::conditions },
 ];
 
 /// The target of this name.

@@ -1,4 +1,5 @@
-//! Writes the seeds of every target into `corpus/`, beside those that fuzzing has found.
+//! Writes the seeds of every target into `corpus/`, beside what fuzzing has found. One that is there stays as it is, since
+//! those with certificates come out otherwise each time.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal of whoever works here")]
 
@@ -14,7 +15,10 @@ fn main() -> io::Result<()> {
         fs::create_dir_all(&directory)?;
         let seeds = (target.seeds)();
         for (name, bytes) in &seeds {
-            fs::write(directory.join(name), bytes)?;
+            let path = directory.join(name);
+            if !path.exists() {
+                fs::write(path, bytes)?;
+            }
         }
         println!("{}: {} seeds", target.name, seeds.len());
     }

@@ -160,6 +160,22 @@ pub fn targets() -> Seeds {
     texts.iter().enumerate().map(|(number, text)| (format!("{number:02}"), text.as_bytes().to_vec())).collect()
 }
 
+/// Conditions, and what is none.
+pub fn conditions() -> Seeds {
+    let texts = [
+        "tls.resumed.ratio < 1.5",
+        "tls.full.median > 20ms",
+        "failed > 0",
+        "1.3.full.tls.p99 > 5s",
+        "baseline.tls.change.low > 10%",
+        "kinds.ticket < 100%",
+        "tls..ratio < 1",
+        "< 1",
+        "tls.full.median > 5parsecs",
+    ];
+    texts.iter().enumerate().map(|(number, text)| (format!("{number:02}"), text.as_bytes().to_vec())).collect()
+}
+
 fn settings() -> Vec<(String, Setting)> {
     let mut settings = Vec::new();
     for version in [Version::Tls12, Version::Tls13] {

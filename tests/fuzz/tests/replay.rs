@@ -9,7 +9,7 @@ use std::{fs, io, thread};
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use reprise_fuzz_targets::{Target, find};
+use reprise_fuzz_targets::{TARGETS, Target, find};
 
 /// Mutants of each input.
 const MUTANTS: usize = 8;
@@ -42,17 +42,23 @@ fn stream() {
 }
 
 #[test]
-fn session() {
-    replay("session");
-}
-
-#[test]
 fn target() {
     replay("target");
 }
 
 #[test]
+fn session() {
+    replay("session");
+}
+
+#[test]
+fn condition() {
+    replay("condition");
+}
+
+#[test]
 fn every_corpus_is_small_and_belongs_to_a_target() {
+    assert!(TARGETS.iter().all(|target| corpora().join(target.name).is_dir()), "a target has no corpus");
     let mut bytes = 0;
     for directory in fs::read_dir(corpora()).unwrap() {
         let directory = directory.unwrap();

@@ -152,13 +152,15 @@ impl ExpectServerHello {
         if hello.compression_method != 0 {
             return Err(Misbehaviour::Compression.into());
         }
-        let version = chosen_version(core, &hello)?;
+        let version = chosen_version(core, &hello);
         if hello.is_hello_retry_request() {
-            return self.retry(core, message, &hello, version);
+            return self.retry(core, message, &hello, version?);
         }
-        if self.retried.is_some() && version != Version::Tls13 {
+        // Whether or not the other version was offered: the server knows TLS 1.3, and has said so.
+        if self.retried.is_some() && version != Ok(Version::Tls13) {
             return Err(Misbehaviour::ChangedAfterRetry("the version").into());
         }
+        let version = version?;
         if version == Version::Tls12 && core.early_data.is_unanswered() {
             return Err(Misbehaviour::EarlyDataUnderTls12.into());
         }

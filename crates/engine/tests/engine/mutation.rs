@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use reprise_engine::{Connection, Error};
+use reprise_scripted::play::Edit;
 use reprise_trace::Version;
 use reprise_wire::ContentType;
 
@@ -14,61 +15,18 @@ use crate::script::tls13::{Server, connected, greeted};
 use crate::script::{NOW, clear, tls12};
 use crate::truncation::{tls12_recording, tls13_recording};
 
-/// One thing done to a string of bytes. Places are fractions of its length.
-#[derive(Clone, Debug)]
-enum Mutation {
-    Flip { at: u16, mask: u8 },
-    Set { at: u16, value: u8 },
-    Insert { at: u16, bytes: Vec<u8> },
-    Remove { at: u16, count: u8 },
-    Repeat { at: u16, count: u8 },
-    Truncate { at: u16 },
-}
-
-impl Mutation {
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        let place = |at: u16| usize::from(at) * bytes.len() / (usize::from(u16::MAX) + 1);
-        match *self {
-            Self::Flip { at, mask } => {
-                let at = place(at);
-                bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= mask);
-            }
-            Self::Set { at, value } => {
-                let at = place(at);
-                bytes.get_mut(at).into_iter().for_each(|byte| *byte = value);
-            }
-            Self::Insert { at, bytes: ref inserted } => {
-                let at = place(at);
-                bytes.splice(at..at, inserted.iter().copied());
-            }
-            Self::Remove { at, count } => {
-                let at = place(at);
-                let end = bytes.len().min(at + usize::from(count));
-                bytes.drain(at..end);
-            }
-            Self::Repeat { at, count } => {
-                let at = place(at);
-                let end = bytes.len().min(at + usize::from(count));
-                let repeated = bytes[at..end].to_vec();
-                bytes.splice(at..at, repeated);
-            }
-            Self::Truncate { at } => bytes.truncate(place(at)),
-        }
-    }
-}
-
-fn mutation() -> impl Strategy<Value = Mutation> {
+fn mutation() -> impl Strategy<Value = Edit> {
     prop_oneof![
-        4 => (any::<u16>(), 1_u8..).prop_map(|(at, mask)| Mutation::Flip { at, mask }),
-        4 => any::<(u16, u8)>().prop_map(|(at, value)| Mutation::Set { at, value }),
-        1 => (any::<u16>(), vec(any::<u8>(), 1..20)).prop_map(|(at, bytes)| Mutation::Insert { at, bytes }),
-        1 => (any::<u16>(), 1_u8..).prop_map(|(at, count)| Mutation::Remove { at, count }),
-        1 => (any::<u16>(), 1_u8..).prop_map(|(at, count)| Mutation::Repeat { at, count }),
-        1 => any::<u16>().prop_map(|at| Mutation::Truncate { at }),
+        4 => (any::<u16>(), 1_u8..).prop_map(|(at, mask)| Edit::Flip(at, mask)),
+        4 => any::<(u16, u8)>().prop_map(|(at, value)| Edit::Set(at, value)),
+        1 => (any::<u16>(), vec(any::<u8>(), 1..20)).prop_map(|(at, bytes)| Edit::Insert(at, bytes)),
+        1 => (any::<u16>(), 1_u8..).prop_map(|(at, count)| Edit::Remove(at, count)),
+        1 => (any::<u16>(), 1_u8..).prop_map(|(at, count)| Edit::Double(at, count)),
+        1 => any::<u16>().prop_map(Edit::Truncate),
     ]
 }
 
-fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
+fn mutations() -> impl Strategy<Value = Vec<Edit>> {
     vec(mutation(), 1..4)
 }
 

@@ -1,6 +1,6 @@
 //! TLS 1.2 servers that break a rule, and what the client says of it.
 
-use reprise_engine::{CertificateError, Config, Connection, Error, Misbehaviour, Offer, Tls12Session};
+use reprise_engine::{CertificateError, Config, Connection, Error, Misbehaviour, Offer, Tls12Session, Unspoken};
 use reprise_lab::KeyKind;
 use reprise_trace::Version;
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType, NamedGroup, SignatureScheme};
@@ -8,6 +8,7 @@ use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, Ha
 use crate::client::{identity, trusting_client};
 use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, greeted_with, half_done, handshake};
 use crate::script::{Hello, NOW, alert_of, clear, framed};
+use crate::server::certificate;
 use crate::{FULL, begun, begun_with, session};
 
 fn refused(edit: impl FnOnce(&mut Hello)) -> Error {
@@ -155,6 +156,21 @@ fn a_certificate_that_does_not_fit_the_suite() {
         let error = client.receive(NOW, &handshake(&[server.certificate(KeyKind::P256)])).unwrap_err();
         assert_eq!(error, Misbehaviour::UnfitCertificate.into());
     }
+}
+
+/// It was called a failure of our own crypto library.
+#[test]
+fn an_rsa_key_that_cannot_be_encrypted_to_is_the_servers_affair() {
+    let genuine = certificate(KeyKind::Rsa2048).chain()[0].to_vec();
+    let exponent = genuine.windows(5).position(|bytes| bytes == [2, 3, 1, 0, 1]).unwrap();
+    let mut even = genuine;
+    even[exponent + 4] = 0;
+    let mut client = begun(Version::Tls12);
+    let mut server = greeted_with(&mut client, |hello| hello.suite = CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256);
+    let flight = [server.certificate_of(&[&even]), server.done()];
+    let error = client.receive(NOW, &handshake(&flight)).unwrap_err();
+    assert_eq!(error, Error::Unspoken(Unspoken::RsaKey));
+    assert_eq!(alert_of(&mut client).as_deref(), Some("handshake_failure"));
 }
 
 #[test]

@@ -223,3 +223,16 @@ fn a_message_that_begins_in_the_record_of_a_hello_retry_request() {
     let records = clear(ContentType::HANDSHAKE, &[&retry[..], &[2, 0]].concat());
     assert_eq!(client.receive(NOW, &records), Err(Misbehaviour::KeyChangeInsideMessage.into()));
 }
+
+/// It was said that the server answers with TLS 1.2 whatever is offered, when it had just asked for TLS 1.3.
+#[test]
+fn another_version_than_the_retrys_is_a_change_of_mind_where_no_other_was_offered() {
+    let mut client = begun(Version::Tls13);
+    let (mut server, result) = retried(&mut client, |_| {});
+    result.unwrap();
+    server.hear_again(&mut client);
+    let mut hello = server.hello();
+    hello.remove(ExtensionType::SUPPORTED_VERSIONS);
+    let error = client.receive(NOW, &server.say(&hello)).unwrap_err();
+    assert_eq!(error, Misbehaviour::ChangedAfterRetry("the version").into());
+}

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::Handshake12;
 use super::finished::{Ending, Order};
 use crate::core::Core;
-use crate::error::Error;
+use crate::error::{Error, Unspoken};
 use crate::handshake::State;
 use crate::key_schedule::tls12::MasterSecret;
 use crate::protection::Sealer;
@@ -86,7 +86,9 @@ fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &Pe
             let mut premaster = Zeroizing::new([0; 48]);
             core.config.entropy.fill(&mut premaster[..])?;
             premaster[..2].copy_from_slice(&[3, 3]);
-            let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster)?;
+            // What fails here is the server's key, which nobody has looked at so far but for its length.
+            let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster);
+            let encrypted = encrypted.map_err(|_| Error::Unspoken(Unspoken::RsaKey))?;
             let exchange = ClientKeyExchange::Rsa { encrypted: &encrypted };
             send_message(core, handshake, msg_type, |out| exchange.emit(out))?;
             Ok(Zeroizing::new(premaster.to_vec()))

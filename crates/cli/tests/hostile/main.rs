@@ -1,0 +1,60 @@
+//! What a user reads of every hostile server of `reprise_scripted::hostile`: the real program, over sockets.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+#[path = "../measure/harness/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
+mod harness;
+
+use harness::{Outcome, Reprise};
+use reprise_lab::PlayedServer;
+use reprise_scripted::hostile::{Case, Expected, cases};
+
+/// Cases that are played at the same time, since some last until their timeout.
+const AT_ONCE: usize = 16;
+
+#[test]
+fn a_user_reads_what_a_hostile_server_did() {
+    let mut faults = Vec::new();
+    let (in_vain, others): (Vec<Case>, Vec<Case>) = cases().into_iter().partition(is_in_vain);
+    for batch in in_vain.chunks(AT_ONCE).chain(others.chunks(AT_ONCE)) {
+        let started: Vec<_> = batch.iter().map(start).collect();
+        for (case, (_server, running)) in batch.iter().zip(started) {
+            let outcome = running.finish();
+            if let Err(fault) = read(case, &outcome) {
+                faults.push(format!("{}: {fault}: exit {}, {}", case.name, outcome.code, outcome.stderr.trim()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+fn start(case: &Case) -> (PlayedServer, harness::Running) {
+    let played = case.clone();
+    let server = PlayedServer::start(move || played.play()).unwrap();
+    // Longer than anything takes here that is not awaited in vain.
+    let timeout = if is_in_vain(case) { "4s" } else { "30s" };
+    let measure = Reprise::measure(server.address()).arg("--insecure").args(["--tls", case.setting.version.number()]);
+    let running = measure.args(["--kinds", "full", "--timeout", timeout]).count(1).start();
+    (server, running)
+}
+
+fn is_in_vain(case: &Case) -> bool {
+    matches!(case.expected, Expected::Awaited(_) | Expected::BorneUntilTimeout)
+}
+
+fn read(case: &Case, outcome: &Outcome) -> Result<(), &'static str> {
+    let (code, words) = match case.expected {
+        Expected::Refused(words) => (3, words.to_owned()),
+        Expected::Awaited(message) => (3, format!("no {message} within 4 s")),
+        Expected::Broken(message) => {
+            (3, format!("the connection broke while waiting for {message}: connection reset by peer"))
+        }
+        Expected::Borne(_) => (0, String::new()),
+        Expected::BorneUntilTimeout => (3, "no response within 4 s".to_owned()),
+    };
+    let said = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    if outcome.code != code {
+        return Err("another exit code is due");
+    }
+    if said.contains(&words) { Ok(()) } else { Err("it does not say what the server did") }
+}
