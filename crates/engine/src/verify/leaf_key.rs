@@ -6,6 +6,7 @@ use x509_cert::Certificate;
 use x509_cert::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
 use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::ext::pkix::KeyUsage;
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const RSASSA_PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
@@ -62,7 +63,18 @@ impl LeafKey {
     /// Reads it from a certificate; `None` if that is no certificate at all.
     pub(crate) fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let certificate = Certificate::from_der(certificate).ok()?;
-        let spki = &certificate.tbs_certificate.subject_public_key_info;
+        let key = Self::from_spki(&certificate.tbs_certificate.subject_public_key_info)?;
+        // A certificate without the extension allows everything.
+        let usage = certificate.tbs_certificate.get::<KeyUsage>().ok()?.map(|(_, usage)| usage);
+        Some(Self {
+            may_sign: usage.is_none_or(|usage| usage.digital_signature()),
+            may_encipher: usage.is_none_or(|usage| usage.key_encipherment()),
+            ..key
+        })
+    }
+
+    /// A key that nothing restricts; `None` if its bits are not whole bytes.
+    pub(super) fn from_spki(spki: &SubjectPublicKeyInfoOwned) -> Option<Self> {
         let bits = spki.subject_public_key.as_bytes()?.to_vec();
         let kind = match spki.algorithm.oid {
             RSASSA_PSS => KeyKind::RsaPss,
@@ -77,15 +89,7 @@ impl LeafKey {
             ED448 => KeyKind::Ed448,
             _ => KeyKind::Unknown,
         };
-        // A certificate without the extension allows everything.
-        let usage = certificate.tbs_certificate.get::<KeyUsage>().ok()?.map(|(_, usage)| usage);
-        Some(Self {
-            kind,
-            bits,
-            spki: spki.to_der().ok()?,
-            may_sign: usage.is_none_or(|usage| usage.digital_signature()),
-            may_encipher: usage.is_none_or(|usage| usage.key_encipherment()),
-        })
+        Some(Self { kind, bits, spki: spki.to_der().ok()?, may_sign: true, may_encipher: true })
     }
 
     /// `rsa-2048`, `p-256`, `ed25519`.

@@ -4,6 +4,8 @@ mod chain;
 mod judgement;
 mod leaf_key;
 mod signature;
+#[cfg(test)]
+mod wycheproof;
 
 pub use chain::{ChainVerifier, WebPkiVerifier};
 pub use leaf_key::public_key_of;

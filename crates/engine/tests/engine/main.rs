@@ -6,6 +6,7 @@
 mod certificates;
 mod client;
 mod client_authentication;
+mod conditions_tls12;
 mod early_data;
 mod external_psk;
 mod floods;
