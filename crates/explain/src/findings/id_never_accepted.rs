@@ -38,7 +38,10 @@ fn finding(document: &MeasureDocument, run: &Run) -> Finding {
             text: "nginx: ssl_session_cache shared:SSL:10m; (its default, none, gives IDs and keeps no session)\n\
                 Apache: SSLSessionCache shmcb:logs/ssl_scache(512000)\n\
                 HAProxy: tune.ssl.cachesize above 0\n\
-                rustls: ServerConfig::session_storage = ServerSessionMemoryCache::new(…)"
+                rustls: ServerConfig::session_storage = ServerSessionMemoryCache::new(…)\n\
+                GnuTLS: gnutls_db_set_store_function(), and its kin for retrieving and removing\n\
+                Node: handlers of the events newSession and resumeSession\n\
+                Java: no SSLSession.invalidate(), and SSLSessionContext.setSessionCacheSize() large enough"
                 .to_owned(),
         }),
     }

@@ -96,7 +96,11 @@ fn what_was_given(document: &MeasureDocument, version: Version) -> String {
 const REMEDY: &str = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
     Apache: SSLSessionCache shmcb:logs/ssl_scache(512000), or SSLSessionTickets on\n\
     HAProxy: tune.ssl.cachesize above 0, or no-tls-tickets taken out of the bind line\n\
-    rustls: ServerConfig with a session_storage or a ticketer, send_tls13_tickets above 0";
+    rustls: ServerConfig with a session_storage or a ticketer, send_tls13_tickets above 0\n\
+    GnuTLS: gnutls_session_ticket_enable_server(), without which a database serves TLS 1.2 alone\n\
+    Go: tls.Config without SessionTicketsDisabled\n\
+    Node: secureOptions without SSL_OP_NO_TICKET\n\
+    Java: -Djdk.tls.server.enableSessionTicketExtension=true";
 
 #[cfg(test)]
 mod tests {
@@ -111,7 +115,11 @@ mod tests {
         assert_eq!(finding.evidence[0], "100 of 100 connections that offered one ended in a full handshake");
         assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
         let remedy = finding.remedy.unwrap().text;
-        assert!(["nginx", "Apache", "HAProxy", "rustls"].iter().all(|software| remedy.contains(software)));
+        assert!(
+            ["nginx", "Apache", "HAProxy", "rustls", "GnuTLS", "Go", "Node", "Java"]
+                .iter()
+                .all(|software| remedy.contains(software))
+        );
     }
 
     #[test]
