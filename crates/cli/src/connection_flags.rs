@@ -17,17 +17,21 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
+use crate::route_flags::RouteArgs;
+
 /// The variable that the passphrase of `--key` is taken from.
 const PASSPHRASE: &str = "REPRISE_KEY_PASSPHRASE";
+
+const DEFAULT_METHOD: &str = "GET";
 
 /// How each connection is made.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConnectionArgs {
-    /// Send no request, for services that are not HTTP: handshake, wait for tickets, close
+    /// Send nothing, for services that are not HTTP: handshake, wait for tickets, close
     #[arg(long, conflicts_with_all = ["method", "path", "header"], help_heading = "Request")]
     no_request: bool,
     /// The request's method
-    #[arg(short = 'X', long, default_value = "GET", value_parser = parse_method, help_heading = "Request")]
+    #[arg(short = 'X', long, default_value = DEFAULT_METHOD, value_parser = parse_method, help_heading = "Request")]
     method: String,
     /// The path to request instead of the target's
     #[arg(long, value_parser = parse_path, help_heading = "Request")]
@@ -69,6 +73,8 @@ pub(crate) struct ConnectionArgs {
     /// The address to connect to, instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     resolve: Option<IpAddr>,
+    #[command(flatten)]
+    pub(crate) route: RouteArgs,
     /// How long one connection may take
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, help_heading = "Network")]
     timeout: Duration,
@@ -113,8 +119,9 @@ impl ConnectionArgs {
             }
             None => None,
         };
+        let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         let request = Request { method: self.method, path: self.path, headers: self.header };
-        Ok(Options {
+        let mut options = Options {
             request: (!self.no_request).then_some(request),
             ticket_wait: self.ticket_wait,
             timeout: self.timeout,
@@ -127,7 +134,9 @@ impl ConnectionArgs {
             groups: self.groups.map(|list| list.0).unwrap_or_default(),
             key_log: open_key_log()?,
             ..Options::default()
-        })
+        };
+        self.route.enter(&mut options, names_a_request)?;
+        Ok(options)
     }
 }
 

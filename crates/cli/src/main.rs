@@ -8,6 +8,7 @@ mod outputs;
 mod progress;
 mod provenance;
 mod rendered;
+mod route_flags;
 
 use std::process::ExitCode;
 

@@ -27,13 +27,25 @@ fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
                 return format!("{flag}={HIDDEN}");
             }
         }
-        // A query string may carry a token.
-        match argument.split_once('?') {
-            Some((before, _)) => format!("{before}?{HIDDEN}"),
-            None => argument,
-        }
+        without_query(without_credentials(argument))
     };
     arguments.map(hide).collect()
+}
+
+/// A query string may carry a token.
+fn without_query(argument: String) -> String {
+    match argument.split_once('?') {
+        Some((before, _)) => format!("{before}?{HIDDEN}"),
+        None => argument,
+    }
+}
+
+/// The user name and password of a proxy: whatever stands between `://` and the last `@`, by whichever flag it came.
+fn without_credentials(argument: String) -> String {
+    match argument.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, authority)) => format!("{scheme}://{HIDDEN}@{authority}"),
+        None => argument,
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +60,24 @@ mod tests {
         assert_eq!(
             shown,
             ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]
+        );
+    }
+
+    #[test]
+    fn a_proxys_password_is_hidden_however_it_is_given() {
+        let given =
+            ["--proxy", "http://u:p@ss@proxy:1", "--proxy=socks5://u:p@proxy", "-xhttp://u:p?q@proxy", "-x", "http://proxy"];
+        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        assert_eq!(
+            shown,
+            [
+                "--proxy",
+                "http://<hidden>@proxy:1",
+                "--proxy=socks5://<hidden>@proxy",
+                "-xhttp://<hidden>@proxy",
+                "-x",
+                "http://proxy"
+            ]
         );
     }
 }

@@ -20,6 +20,7 @@ impl Example {
                 port: 443,
                 address: Some("127.0.0.1".to_owned()),
                 path: Some("/".to_owned()),
+                ..Target::default()
             },
             runs: Vec::new(),
             ratios: Vec::new(),

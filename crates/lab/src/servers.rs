@@ -19,12 +19,16 @@
 
 mod account_line;
 mod apache;
+mod connected;
+mod dovecot;
+mod exim;
 mod gnutls;
 mod go;
 mod haproxy;
 mod java;
 mod nginx;
 mod node;
+mod postgres;
 mod presence;
 mod process;
 mod rustls;
@@ -36,12 +40,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use apache::{Apache, ApacheConfig};
+pub use connected::Connected;
+pub use dovecot::{Dovecot, LoginProcesses, MailAccess};
+pub use exim::{Exim, EximConfig};
 pub use gnutls::{GnutlsServ, GnutlsServConfig};
 pub use go::{Go, GoConfig, GoProgram};
 pub use haproxy::{HaProxy, HaProxyConfig};
 pub use java::{Java, JavaConfig};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use node::{Node, NodeConfig};
+pub use postgres::Postgres;
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use s_server::{SServer, SServerConfig};

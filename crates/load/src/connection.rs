@@ -191,12 +191,12 @@ impl Connection {
         let times = &self.times;
         let between = |from: Option<Nanos>, to: Option<Nanos>| Some(to?.since(from?));
         Phases {
-            resolve: None,
             connect: between(Some(times.began), times.connected),
             tls: between(times.hello, times.ready),
             wait: between(times.requested, times.first_byte),
             receive: between(times.first_byte, times.answered),
             total: Some(now.since(times.began)),
+            ..Phases::default()
         }
     }
 

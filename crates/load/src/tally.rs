@@ -148,7 +148,8 @@ impl KindTally {
 impl Histograms {
     /// `None` never, for the bounds are allowed ones.
     fn new() -> Option<Box<Self>> {
-        let phases = [histogram()?, histogram()?, histogram()?, histogram()?, histogram()?, histogram()?];
+        let phases: Option<Vec<_>> = Phase::ALL.map(|_| histogram()).into_iter().collect();
+        let phases = phases?.try_into().ok()?;
         Some(Box::new(Self { phases, from_intended: histogram()? }))
     }
 

@@ -23,7 +23,8 @@ fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let server = EmbeddedServer::start(EmbeddedConfig::new(identity)).unwrap();
     let address = server.address();
-    let target = Target { host: address.ip().to_string(), port: address.port(), address: None, path: Some("/".to_owned()) };
+    let (host, path) = (address.ip().to_string(), Some("/".to_owned()));
+    let target = Target { host, port: address.port(), path, ..Target::default() };
     let one = |&count: &u64| {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
         let options = Options { end: End::Count(count), ..Options::new(address, request) };

@@ -1,72 +1,48 @@
 //! How a target is approached: at which address, by whom, and with what to offer it.
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, Tls13Extensions, WebPkiVerifier, suite::SUITES};
 use reprise_trace::document::{AllConnections, Target as TargetRecord};
 use reprise_trace::{Asked, Failure, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
+use crate::application::Application;
 use crate::clock::Clock;
 use crate::discover::count;
 use crate::failure;
-use crate::http;
 use crate::interrupt::Interrupt;
 use crate::options::{Alpn, Certificates, Options, ServerName};
 use crate::random::{FreshKeyShares, SystemEntropy};
-use crate::resolver;
+use crate::route::Route;
 use crate::sessions::full;
 use crate::socket::Dialer;
 use crate::target::Target;
 use crate::visit::Visitor;
 
-/// How long the first of several addresses is given before the next is tried.
-const HAPPY: Duration = Duration::from_secs(1);
-
 /// The target as a document tells it; its address is not known yet.
 pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {
-    let path = options.request.as_ref().map(|request| publishable(request.path.as_deref().unwrap_or(&target.path)));
-    TargetRecord { host: target.host.clone(), port: target.port, address: None, path }
-}
-
-/// The address that every connection goes to.
-pub(crate) fn resolve(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
-    if let Some(address) = options.resolve.or_else(|| target.address()) {
-        return Ok(SocketAddr::new(address, target.port));
+    let request = options.request.as_ref().filter(|_| options.starttls.is_none());
+    TargetRecord {
+        host: target.host.clone(),
+        port: target.port,
+        address: None,
+        path: request.map(|request| publishable(request.path.as_deref().unwrap_or(&target.path))),
+        proxy: options.proxy.as_ref().map(ToString::to_string),
+        proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
+        starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
     }
-    let (addresses, _) = resolver::resolve(&target.host, target.port, options.timeout, interrupt)?;
-    // The first that answers, as every client does; the measurement then stays with it.
-    let reachable = |address: &&IpAddr| {
-        addresses.len() == 1
-            || std::net::TcpStream::connect_timeout(&SocketAddr::new(**address, target.port), options.timeout.min(HAPPY))
-                .is_ok()
-    };
-    let address = addresses.iter().find(reachable).or(addresses.first());
-    address.map(|&address| SocketAddr::new(address, target.port)).ok_or_else(failure::interrupted)
 }
 
 /// Who makes the connections.
-pub(crate) fn visitor(
-    target: &Target,
-    options: &Options,
-    address: SocketAddr,
-    interrupt: &Interrupt,
-) -> Result<Visitor, Failure> {
-    let dialer = Dialer::new(interrupt.clone()).map_err(|error| failure::connect(address, &error))?;
-    let request = options.request.clone().map(|request| {
-        let bytes = http::request(target, &request, options.connections);
-        (request, bytes)
-    });
-    let resolved = options.resolve.is_some() || target.address().is_some();
+pub(crate) fn visitor(target: &Target, options: &Options, route: Route, interrupt: &Interrupt) -> Result<Visitor, Failure> {
+    let dialer = Dialer::new(interrupt.clone()).map_err(|error| route.connect_failure(&error))?;
     Ok(Visitor {
         clock: Clock::new(),
         dialer,
         interrupt: interrupt.clone(),
-        address,
-        name: (!resolved).then(|| target.host.clone()),
-        request,
+        route,
+        application: Application::new(target, options),
         reuse: options.connections,
         timeout: options.timeout,
         ticket_wait: options.ticket_wait,
@@ -96,10 +72,11 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
         )
     })?;
     let sni = matches!(server_name, PkiName::DnsName(_)).then_some(name);
-    let alpn = match (&options.alpn, &options.request) {
-        (Alpn::Protocols(protocols), _) => protocols.clone(),
-        (Alpn::Default, Some(_)) => vec![b"http/1.1".to_vec()],
-        (Alpn::Default, None) => Vec::new(),
+    let is_http = options.request.is_some() && options.starttls.is_none();
+    let alpn = match &options.alpn {
+        Alpn::Protocols(protocols) => protocols.clone(),
+        Alpn::Default if is_http => vec![b"http/1.1".to_vec()],
+        Alpn::Default => Vec::new(),
     };
     let certificates = match &options.certificates {
         Certificates::Roots(roots) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(roots).0)),

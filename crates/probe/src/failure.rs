@@ -45,7 +45,9 @@ pub(crate) fn timed_out(class: FailureClass, waiting_for: &str, timeout: Duratio
         name: "timeout".to_owned(),
         message: format!("no {waiting_for} within {} s", timeout.as_secs_f64()),
         hint: Some(match waiting_for {
-            "ServerHello" => "the port may not speak TLS (or want STARTTLS first); --timeout gives it longer".to_owned(),
+            "ServerHello" => {
+                "the port may not speak TLS, or want STARTTLS first: --starttls; --timeout gives it longer".to_owned()
+            }
             "response" => "the service may not speak HTTP: try --no-request; --timeout gives it longer".to_owned(),
             _ => "--timeout gives it longer".to_owned(),
         }),
@@ -138,7 +140,7 @@ fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
         Error::NotTls(bytes) if [&b"HTTP/"[..], b"<!DOCTYPE", b"<html"].iter().any(|start| bytes.starts_with(start)) => {
             "this port speaks plain HTTP; its TLS port is often 443 or 8443"
         }
-        Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, it cannot be measured yet",
+        Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, name its protocol with --starttls",
         Error::Certificate(CertificateError::UnknownIssuer) => {
             "give the root that signed it with --ca FILE, or look away with --insecure"
         }

@@ -2,15 +2,16 @@
 //!
 //! The way in is [`measure`]: [`Target`] and [`Options`] to a [`MeasureDocument`](reprise_trace::document::MeasureDocument).
 //! It finds out what the target speaks and offers ([`discover`]), makes the connections of every version and kind in
-//! turns ([`visit`]), and computes the statistics ([`tally`]). Nothing is printed here.
+//! turns ([`visit`]: the [`route`] to TLS, then the [`call`]), and computes the statistics ([`tally`]). Nothing is printed here.
 //!
 //! [`trace()`] makes one connection of each kind and keeps what every one of its messages was.
 
+mod application;
 mod approach;
+mod call;
 mod clock;
 mod discover;
 mod failure;
-mod http;
 mod identity;
 mod interrupt;
 mod key_log;
@@ -20,8 +21,10 @@ mod provenance;
 mod random;
 mod resolver;
 mod roots;
+mod route;
 mod sessions;
 mod socket;
+mod starttls;
 mod tally;
 mod target;
 mod trace;
@@ -36,5 +39,7 @@ pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerN
 pub use provenance::provenance;
 pub use random::{FreshKeyShares, SystemEntropy};
 pub use roots::{RootsError, platform_roots, read_roots};
+pub use route::{Proxy, ProxyError, ProxyProtocol};
+pub use starttls::StartTls;
 pub use target::{Target, TargetError};
 pub use trace::{Capture, Tracing, trace};

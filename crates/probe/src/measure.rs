@@ -6,11 +6,12 @@ use reprise_engine::Config;
 use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Version};
 
-use crate::approach::{configs, recognise, record, resolve, visitor};
+use crate::approach::{configs, recognise, record, visitor};
 use crate::discover::{Offering, count, discover};
 use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
+use crate::route::Route;
 use crate::sessions::{Sessions, full};
 use crate::tally::{self, Attempts};
 use crate::target::Target;
@@ -85,9 +86,9 @@ impl Campaign {
         observer: &dyn Observer,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let address = resolve(target, options, interrupt)?;
-        self.document.target.address = Some(address.ip().to_string());
-        let mut visitor = visitor(target, options, address, interrupt)?;
+        let route = Route::plan(target, options, interrupt)?;
+        self.document.target.address = route.target_address.map(|address| address.ip().to_string());
+        let mut visitor = visitor(target, options, route, interrupt)?;
         let configs = configs(target, options)?;
 
         let survey = configs.survey.clone();

@@ -9,6 +9,9 @@ use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 
+use crate::route::{Proxy, ProxyProtocol};
+use crate::starttls::StartTls;
+
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
 #[derive(Clone)]
 pub struct Options {
@@ -20,8 +23,14 @@ pub struct Options {
     pub count: u32,
     /// What happens to a connection after its first request.
     pub connections: ConnectionReuse,
-    /// The request; `None` for services that are not HTTP.
+    /// The request; `None` for nothing but the handshake. With `starttls` it is that protocol's own, whatever stands here.
     pub request: Option<Request>,
+    /// The proxy that connections go through.
+    pub proxy: Option<Proxy>,
+    /// The header that each connection begins with, as a proxy would send it.
+    pub proxy_protocol: Option<ProxyProtocol>,
+    /// The protocol that asks for TLS in the clear.
+    pub starttls: Option<StartTls>,
     /// How long to wait for tickets where nothing else is awaited.
     pub ticket_wait: Duration,
     /// How long one connection may take, from its first packet to its last.
@@ -54,6 +63,9 @@ impl Default for Options {
             count: 100,
             connections: ConnectionReuse::Close,
             request: Some(Request::default()),
+            proxy: None,
+            proxy_protocol: None,
+            starttls: None,
             ticket_wait: Duration::from_millis(200),
             timeout: Duration::from_secs(10),
             server_name: ServerName::Host,
@@ -107,7 +119,7 @@ pub enum ServerName {
 /// The protocols that ALPN offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alpn {
-    /// `http/1.1` with a request, none without.
+    /// `http/1.1` with an HTTP request, none otherwise.
     Default,
     /// These; none if empty.
     Protocols(Vec<Vec<u8>>),

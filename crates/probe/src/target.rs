@@ -1,7 +1,7 @@
 //! What is to be measured: `HOST[:PORT][/PATH]` or an https URL.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -13,6 +13,8 @@ pub struct Target {
     pub host: String,
     /// The port, 443 unless given.
     pub port: u16,
+    /// Whether the port was given.
+    pub port_is_given: bool,
     /// The path with its query, `/` unless given.
     pub path: String,
 }
@@ -40,6 +42,9 @@ pub enum TargetError {
     Path,
 }
 
+/// HTTPS.
+const DEFAULT_PORT: u16 = 443;
+
 impl FromStr for Target {
     type Err = TargetError;
 
@@ -58,25 +63,37 @@ impl FromStr for Target {
             return Err(TargetError::UserInfo);
         }
         let (host, port) = split_authority(authority)?;
+        let (port, port_is_given) = (port.unwrap_or(DEFAULT_PORT), port.is_some());
         let host = check_host(text, host)?;
         if path.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(TargetError::Path);
         }
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { host, port, path })
+        Ok(Self { host, port, port_is_given, path })
     }
 }
 
 impl Target {
+    /// What listens at this address, and its `/`.
+    pub fn at(address: SocketAddr) -> Self {
+        Self { host: address.ip().to_string(), port: address.port(), port_is_given: true, path: "/".to_owned() }
+    }
+
     /// The address, where the host is one.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
+    /// The same target at this port, unless one was given.
+    #[must_use]
+    pub fn or_port(self, port: u16) -> Self {
+        if self.port_is_given { self } else { Self { port, ..self } }
+    }
+
     /// `HOST[:PORT]` as a Host header writes it (RFC 9110 §7.2).
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        if self.port == 443 { host } else { format!("{host}:{}", self.port) }
+        if self.port == DEFAULT_PORT { host } else { format!("{host}:{}", self.port) }
     }
 }
 
@@ -88,7 +105,7 @@ impl fmt::Display for Target {
 }
 
 /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`, or a bare V6 address.
-fn split_authority(authority: &str) -> Result<(&str, u16), TargetError> {
+fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> {
     let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) =
             bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
@@ -101,11 +118,8 @@ fn split_authority(authority: &str) -> Result<(&str, u16), TargetError> {
             None => (authority, None),
         }
     };
-    let port = match port {
-        None => 443,
-        Some(port) => port.parse().ok().filter(|&port| port != 0).ok_or_else(|| TargetError::Port(port.to_owned()))?,
-    };
-    Ok((host, port))
+    let parse = |port: &str| port.parse().ok().filter(|&port| port != 0).ok_or_else(|| TargetError::Port(port.to_owned()));
+    Ok((host, port.map(parse).transpose()?))
 }
 
 fn check_host(text: &str, host: &str) -> Result<String, TargetError> {

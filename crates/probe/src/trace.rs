@@ -10,9 +10,10 @@ use reprise_trace::document::{AllConnections, Provenance, Trace, TraceDocument};
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::approach::{configs, recognise, record, resolve, visitor};
+use crate::approach::{configs, recognise, record, visitor};
 use crate::interrupt::Interrupt;
 use crate::options::Options;
+use crate::route::Route;
 use crate::sessions::{Sessions, full};
 use crate::target::Target;
 use crate::visit::{Visit, Visitor};
@@ -82,9 +83,9 @@ impl Observation {
         captures: bool,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let address = resolve(target, options, interrupt)?;
-        self.document.target.address = Some(address.ip().to_string());
-        let mut visitor = visitor(target, options, address, interrupt)?;
+        let route = Route::plan(target, options, interrupt)?;
+        self.document.target.address = route.target_address.map(|address| address.ip().to_string());
+        let mut visitor = visitor(target, options, route, interrupt)?;
         visitor.records = captures;
         self.origin_unix_ns = unix_ns().saturating_sub(visitor.clock.now().0);
         let kind = options.kinds.first().copied();

@@ -13,8 +13,12 @@ use crate::Nanos;
 pub enum Phase {
     /// Name to address.
     Resolve,
-    /// SYN to established.
+    /// SYN to established: with the proxy, where there is one.
     Connect,
+    /// A proxy was asked for the target, until it said that it had connected.
+    Proxy,
+    /// The server's greeting or the client's first byte in the clear, until the server agreed to begin TLS (STARTTLS).
+    Starttls,
     /// First handshake byte until application data may first be sent. It carries the time of the server's first flight.
     Tls,
     /// Request sent to the first byte of the response.
@@ -27,13 +31,16 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in the order of a connection's life.
-    pub const ALL: [Self; 6] = [Self::Resolve, Self::Connect, Self::Tls, Self::Wait, Self::Receive, Self::Total];
+    pub const ALL: [Self; 8] =
+        [Self::Resolve, Self::Connect, Self::Proxy, Self::Starttls, Self::Tls, Self::Wait, Self::Receive, Self::Total];
 
     /// The phase's name in documents and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Resolve => "resolve",
             Self::Connect => "connect",
+            Self::Proxy => "proxy",
+            Self::Starttls => "starttls",
             Self::Tls => "tls",
             Self::Wait => "wait",
             Self::Receive => "receive",
@@ -55,6 +62,12 @@ pub struct Phases {
     pub resolve: Option<Nanos>,
     /// See [`Phase::Connect`].
     pub connect: Option<Nanos>,
+    /// See [`Phase::Proxy`]; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Nanos>,
+    /// See [`Phase::Starttls`]; `None` where TLS begins at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starttls: Option<Nanos>,
     /// See [`Phase::Tls`].
     pub tls: Option<Nanos>,
     /// See [`Phase::Wait`]; `None` where no request was sent.
@@ -71,6 +84,8 @@ impl Phases {
         match phase {
             Phase::Resolve => self.resolve,
             Phase::Connect => self.connect,
+            Phase::Proxy => self.proxy,
+            Phase::Starttls => self.starttls,
             Phase::Tls => self.tls,
             Phase::Wait => self.wait,
             Phase::Receive => self.receive,

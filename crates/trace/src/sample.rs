@@ -23,7 +23,7 @@ pub struct Sample {
     pub sent: Bytes,
     /// Bytes read from the socket over the whole connection.
     pub received: Bytes,
-    /// Round trips until application data could first be sent.
+    /// Round trips until application data could first be sent, those of a proxy and of STARTTLS included.
     pub round_trips: u64,
     /// The status of the response, where the service is HTTP.
     pub http_status: Option<u16>,
@@ -73,6 +73,10 @@ pub enum FailureClass {
     Resolve,
     /// TCP.
     Connect,
+    /// The proxy refused, or did not speak its protocol.
+    Proxy,
+    /// What precedes TLS in the clear.
+    Starttls,
     /// The handshake.
     Tls,
     /// The server's certificate.

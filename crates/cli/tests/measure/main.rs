@@ -22,6 +22,7 @@ mod outputs;
 mod protocols_unspoken;
 mod requests;
 mod resumption;
+mod starttls;
 mod tickets_without_request;
 mod unreachable;
 mod usage;

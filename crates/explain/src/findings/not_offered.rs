@@ -25,7 +25,7 @@ fn finding(document: &MeasureDocument, version: Version) -> Option<Finding> {
         title,
         evidence,
         cost_ns: None,
-        remedy: Some(Remedy { software: None, text: REMEDY.to_owned() }),
+        remedy: Some(Remedy { software: None, text: remedy(document).to_owned() }),
     })
 }
 
@@ -93,7 +93,26 @@ fn what_was_given(document: &MeasureDocument, version: Version) -> String {
     }
 }
 
-const REMEDY: &str = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
+/// What mends it depends on what is served.
+fn remedy(document: &MeasureDocument) -> &'static str {
+    match document.target.starttls.as_deref() {
+        Some("postgres") => POSTGRES,
+        Some("smtp") => SMTP,
+        Some("imap" | "pop3") => DOVECOT,
+        _ => HTTP,
+    }
+}
+
+const POSTGRES: &str = "PostgreSQL keeps no sessions, gives no tickets, and has no setting for it:\n\
+    keep connections open instead, in the application's pool or in PgBouncer";
+
+const SMTP: &str = "Exim: tls_resumption_hosts = *\n\
+    Postfix: smtpd_tls_session_cache_timeout above 0, no NO_TICKET in tls_ssl_options";
+
+const DOVECOT: &str = "Dovecot: service_count = 0 in its login services, whose processes otherwise take their ticket keys with\n\
+    them after each connection; and no no_ticket in ssl_options";
+
+const HTTP: &str = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
     Apache: SSLSessionCache shmcb:logs/ssl_scache(512000), or SSLSessionTickets on\n\
     HAProxy: tune.ssl.cachesize above 0, or no-tls-tickets taken out of the bind line\n\
     rustls: ServerConfig with a session_storage or a ticketer, send_tls13_tickets above 0\n\

@@ -1,5 +1,6 @@
 use std::env;
 use std::fmt;
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -16,8 +17,13 @@ const DAEMON_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 #[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let directories = env::split_paths(&path).chain(DAEMON_DIRECTORIES.map(PathBuf::from));
+    let directories = env::split_paths(&path).chain(DAEMON_DIRECTORIES.map(PathBuf::from)).chain(postgresql_directories());
     directories.map(|directory| directory.join(program)).find(|candidate| candidate.is_file())
+}
+
+/// Debian keeps each version's programs in a folder of their own.
+fn postgresql_directories() -> impl Iterator<Item = PathBuf> {
+    fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|version| version.path().join("bin"))
 }
 
 /// None if the program is installed.

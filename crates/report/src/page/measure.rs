@@ -31,13 +31,20 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
 pub(super) fn title(target: &Target) -> String {
     let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
     let name = match (&target.path, target.port) {
+        (_, port) if target.starttls.is_some() => {
+            format!("{}://{host}:{port} after STARTTLS", target.starttls.as_deref().unwrap_or_default())
+        }
         (Some(path), 443) => format!("https://{host}{path}"),
         (Some(path), port) => format!("https://{host}:{port}{path}"),
         (None, port) => format!("{host}:{port}"),
     };
-    match &target.address {
+    let name = match &target.address {
         Some(address) if *address != target.host => format!("{name} at {address}"),
         _ => name,
+    };
+    match &target.proxy {
+        Some(proxy) => format!("{name} through {proxy}"),
+        None => name,
     }
 }
 
@@ -157,7 +164,7 @@ impl Layout {
                 Phase::Receive => column.dispensable(0),
                 Phase::Resolve => column.dispensable(1),
                 Phase::Wait => column.dispensable(3),
-                Phase::Connect => column.dispensable(5),
+                Phase::Connect | Phase::Proxy | Phase::Starttls => column.dispensable(5),
                 Phase::Tls | Phase::Total => column,
             }
         };

@@ -51,16 +51,25 @@ impl MeasureDocument {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// The host as it was given, name or address.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// The address that was connected to; null where the name did not resolve.
+    /// The address that was connected to; null where the name did not resolve, or where a proxy resolves it.
     pub address: Option<String>,
     /// The path that was requested; null where no request was sent.
     pub path: Option<String>,
+    /// The proxy in between, `socks5h://HOST:PORT`, without its credentials; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// The version of the PROXY header that each connection began with, `v1` or `v2`; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy_protocol: Option<String>,
+    /// The protocol that asks for TLS, `smtp`, `postgres`, …; absent where connections begin with TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starttls: Option<String>,
 }
 
 /// The connections of one version and kind.
@@ -76,9 +85,10 @@ pub struct Run {
     pub failed: u64,
     /// Statistics by phase, over the samples of the asked kind.
     pub phases: BTreeMap<Phase, Statistics>,
-    /// Bytes per connection, on the wire of TLS (headers of TCP and IP not included); null under n = 1.
+    /// Bytes per connection, those before TLS included and the headers of TCP and IP not; null under n = 1.
     pub bytes: Option<Traffic>,
-    /// Median of the round trips until application data could first be sent; null under n = 1.
+    /// Median of the round trips until application data could first be sent, those of a proxy and of STARTTLS included;
+    /// null under n = 1.
     pub round_trips: Option<u64>,
     /// One more request on the same connection; null where connections were closed after the first.
     pub next_request: Option<NextRequestStatistics>,

@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         port: address.port(),
         address: Some(address.ip().to_string()),
         path: (options.requests > 0).then(|| arguments.path().to_owned()),
+        ..TargetRecord::default()
     };
     prerequisites::wait_for_start(&arguments, interrupt)?;
     let stop = || interrupt.is_raised();

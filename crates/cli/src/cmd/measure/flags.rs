@@ -22,7 +22,7 @@ use crate::outputs::OutputArgs;
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
     #[arg(value_name = "TARGET", value_parser = parse_target)]
-    pub(super) target: Option<Target>,
+    target: Option<Target>,
 
     /// Only these versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]
@@ -57,6 +57,7 @@ Examples:
   reprise measure example.org --baseline before.json    what changed since
   reprise measure example.org --fail-if 'tls.resumed.ratio < 1.5'
   reprise measure example.org --every 60s --json watch.jsonl --metrics 127.0.0.1:9464
+  reprise measure mail.example.org --starttls smtp      one that begins in the clear
   reprise measure example.org --json - | jq .ratios     the document instead of the page";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -66,10 +67,22 @@ enum Connections {
 }
 
 impl MeasureArgs {
+    /// What is to be measured; `None` for the embedded lab.
+    pub(super) fn target(&self) -> Option<Target> {
+        self.target.clone().map(|target| self.connection.route.aim(target))
+    }
+
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
     pub(super) fn into_options(self, trust: Trust) -> anyhow::Result<Options> {
         if self.kinds.contains(&Kind::Id) && !self.tls.is_empty() && !self.tls.contains(&Version::Tls12) {
             bail!("TLS 1.3 knows no session IDs: measure --kinds ticket, or add --tls 1.2");
+        }
+        let repeats = matches!(self.connections, Connections::Keepalive);
+        if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
+            bail!("--connections keepalive repeats an HTTP request: leave it out with --starttls {protocol}");
+        }
+        if self.target.is_none() && !self.connection.route.is_direct() {
+            bail!("--starttls, --proxy and --proxy-protocol need a target: the embedded lab is reached without them");
         }
         let authority = match trust {
             Trust::Roots => None,

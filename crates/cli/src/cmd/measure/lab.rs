@@ -32,7 +32,7 @@ pub(super) fn measure(
             let label = format!("{}/{name}", key.label());
             progress.begin(&label, remaining);
             let server = start(identity.clone(), resumption)?;
-            let target = Target { host: "127.0.0.1".to_owned(), port: server.address().port(), path: "/".to_owned() };
+            let target = Target::at(server.address());
             let options = arguments.clone().into_options(Trust::Authority(authority.certificate().clone()))?;
             let (mut document, ended) = target::measure(&target, &options, provenance.clone(), progress, interrupt);
             document.label = label;

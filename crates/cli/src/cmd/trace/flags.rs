@@ -20,7 +20,7 @@ use crate::outputs::OutputArgs;
 pub(crate) struct TraceArgs {
     /// HOST[:PORT][/PATH] or an https URL
     #[arg(value_name = "TARGET", value_parser = parse_target)]
-    pub(super) target: Target,
+    target: Target,
 
     /// Only these versions: 1.2, 1.3; by default the newest that the target speaks
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to trace")]
@@ -55,6 +55,11 @@ enum Resumption {
 }
 
 impl TraceArgs {
+    /// What is to be traced.
+    pub(super) fn target(&self) -> Target {
+        self.connection.route.aim(self.target.clone())
+    }
+
     /// The kind that was named.
     pub(super) fn kind(&self) -> Option<Kind> {
         self.kind.map(|kind| match kind {

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     if to_standard_output && outputs.take_standard_output() {
         bail!("only one of --pcap, --json, --csv and --markdown can go to standard output");
     }
-    let target = arguments.target.clone();
+    let target = arguments.target();
     let kind = arguments.kind();
     let options = arguments.into_options()?;
 

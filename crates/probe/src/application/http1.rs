@@ -2,6 +2,7 @@
 
 use reprise_trace::Failure;
 
+use super::Exchange;
 use crate::failure;
 use crate::options::{ConnectionReuse, Request};
 use crate::target::Target;
@@ -10,8 +11,55 @@ use crate::target::Target;
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 128;
 
+/// One request, repeated on a connection that is kept alive.
+pub(crate) struct Http1 {
+    request: Vec<u8>,
+    response: Response,
+    has_begun: bool,
+}
+
+impl Http1 {
+    pub(crate) fn new(target: &Target, of: &Request, reuse: ConnectionReuse) -> Self {
+        Self { request: request(target, of, reuse), response: Response::to(of), has_begun: false }
+    }
+}
+
+impl Exchange for Http1 {
+    fn ask(&mut self) -> Result<Vec<u8>, Failure> {
+        let is_head_request = self.response.is_head_request;
+        self.response = Response { is_head_request, ..Response::new() };
+        self.has_begun = false;
+        Ok(self.request.clone())
+    }
+
+    fn receive(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.has_begun |= !bytes.is_empty();
+        self.response.receive(bytes)
+    }
+
+    fn receive_end(&mut self) -> Result<(), Failure> {
+        self.response.receive_end()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn is_done(&self) -> bool {
+        self.response.is_done()
+    }
+
+    fn status(&self) -> Option<u16> {
+        self.response.status()
+    }
+
+    fn keeps_alive(&self) -> bool {
+        self.response.keeps_alive()
+    }
+}
+
 /// The request's bytes.
-pub(crate) fn request(target: &Target, request: &Request, reuse: ConnectionReuse) -> Vec<u8> {
+fn request(target: &Target, request: &Request, reuse: ConnectionReuse) -> Vec<u8> {
     let path = request.path.as_deref().unwrap_or(&target.path);
     let given = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
     let mut text = format!("{} {path} HTTP/1.1\r\n", request.method);
@@ -39,7 +87,7 @@ pub(crate) fn request(target: &Target, request: &Request, reuse: ConnectionReuse
 }
 
 /// A response while it comes in (RFC 9112).
-pub(crate) struct Response {
+struct Response {
     is_head_request: bool,
     state: State,
     status: Option<u16>,
@@ -61,32 +109,31 @@ enum State {
 }
 
 impl Response {
-    pub(crate) fn to(request: &Request) -> Self {
-        Self {
-            is_head_request: request.method.eq_ignore_ascii_case("HEAD"),
-            state: State::Head(Vec::new()),
-            status: None,
-            keeps_alive: false,
-        }
+    fn to(request: &Request) -> Self {
+        Self { is_head_request: request.method.eq_ignore_ascii_case("HEAD"), ..Self::new() }
+    }
+
+    fn new() -> Self {
+        Self { is_head_request: false, state: State::Head(Vec::new()), status: None, keeps_alive: false }
     }
 
     /// The status, once the head is there.
-    pub(crate) fn status(&self) -> Option<u16> {
+    fn status(&self) -> Option<u16> {
         self.status
     }
 
     /// Whether the last byte has come.
-    pub(crate) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
 
     /// Whether the connection may carry another request.
-    pub(crate) fn keeps_alive(&self) -> bool {
+    fn keeps_alive(&self) -> bool {
         self.keeps_alive && self.is_done()
     }
 
     /// Takes bytes that have come.
-    pub(crate) fn receive(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+    fn receive(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
         while !bytes.is_empty() && !self.is_done() {
             bytes = self.advance(bytes)?;
         }
@@ -94,7 +141,7 @@ impl Response {
     }
 
     /// The connection has ended.
-    pub(crate) fn receive_end(&mut self) -> Result<(), Failure> {
+    fn receive_end(&mut self) -> Result<(), Failure> {
         match self.state {
             State::Done => Ok(()),
             State::UntilClose => {

@@ -1,0 +1,74 @@
+//! The flags that say what lies between connecting and TLS: a proxy, the PROXY header, a protocol that begins in the clear.
+
+use anyhow::{Context, bail};
+use clap::Args;
+use reprise_probe::{Options, Proxy, ProxyProtocol, StartTls, Target};
+
+/// The way to the target.
+#[derive(Args, Clone)]
+pub(crate) struct RouteArgs {
+    /// Begin in the clear and ask for TLS, by the names of openssl s_client: smtp, imap, postgres. Unless the target names
+    /// one, the port is the protocol's own (25, 143, 5432). What is asked after the handshake is something harmless that is
+    /// answered
+    #[arg(long, value_name = "PROTOCOL", value_parser = parse_starttls, help_heading = "Network")]
+    starttls: Option<StartTls>,
+    /// Connect through this proxy, by the names of curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved
+    /// here) or socks5h://… (by the proxy); the port is 1080 unless given. With --resolve, the proxy is asked for that
+    /// address. No variable of the environment is heeded
+    #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
+    proxy: Option<String>,
+    /// Begin each connection with a PROXY header, v1 or v2, for servers that expect one from a load balancer
+    #[arg(long, value_name = "VERSION", value_parser = parse_proxy_protocol, help_heading = "Network")]
+    proxy_protocol: Option<ProxyProtocol>,
+}
+
+impl RouteArgs {
+    /// The target at the port that `--starttls` means, unless it names one itself.
+    pub(crate) fn aim(&self, target: Target) -> Target {
+        match self.starttls {
+            Some(protocol) => target.or_port(protocol.default_port()),
+            None => target,
+        }
+    }
+
+    /// The protocol that begins in the clear.
+    pub(crate) fn starttls(&self) -> Option<StartTls> {
+        self.starttls
+    }
+
+    /// Whether TLS begins at once, with the target itself.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.starttls.is_none() && self.proxy.is_none() && self.proxy_protocol.is_none()
+    }
+
+    /// Enters what was given. `names_a_request` says whether a flag describes an HTTP request.
+    pub(crate) fn enter(self, options: &mut Options, names_a_request: bool) -> anyhow::Result<()> {
+        if let Some(protocol) = self.starttls.filter(|_| names_a_request) {
+            bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
+        }
+        // Not parsed with the other flags, whose error messages repeat the value: a password may stand in it.
+        let proxy = self.proxy.as_deref().map(str::parse::<Proxy>).transpose().context("--proxy")?;
+        options.proxy = proxy;
+        options.proxy_protocol = self.proxy_protocol;
+        options.starttls = self.starttls;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for RouteArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { starttls, proxy: _, proxy_protocol } = self;
+        f.debug_struct("RouteArgs")
+            .field("starttls", starttls)
+            .field("proxy_protocol", proxy_protocol)
+            .finish_non_exhaustive()
+    }
+}
+
+fn parse_starttls(text: &str) -> Result<StartTls, String> {
+    text.parse()
+}
+
+fn parse_proxy_protocol(text: &str) -> Result<ProxyProtocol, String> {
+    text.parse()
+}

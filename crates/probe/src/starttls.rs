@@ -1,0 +1,101 @@
+//! Services that begin in the clear and are asked for TLS: one protocol, one file.
+
+mod imap;
+mod postgres;
+mod reply;
+mod smtp;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use reprise_trace::Failure;
+
+use crate::route::{Dialogue, Heard};
+
+/// A protocol that asks for TLS in the clear, by the names of `openssl s_client -starttls`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartTls {
+    /// RFC 3207.
+    Smtp,
+    /// RFC 9051 §6.2.1.
+    Imap,
+    /// PostgreSQL's SSLRequest.
+    Postgres,
+}
+
+/// Who introduces itself to whom.
+pub(crate) struct Introduction {
+    /// The target's host, as it was given.
+    #[expect(dead_code, reason = "XMPP names it")]
+    pub(crate) host: String,
+    /// The client's own address.
+    pub(crate) client: IpAddr,
+}
+
+/// What there is to know of one protocol.
+pub(crate) trait Protocol {
+    /// From the first byte to the server's consent. When it returns, the ClientHello is due.
+    fn preamble(&self, dialogue: &mut Dialogue<'_>, introduction: &Introduction) -> Result<(), Failure>;
+
+    /// Something harmless that has an answer, under TLS. Under TLS 1.3 the answer shows that the server has finished the
+    /// handshake too.
+    fn question(&self, introduction: &Introduction) -> Vec<u8>;
+
+    /// How long the answer is. Total: it is given whatever the server says.
+    fn answer(&self, heard: &[u8]) -> Heard;
+
+    /// What a client says before it closes, so that the server need not complain of its going.
+    fn farewell(&self, answer: &[u8]) -> Vec<u8>;
+}
+
+impl StartTls {
+    /// Every protocol.
+    pub const ALL: [Self; 3] = [Self::Smtp, Self::Imap, Self::Postgres];
+
+    /// The name, as `openssl s_client -starttls` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smtp => "smtp",
+            Self::Imap => "imap",
+            Self::Postgres => "postgres",
+        }
+    }
+
+    /// The port on which IANA knows the protocol.
+    pub fn default_port(self) -> u16 {
+        match self {
+            Self::Smtp => 25,
+            Self::Imap => 143,
+            Self::Postgres => 5432,
+        }
+    }
+
+    pub(crate) fn protocol(self) -> &'static dyn Protocol {
+        match self {
+            Self::Smtp => &smtp::Smtp,
+            Self::Imap => &imap::Imap,
+            Self::Postgres => &postgres::Postgres,
+        }
+    }
+}
+
+impl fmt::Display for StartTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for StartTls {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
+        known.ok_or_else(|| format!("'{text}' is no protocol with STARTTLS: {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+/// A line, up to and with its line feed.
+fn line_length(heard: &[u8]) -> Heard {
+    Ok(heard.iter().position(|&byte| byte == b'\n').map(|at| at + 1))
+}
