@@ -44,7 +44,7 @@ impl Exim {
         let spool = ground.root().join("spool");
         fs::create_dir(&spool).map_err(|source| LabError::File { path: spool, source })?;
         let files = config.identity.write_pem(ground.root(), "server")?;
-        let site = ground.start(Ready::Says("daemon started"), |ground, address, command| {
+        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
             let text = configuration(&config, ground.root(), (&files.certificate, &files.key), address);
             command.arg("-bdf").arg("-C").arg(ground.write("exim.conf", &text)?);
             Ok(())
@@ -68,6 +68,8 @@ impl RealServer for Exim {
 
 const PROGRAM: &str = "exim4";
 const MAIN_LOG: &str = "main.log";
+/// Written when it listens.
+const PID_FILE: &str = "exim.pid";
 const MARK: &str = "no MAIL in SMTP connection from ";
 const TLS: &str = " X=TLS";
 
@@ -104,7 +106,7 @@ fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &
          keep_environment =\n\
          spool_directory = {root}/spool\n\
          log_file_path = {root}/%s.log\n\
-         pid_file_path = {root}/exim.pid\n\
+         pid_file_path = {root}/{PID_FILE}\n\
          primary_hostname = localhost\n\
          local_interfaces = {ip}\n\
          daemon_smtp_ports = {port}\n\
