@@ -60,7 +60,7 @@ pub(crate) struct ConnectionArgs {
     /// The name to send and to check the certificate against, instead of the target's host
     #[arg(long, value_name = "NAME", visible_alias = "servername", value_parser = parse_server_name, help_heading = "TLS")]
     sni: Option<String>,
-    /// The protocols to offer by ALPN, 'http/1.1,…'; '' for none
+    /// The protocols to offer by ALPN, 'h2,http/1.1'; '' for none. The request goes by the one that the server chooses
     #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
     alpn: Option<String>,
     /// The cipher suites to offer, by IANA's or OpenSSL's names, separated by ',' or ':'
@@ -224,9 +224,6 @@ fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
     let protocols: Vec<Vec<u8>> = protocols.map(|protocol| protocol.as_bytes().to_vec()).collect();
     if protocols.iter().any(|protocol| protocol.len() > 255) {
         bail!("a protocol name of --alpn is longer than 255 bytes");
-    }
-    if protocols.iter().any(|protocol| protocol == b"h2") {
-        bail!("requests are sent by HTTP/1.1: leave h2 out of --alpn, or use --no-request");
     }
     Ok(protocols)
 }

@@ -7,9 +7,9 @@ use reprise_probe::{Options, Proxy, ProxyProtocol, StartTls, Target};
 /// The way to the target.
 #[derive(Args, Clone)]
 pub(crate) struct RouteArgs {
-    /// Begin in the clear and ask for TLS, by the names of openssl s_client: smtp, imap, postgres. Unless the target names
-    /// one, the port is the protocol's own (25, 143, 5432). What is asked after the handshake is something harmless that is
-    /// answered
+    /// Begin in the clear and ask for TLS, by the names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql,
+    /// xmpp. Unless the target names one, the port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the
+    /// handshake something harmless is asked: EHLO, NOOP, CAPA, a search for nothing, a login that fails, a stream
     #[arg(long, value_name = "PROTOCOL", value_parser = parse_starttls, help_heading = "Network")]
     starttls: Option<StartTls>,
     /// Connect through this proxy, by the names of curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved

@@ -2,6 +2,7 @@
 //! that began in the clear, or nothing.
 
 mod http1;
+mod http2;
 mod question;
 
 use std::net::IpAddr;
@@ -25,7 +26,7 @@ pub(crate) enum Application {
 /// What one connection will say, made ready before it is known what ALPN chooses.
 pub(crate) enum Prepared {
     Silent,
-    Http(Box<http1::Http1>),
+    Http { http1: Box<http1::Http1>, http2: Option<Result<Box<http2::Http2>, Failure>> },
     Starttls(StartTls, String),
 }
 
@@ -36,6 +37,11 @@ pub(crate) trait Exchange {
 
     /// Takes bytes that have come.
     fn receive(&mut self, bytes: &[u8]) -> Result<(), Failure>;
+
+    /// What the protocol wants to be said to them, apart from the next request.
+    fn outgoing(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// The connection has ended.
     fn receive_end(&mut self) -> Result<(), Failure>;
@@ -73,11 +79,17 @@ impl Application {
         matches!(self, Self::Silent)
     }
 
-    /// Makes ready what can be: it is part of no phase.
-    pub(crate) fn prepare(&self) -> Prepared {
+    /// Makes ready what can be, for each of the protocols that `alpn` offers: it is part of no phase.
+    pub(crate) fn prepare(&self, alpn: &[Vec<u8>]) -> Prepared {
         match self {
             Self::Silent => Prepared::Silent,
-            Self::Http(target, request, reuse) => Prepared::Http(Box::new(http1::Http1::new(target, request, *reuse))),
+            Self::Http(target, request, reuse) => {
+                let offers_http2 = alpn.iter().any(|protocol| protocol == http2::ALPN.as_bytes());
+                Prepared::Http {
+                    http1: Box::new(http1::Http1::new(target, request, *reuse)),
+                    http2: offers_http2.then(|| http2::Http2::new(target, request).map(Box::new)),
+                }
+            }
             Self::Starttls(starttls, host) => Prepared::Starttls(*starttls, host.clone()),
         }
     }
@@ -85,14 +97,15 @@ impl Application {
 
 impl Prepared {
     /// What is said from `client` where ALPN chose `alpn`; `None` for nothing.
-    pub(crate) fn choose(self, _alpn: Option<&str>, client: IpAddr) -> Option<Box<dyn Exchange>> {
-        match self {
+    pub(crate) fn choose(self, alpn: Option<&str>, client: IpAddr) -> Result<Option<Box<dyn Exchange>>, Failure> {
+        Ok(match self {
             Self::Silent => None,
-            Self::Http(http1) => Some(http1),
+            Self::Http { http2: Some(http2), .. } if alpn == Some(http2::ALPN) => Some(http2?),
+            Self::Http { http1, .. } => Some(http1),
             Self::Starttls(starttls, host) => {
                 let introduction = Introduction { host, client };
                 Some(Box::new(question::Question::new(starttls.protocol(), &introduction)))
             }
-        }
+        })
     }
 }

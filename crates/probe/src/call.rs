@@ -53,7 +53,7 @@ impl<'v> Call<'v> {
         self.route_round_trips = visitor.route.pass(&mut self.stream, visitor.clock, visitor.timeout, &mut self.phases)?;
         self.handshake()?;
         let chosen = self.connection.outcome().and_then(|outcome| outcome.alpn.clone());
-        match application.choose(chosen.as_deref(), client) {
+        match application.choose(chosen.as_deref(), client)? {
             Some(mut exchange) => self.converse(exchange.as_mut(), connecting),
             None => self.say_nothing(connecting),
         }
@@ -126,6 +126,10 @@ impl<'v> Call<'v> {
                 exchange.receive(&data)?;
                 if exchange.has_begun() {
                     first.get_or_insert(at);
+                }
+                let reply = exchange.outgoing();
+                if !reply.is_empty() && !self.connection.is_peer_closed() {
+                    self.connection.send(at, &reply).map_err(|error| self.tls_failure(&error))?;
                 }
             }
             if self.connection.is_peer_closed() && !exchange.is_done() {

@@ -1,9 +1,14 @@
 //! Services that begin in the clear and are asked for TLS: one protocol, one file.
 
+mod ftp;
 mod imap;
+mod ldap;
+mod mysql;
+mod pop3;
 mod postgres;
 mod reply;
 mod smtp;
+mod xmpp;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -20,14 +25,23 @@ pub enum StartTls {
     Smtp,
     /// RFC 9051 §6.2.1.
     Imap,
+    /// RFC 2595 §4.
+    Pop3,
+    /// RFC 4217 §4.
+    Ftp,
+    /// RFC 4511 §4.14.
+    Ldap,
     /// PostgreSQL's SSLRequest.
     Postgres,
+    /// MySQL's SSLRequest.
+    MySql,
+    /// RFC 6120 §5, client to server.
+    Xmpp,
 }
 
 /// Who introduces itself to whom.
 pub(crate) struct Introduction {
     /// The target's host, as it was given.
-    #[expect(dead_code, reason = "XMPP names it")]
     pub(crate) host: String,
     /// The client's own address.
     pub(crate) client: IpAddr,
@@ -51,14 +65,20 @@ pub(crate) trait Protocol {
 
 impl StartTls {
     /// Every protocol.
-    pub const ALL: [Self; 3] = [Self::Smtp, Self::Imap, Self::Postgres];
+    pub const ALL: [Self; 8] =
+        [Self::Smtp, Self::Imap, Self::Pop3, Self::Ftp, Self::Ldap, Self::Postgres, Self::MySql, Self::Xmpp];
 
     /// The name, as `openssl s_client -starttls` has it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smtp => "smtp",
             Self::Imap => "imap",
+            Self::Pop3 => "pop3",
+            Self::Ftp => "ftp",
+            Self::Ldap => "ldap",
             Self::Postgres => "postgres",
+            Self::MySql => "mysql",
+            Self::Xmpp => "xmpp",
         }
     }
 
@@ -67,7 +87,12 @@ impl StartTls {
         match self {
             Self::Smtp => 25,
             Self::Imap => 143,
+            Self::Pop3 => 110,
+            Self::Ftp => 21,
+            Self::Ldap => 389,
             Self::Postgres => 5432,
+            Self::MySql => 3306,
+            Self::Xmpp => 5222,
         }
     }
 
@@ -75,7 +100,12 @@ impl StartTls {
         match self {
             Self::Smtp => &smtp::Smtp,
             Self::Imap => &imap::Imap,
+            Self::Pop3 => &pop3::Pop3,
+            Self::Ftp => &ftp::Ftp,
+            Self::Ldap => &ldap::Ldap,
             Self::Postgres => &postgres::Postgres,
+            Self::MySql => &mysql::MySql,
+            Self::Xmpp => &xmpp::Xmpp,
         }
     }
 }

@@ -60,7 +60,7 @@ impl Visitor {
         let start = Start { offer, date: date() };
         let connection = Connection::start(config.clone(), start, self.clock.now())
             .map_err(|error| failure::tls(&error, config.identity.is_some()))?;
-        let application = self.application.prepare();
+        let application = self.application.prepare(&config.alpn);
         let address = self.route.address;
         let socket = Dialer::socket(address).map_err(|error| self.route.connect_failure(&error))?;
 

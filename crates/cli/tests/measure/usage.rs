@@ -40,7 +40,7 @@ fn values_of_another_form() {
     assert_refused(&["--path", "index.html"], &["begins with /"]);
     assert_refused(&["--method", "GE T"], &["no HTTP method"]);
     assert_refused(&["--resolve", "localhost"], &["--resolve"]);
-    assert_refused(&["--alpn", "h2"], &["HTTP/1.1", "--no-request"]);
+    assert_refused(&["--alpn", &"x".repeat(256)], &["--alpn", "255 bytes"]);
     assert_refused(&["--sni", "-", "--insecure"], &["--sni"]);
 }
 

@@ -28,6 +28,8 @@ pub struct HaProxyConfig {
     pub client_verify: ClientVerify,
     /// `allow-0rtt`.
     pub early_data: bool,
+    /// `accept-proxy`: whether connections begin with a PROXY header.
+    pub accepts_proxy: bool,
 }
 
 impl HaProxyConfig {
@@ -41,6 +43,7 @@ impl HaProxyConfig {
             cache_size: 20_000,
             client_verify: ClientVerify::Off,
             early_data: false,
+            accepts_proxy: false,
         }
     }
 }
@@ -133,6 +136,9 @@ fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
     let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
     let [min, max] = config.versions.names();
     let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
+    if config.accepts_proxy {
+        options.push_str(" accept-proxy");
+    }
     if !config.session_tickets {
         options.push_str(" no-tls-tickets");
     }

@@ -1,4 +1,5 @@
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, PemFiles, Resumption, ServerSpec};
@@ -66,4 +67,20 @@ impl Lab {
     pub(crate) fn measure(&self, target: impl ToString) -> Reprise {
         Reprise::measure(target).arg("--ca").arg(self.ca())
     }
+}
+
+/// Another server block for nginx, whose `listen` has parameters that its driver does not: the block and its address.
+pub(crate) fn second_server(lab: &Lab, identity: &Identity, listen: &str, directives: &str) -> (String, SocketAddr) {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = free.local_addr().unwrap();
+    let files = identity.write_pem(lab.directory(), "second").unwrap();
+    let (certificate, key) = (files.certificate.display(), files.key.display());
+    // Longer than the window that a stream of HTTP/2 begins with.
+    lab.file("100k", "x".repeat(100_000));
+    let root = lab.directory().display();
+    let block = format!(
+        "server {{\nlisten {address} {listen};\nssl_certificate {certificate};\nssl_certificate_key {key};\n\
+         ssl_protocols TLSv1.2 TLSv1.3;\nroot {root};\n{directives}\nlocation = / {{ return 200 \"ok\"; }}\n}}\n"
+    );
+    (block, address)
 }

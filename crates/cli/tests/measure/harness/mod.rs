@@ -1,5 +1,6 @@
 //! What a test is written with: a lab of certificates, calls of the program, and what came of them.
 
+mod gate;
 mod lab;
 mod outcome;
 mod reprise;
@@ -9,7 +10,8 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use lab::Lab;
+pub(crate) use gate::{Gate, Turn, hears, says};
+pub(crate) use lab::{Lab, second_server};
 pub(crate) use outcome::Outcome;
 pub(crate) use reprise::{Reprise, Running};
 pub(crate) use witness::{assert_account_for, assert_agree};

@@ -1,0 +1,55 @@
+//! HTTP/2 where ALPN chose it, and HTTP/1.1 where it did not.
+
+use reprise_lab::servers::{Nginx, NginxConfig};
+use reprise_lab::{KeyKind, Resumption};
+use reprise_trace::{Kind, Phase, Version};
+
+use crate::harness::{Lab, assert_account_for, second_server};
+
+#[test]
+fn nginx_agrees_on_every_connection() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let (server, address) = second_server(&lab, &identity, "ssl http2", "");
+    let mut nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+    let outcome = lab.measure(address).args(["--alpn", "h2,http/1.1"]).count(5).run().exits(0);
+    assert_account_for(&mut nginx, &outcome.document(), "h2");
+    for tls in [Version::Tls12, Version::Tls13] {
+        for kind in [Kind::Full, Kind::Ticket] {
+            let run = outcome.measured(tls, kind);
+            assert_eq!((run.n, run.observed.alpn.as_deref()), (5, Some("h2")), "{tls} {kind}");
+            assert_eq!(run.http_status.get(&200), Some(&5), "{tls} {kind}");
+            assert!(run.phases.contains_key(&Phase::Wait) && run.phases.contains_key(&Phase::Receive));
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_is_kept_alive_carries_a_second_stream() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let (server, address) = second_server(&lab, &identity, "ssl http2", "");
+    let nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+    for (path, status) in [("/100k", 200), ("/nothing", 404)] {
+        let arguments = ["--alpn", "h2", "--connections", "keepalive", "--path", path, "-H", "X-Test: 1", "--tls", "1.3"];
+        let outcome = lab.measure(address).args(arguments).count(3).run().exits(0);
+        let run = outcome.measured(Version::Tls13, Kind::Full);
+        assert_eq!(run.next_request.map(|next| next.n), Some(3), "{path}");
+        assert_eq!(run.http_status.get(&status), Some(&3), "{path}");
+    }
+    drop(nginx);
+}
+
+#[test]
+fn a_server_without_it_is_asked_by_http_1_1() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Off;
+    });
+    let outcome = lab.measure(server.address()).args(["--alpn", "h2,http/1.1", "--tls", "1.3"]).count(2).run().exits(0);
+    let run = outcome.measured(Version::Tls13, Kind::Full);
+    assert_ne!(run.observed.alpn.as_deref(), Some("h2"));
+    assert_eq!(run.http_status.get(&200), Some(&2));
+}

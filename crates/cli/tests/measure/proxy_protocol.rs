@@ -1,0 +1,36 @@
+//! `--proxy-protocol`: nginx and HAProxy take the header, and join their account to the port that stands in it.
+
+use reprise_lab::KeyKind;
+use reprise_lab::servers::{HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+
+use crate::harness::{Lab, assert_account_for, second_server};
+
+#[test]
+fn nginx() {
+    reprise_lab::require!("nginx");
+    for version in ["v1", "v2"] {
+        let lab = Lab::new();
+        let identity = lab.identity(KeyKind::P256);
+        // $remote_port is then the one of the header.
+        let directives = "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n";
+        let (server, address) = second_server(&lab, &identity, "ssl proxy_protocol", directives);
+        let mut nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+        let outcome = lab.measure(address).args(["--proxy-protocol", version]).count(4).run().exits(0);
+        assert_account_for(&mut nginx, &outcome.document(), version);
+        assert_eq!(outcome.document().target.proxy_protocol.as_deref(), Some(version));
+        let without = lab.measure(address).timeout("2s").run();
+        assert_eq!(without.code, 3, "{}", without.stderr);
+    }
+}
+
+#[test]
+fn haproxy() {
+    reprise_lab::require!("haproxy");
+    for version in ["v1", "v2"] {
+        let lab = Lab::new();
+        let config = HaProxyConfig { accepts_proxy: true, ..HaProxyConfig::new(lab.identity(KeyKind::P256)) };
+        let mut server = HaProxy::start(config).unwrap();
+        let outcome = lab.measure(server.address()).args(["--proxy-protocol", version]).count(4).run().exits(0);
+        assert_account_for(&mut server, &outcome.document(), version);
+    }
+}

@@ -1,0 +1,85 @@
+//! XMPP, client to server: STARTTLS and a new stream (RFC 6120 §5.4).
+//!
+//! Tags are looked for as text. Prefixes other than `stream:` are no concern: RFC 6120 §4.8.5 lets servers refuse them.
+
+use reprise_trace::Failure;
+
+use super::{Introduction, Protocol};
+use crate::route::{Dialogue, Heard, Unexpected, quoted};
+
+pub(super) struct Xmpp;
+
+const FEATURES_END: &[&[u8]] = &[b"</stream:features>", b"<stream:features/>", b"</stream:stream>"];
+const VERDICT_END: &[&[u8]] = &[b"/>", b"</proceed>", b"</failure>", b"</stream:stream>"];
+
+impl Protocol for Xmpp {
+    fn preamble(&self, dialogue: &mut Dialogue<'_>, introduction: &Introduction) -> Result<(), Failure> {
+        dialogue.say(&self.question(introduction))?;
+        let features = dialogue.hear("stream features", |heard| to_the_end(heard, FEATURES_END))?;
+        if contains(&features, b"<stream:error") {
+            return Err(dialogue.refusal("refused", &format!("ends the stream: {}", last(&features)), Some(NAME)));
+        }
+        if !contains(&features, b"urn:ietf:params:xml:ns:xmpp-tls") {
+            return Err(dialogue.refusal("not_offered", "does not offer STARTTLS", None));
+        }
+        dialogue.say(b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")?;
+        let verdict = dialogue.hear("answer to starttls", |heard| to_the_end(heard, VERDICT_END))?;
+        if contains(&verdict, b"<proceed") {
+            Ok(())
+        } else {
+            Err(dialogue.refusal("refused", &format!("refuses STARTTLS: {}", quoted(&verdict)), None))
+        }
+    }
+
+    /// Under TLS the stream begins anew (RFC 6120 §5.4.3.3). A host name holds nothing that would have to be escaped.
+    fn question(&self, introduction: &Introduction) -> Vec<u8> {
+        let host = &introduction.host;
+        format!(
+            "<?xml version='1.0'?><stream:stream to='{host}' version='1.0' xmlns='jabber:client' \
+             xmlns:stream='http://etherx.jabber.org/streams'>"
+        )
+        .into_bytes()
+    }
+
+    fn answer(&self, heard: &[u8]) -> Heard {
+        to_the_end(heard, FEATURES_END)
+    }
+
+    fn farewell(&self, _answer: &[u8]) -> Vec<u8> {
+        b"</stream:stream>".to_vec()
+    }
+}
+
+const NAME: &str = "it serves names: the target must be one of them, and --resolve ADDRESS says where it is";
+
+/// Up to the first of these ends.
+fn to_the_end(heard: &[u8], ends: &[&[u8]]) -> Heard {
+    if heard.first().is_some_and(|&first| first != b'<') {
+        return Err(Unexpected);
+    }
+    let end_of = |end: &&[u8]| heard.windows(end.len()).position(|window| window == *end).map(|at| at + end.len());
+    Ok(ends.iter().filter_map(end_of).min())
+}
+
+fn contains(heard: &[u8], what: &[u8]) -> bool {
+    heard.windows(what.len()).any(|window| window == what)
+}
+
+/// From the error on.
+fn last(features: &[u8]) -> String {
+    let error = features.windows(13).position(|window| window == b"<stream:error").unwrap_or_default();
+    quoted(features.get(error..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_end_where_their_element_does() {
+        let features = b"<?xml version='1.0'?><stream:stream id='1'><stream:features><a/></stream:features>";
+        assert_eq!(Xmpp.answer(features), Ok(Some(features.len())));
+        assert!((0..features.len()).all(|cut| Xmpp.answer(&features[..cut]) == Ok(None)));
+        assert_eq!(Xmpp.answer(b"220 mail"), Err(Unexpected));
+    }
+}
