@@ -35,7 +35,8 @@ fn load(nginx: &Nginx, processors: usize) -> LoadDocument {
     };
     let outcome = run(&options, &|| false, &Silent).unwrap();
     assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
-    let target = Target { host: "127.0.0.1".to_owned(), port: nginx.address().port(), address: None, path: None };
+    let (host, port) = ("127.0.0.1".to_owned(), nginx.address().port());
+    let target = Target { host, port, ..Target::default() };
     outcome.document(&options, target, false, nowhere())
 }
 

@@ -22,7 +22,7 @@ use crate::outputs::OutputArgs;
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
     #[arg(value_name = "TARGET", value_parser = parse_target)]
-    target: Option<Target>,
+    pub(super) target: Option<Target>,
 
     /// Only these versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]

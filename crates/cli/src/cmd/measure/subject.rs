@@ -31,7 +31,7 @@ pub(super) enum Measured {
 impl Subject {
     /// Reads every file that the arguments name.
     pub(super) fn of(arguments: MeasureArgs) -> anyhow::Result<Self> {
-        Ok(match arguments.target.clone() {
+        Ok(match arguments.target() {
             Some(target) => Self::Target(target, Box::new(arguments.into_options(target::Trust::Roots)?)),
             None => Self::Lab(Box::new(arguments)),
         })
