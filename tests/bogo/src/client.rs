@@ -12,12 +12,13 @@ use reprise_trace::{Nanos, Version};
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
 
+use crate::exporter::Exporter;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::verifier::ToldVerifier;
 
 /// Offers what BoringSSL's own client would by default, as far as the engine speaks it, and what the flags say.
-pub(crate) fn config(settings: &Settings, verifier: Arc<ToldVerifier>) -> Result<Config, Failure> {
+pub(crate) fn config(settings: &Settings, verifier: Arc<ToldVerifier>, exporter: Arc<Exporter>) -> Result<Config, Failure> {
     let name = settings.host_name.clone().unwrap_or_else(|| "test".to_owned());
     Ok(Config {
         versions: versions(settings)?,
@@ -31,7 +32,7 @@ pub(crate) fn config(settings: &Settings, verifier: Arc<ToldVerifier>) -> Result
         identity: identity(settings)?.map(Arc::new),
         key_shares: Arc::new(FreshKeyShares),
         entropy: Arc::new(SystemEntropy),
-        key_log: None,
+        key_log: Some(exporter),
         survey: false,
         signature_schemes: signature_schemes(settings)?,
         strictness: Strictness::Strict,

@@ -8,6 +8,7 @@ use rustls_pki_types::CertificateDer;
 
 use crate::client;
 use crate::expectations;
+use crate::exporter::Exporter;
 use crate::failure::Failure;
 use crate::flags::Address;
 use crate::settings::Settings;
@@ -32,7 +33,8 @@ pub(crate) fn exchange(
     clock: Clock,
 ) -> Result<Option<Remembered>, Failure> {
     let verifier = Arc::new(ToldVerifier::new(settings.verify_peer && settings.verify_fail));
-    let config = Arc::new(client::config(settings, verifier.clone())?);
+    let exporter = Arc::new(Exporter::default());
+    let config = Arc::new(client::config(settings, verifier.clone(), exporter.clone())?);
     let offer = client::offer(settings, remembered.as_ref().map(|remembered| remembered.session.clone()), clock.now());
     let early = matches!(offer, Offer::Early(_));
     if early && settings.expect_no_offer_early_data {
@@ -40,8 +42,8 @@ pub(crate) fn exchange(
     }
     let mut wire = Wire::open(address, config, offer, clock, settings.asynchronous)?;
     let result = match early {
-        true => converse_early(&mut wire, settings, retry, remembered, &verifier),
-        false => converse(&mut wire, settings, None, remembered, &verifier),
+        true => converse_early(&mut wire, settings, retry, remembered, (&verifier, &exporter)),
+        false => converse(&mut wire, settings, None, remembered, (&verifier, &exporter)),
     };
     wire.leave();
     result
@@ -53,7 +55,7 @@ fn converse_early(
     settings: &Settings,
     retry: &Settings,
     remembered: Option<Remembered>,
-    verifier: &ToldVerifier,
+    told: (&ToldVerifier, &Exporter),
 ) -> Result<Option<Remembered>, Failure> {
     let mut rest = Vec::new();
     for words in first_words(settings) {
@@ -66,8 +68,8 @@ fn converse_early(
     expectations::verdict(settings.expect_early_data, verdict)?;
     match verdict {
         // What was said in vain is not said again, nor is what was to follow it.
-        Some(EarlyData::Rejected) => converse(wire, retry, None, remembered, verifier),
-        _ => converse(wire, settings, Some(vec![rest]), remembered, verifier),
+        Some(EarlyData::Rejected) => converse(wire, retry, None, remembered, told),
+        _ => converse(wire, settings, Some(vec![rest]), remembered, told),
     }
 }
 
@@ -83,8 +85,9 @@ fn converse(
     settings: &Settings,
     first: Option<Vec<Vec<u8>>>,
     remembered: Option<Remembered>,
-    verifier: &ToldVerifier,
+    told: (&ToldVerifier, &Exporter),
 ) -> Result<Option<Remembered>, Failure> {
+    let (verifier, exporter) = told;
     wire.shake_hands()?;
     let outcome = wire.connection.outcome().cloned().ok_or_else(|| Failure::Expectation("an outcome".to_owned()))?;
     let resumed = outcome.kind != Kind::Full;
@@ -115,6 +118,11 @@ fn converse(
         expectations::session(due, session.is_some())?;
     }
 
+    if settings.export_keying_material > 0 {
+        let server_random = wire.server_random().unwrap_or_default();
+        let material = exporter.export(settings, &outcome, &server_random)?;
+        wire.write(&material)?;
+    }
     speak(wire, settings, first)?;
 
     if outcome.version == Version::Tls13 {

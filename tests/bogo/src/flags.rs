@@ -122,6 +122,10 @@ fn apply<'a>(flag: &str, values: &mut impl Iterator<Item = &'a str>, settings: &
         "-key-update-before-read" => set!(|it| it.key_update_before_read = true),
         "-shim-shuts-down" => set!(|it| it.shim_shuts_down = true),
         "-check-close-notify" => set!(|it| it.check_close_notify = true),
+        "-export-keying-material" => set!(length, |it| it.export_keying_material = length),
+        "-export-label" => set!(label, |it| it.export_label = String::clone(&label)),
+        "-export-context" => set!(context, |it| it.export_context = String::clone(&context)),
+        "-use-export-context" => set!(|it| it.use_export_context = true),
         "-resumption-delay" => set!(seconds, |it| it.resumption_delay = seconds),
 
         // What is expected.

@@ -9,6 +9,7 @@
 mod client;
 mod exchange;
 mod expectations;
+mod exporter;
 mod failure;
 mod flags;
 mod settings;

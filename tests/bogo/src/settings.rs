@@ -41,6 +41,11 @@ pub(crate) struct Settings {
     pub(crate) key_update_before_read: bool,
     pub(crate) shim_shuts_down: bool,
     pub(crate) check_close_notify: bool,
+    /// Bytes of keying material that the application sends first; none if zero.
+    pub(crate) export_keying_material: usize,
+    pub(crate) export_label: String,
+    pub(crate) export_context: String,
+    pub(crate) use_export_context: bool,
     /// Seconds until the next connection.
     pub(crate) resumption_delay: u64,
 
@@ -90,6 +95,10 @@ impl Default for Settings {
             key_update_before_read: false,
             shim_shuts_down: false,
             check_close_notify: false,
+            export_keying_material: 0,
+            export_label: String::new(),
+            export_context: String::new(),
+            use_export_context: false,
             resumption_delay: 0,
             expect_version: None,
             expect_cipher: None,

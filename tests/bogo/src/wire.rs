@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reprise_engine::{Config, Connection, Offer, Start};
 use reprise_trace::Nanos;
-use reprise_wire::Record;
+use reprise_wire::{ContentType, Handshake, Record, ServerHello};
 use rustls_pki_types::UnixTime;
 
 use crate::failure::Failure;
@@ -21,6 +21,8 @@ pub(crate) struct Wire {
     stream: TcpStream,
     clock: Clock,
     one_by_one: bool,
+    /// What came before the handshake was done, for the ServerHello in it.
+    heard: Vec<u8>,
     /// What has come and was not handed to the engine yet.
     waiting: Vec<u8>,
 }
@@ -63,7 +65,7 @@ impl Wire {
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&address.shim_id.to_le_bytes())?;
         let connection = Connection::start(config, Start { offer, date: UnixTime::now() }, clock.now())?;
-        Ok(Self { connection, stream, clock, one_by_one, waiting: Vec::new() })
+        Ok(Self { connection, stream, clock, one_by_one, heard: Vec::new(), waiting: Vec::new() })
     }
 
     pub(crate) fn now(&self) -> Nanos {
@@ -96,6 +98,19 @@ impl Wire {
                 return Ok(Incoming::Ended);
             }
         }
+    }
+
+    /// The random of a ServerHello that was the server's first message.
+    pub(crate) fn server_random(&self) -> Option<Vec<u8>> {
+        let (mut rest, mut messages) = (&self.heard[..], Vec::new());
+        while let Ok(Some((record, length))) = Record::parse(rest) {
+            if record.content_type == ContentType::HANDSHAKE {
+                messages.extend_from_slice(record.fragment);
+            }
+            rest = rest.get(length..)?;
+        }
+        let (message, _) = Handshake::parse(&messages).ok()??;
+        ServerHello::parse(message.body).ok().map(|hello| hello.random.to_vec())
     }
 
     /// Sends what may be sent as early data; returns the rest.
@@ -156,7 +171,11 @@ impl Wire {
             Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
             Err(error) => return Err(error.into()),
         };
-        self.waiting.extend_from_slice(bytes.get(..count).unwrap_or_default());
+        let bytes = bytes.get(..count).unwrap_or_default();
+        if self.connection.ready().is_none() {
+            self.heard.extend_from_slice(bytes);
+        }
+        self.waiting.extend_from_slice(bytes);
         Ok(count > 0)
     }
 

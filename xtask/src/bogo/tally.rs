@@ -62,7 +62,7 @@ impl fmt::Display for Tally {
         let disabled: usize = self.disabled.iter().map(|(_, count)| count).sum();
         writeln!(f, "{:>6} passed", self.passed)?;
         writeln!(f, "{disabled:>6} disabled")?;
-        for (reason, count) in &self.disabled {
+        for (reason, count) in self.disabled.iter().filter(|(_, count)| *count > 0) {
             writeln!(f, "{count:>13} {reason}")?;
         }
         writeln!(f, "{:>6} failed", self.failed.len())?;
