@@ -66,7 +66,8 @@ pub(crate) struct ConnectionArgs {
     /// The cipher suites to offer, by IANA's or OpenSSL's names, separated by ',' or ':'
     #[arg(long, value_name = "SUITES", visible_alias = "ciphersuites", value_parser = parse_ciphers, help_heading = "TLS")]
     ciphers: Option<List<CipherSuite>>,
-    /// The groups to offer, the first with a key share: x25519, secp256r1, secp384r1
+    /// The groups to offer, the first with a key share: x25519, secp256r1, secp384r1 (the default), secp521r1,
+    /// X25519MLKEM768
     #[arg(long, value_name = "GROUPS", visible_alias = "curves", value_parser = parse_groups, help_heading = "TLS")]
     groups: Option<List<NamedGroup>>,
 
@@ -242,10 +243,11 @@ pub(crate) fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
 fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
     let parse = |name: &str| {
         let group = NamedGroup::from_name(name).ok_or_else(|| format!("no group is named '{name}'"))?;
-        if reprise_engine::EcdhKeyShare::GROUPS.contains(&group) {
+        if reprise_engine::GROUPS.contains(&group) {
             Ok(group)
         } else {
-            Err(format!("{group} is known and not spoken: x25519, secp256r1 and secp384r1 are"))
+            let spoken: Vec<String> = reprise_engine::GROUPS.iter().map(ToString::to_string).collect();
+            Err(format!("{group} is known and not spoken: {} are", spoken.join(", ")))
         }
     };
     text.split([',', ':']).filter(|name| !name.is_empty()).map(parse).collect::<Result<_, _>>().map(List)
@@ -278,7 +280,9 @@ mod tests {
         let suites = parse_ciphers("TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256").unwrap().0;
         assert_eq!(suites, [CipherSuite::TLS_AES_128_GCM_SHA256, CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]);
         assert_eq!(parse_groups("P-256,X25519").unwrap().0, [NamedGroup::SECP256R1, NamedGroup::X25519]);
-        assert!(parse_groups("secp521r1").unwrap_err().contains("not spoken"));
+        assert_eq!(parse_groups("X25519MLKEM768").unwrap().0, [NamedGroup::X25519MLKEM768]);
+        let unspoken = parse_groups("x448").unwrap_err();
+        assert!(unspoken.contains("not spoken: ") && unspoken.contains("X25519MLKEM768"), "{unspoken}");
         assert!(parse_ciphers("DHE-RSA-AES128-GCM-SHA256").unwrap_err().contains("not spoken"));
     }
 }

@@ -8,7 +8,9 @@ mod outputs;
 mod progress;
 mod provenance;
 mod rendered;
+mod resumption_flags;
 mod route_flags;
+mod session_files;
 
 use std::process::ExitCode;
 

@@ -26,6 +26,8 @@ impl Example {
             ratios: Vec::new(),
             all_connections: AllConnections::default(),
             samples: Vec::new(),
+            ticket_request: None,
+            first_connection: None,
             findings: Vec::new(),
             failures: Vec::new(),
             warnings: Vec::new(),

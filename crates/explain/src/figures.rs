@@ -54,6 +54,18 @@ pub(crate) fn span(ns: u64) -> String {
     Nanos(ns).to_string()
 }
 
+/// How long ago something was, in the unit that people would use.
+pub(crate) fn duration(ns: u64) -> String {
+    match ns / 1_000_000_000 {
+        0 => "less than a second".to_owned(),
+        1 => "a second".to_owned(),
+        seconds @ 2..120 => format!("{seconds} seconds"),
+        seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
 /// What a session is resumed by.
 pub(crate) fn means(kind: Kind) -> &'static str {
     match kind {

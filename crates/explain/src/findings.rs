@@ -2,10 +2,13 @@
 
 mod accepted_sometimes;
 mod client_authentication_inherited;
+mod early_data;
 pub(crate) mod id_never_accepted;
 mod latency_rules;
 mod little_to_save;
+mod no_forward_secrecy;
 pub(crate) mod not_offered;
+mod psk_refused;
 
 use reprise_trace::document::{Finding, MeasureDocument};
 
@@ -19,6 +22,9 @@ pub fn findings(document: &MeasureDocument) -> Vec<Finding> {
         little_to_save::findings,
         latency_rules::findings,
         client_authentication_inherited::findings,
+        psk_refused::findings,
+        no_forward_secrecy::findings,
+        early_data::findings,
     ];
     let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(document)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.confidence));

@@ -18,4 +18,4 @@ pub use baseline::{Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use findings::findings;
 pub use lab_sentences::lab_sentences;
-pub use sentences::sentences;
+pub use sentences::{about_first_connection, sentences};

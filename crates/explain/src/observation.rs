@@ -96,9 +96,11 @@ pub(crate) fn saving(document: &MeasureDocument, resumed: &Run, phase: Phase) ->
     })
 }
 
-/// The resumption of this version that saves most of the handshake.
+/// The resumption of this version that saves most of the handshake. An external PSK resumes nothing. Nor is early data one of
+/// them: there the handshake goes on while the answer is awaited, so that its saving shows in the whole connection alone.
 pub(crate) fn best_resumption(document: &MeasureDocument, version: Version) -> Option<(&Run, Saving)> {
     resumptions(document, version)
+        .filter(|run| matches!(run.asked.kind, Kind::Id | Kind::Ticket))
         .filter_map(|run| Some((run, saving(document, run, Phase::Tls)?)))
         .max_by(|(_, one), (_, other)| one.ratio.total_cmp(&other.ratio))
 }

@@ -1,9 +1,9 @@
 //! What the figures of one target mean, in a sentence or two.
 
-use reprise_trace::document::{MeasureDocument, Run};
+use reprise_trace::document::{FirstConnection, MeasureDocument, Run};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::figures::{connections, from_to, means, percent, ratio, ratio_and_interval, span};
+use crate::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
 use crate::findings::id_never_accepted::{self, refused_ids};
 use crate::findings::not_offered::{
     gives_nothing, nothing_to_resume_with, refusal, refused_tickets, tickets_never_accepted,
@@ -17,7 +17,47 @@ pub fn sentences(document: &MeasureDocument) -> Vec<String> {
         return vec![format!("None of {failed} completed: there is nothing to compare.")];
     }
     let versions = versions(document).into_iter().filter_map(|version| about(document, version));
-    versions.chain(about_kept_connections(document)).collect()
+    let first = document.first_connection.map(about_first_connection);
+    first
+        .into_iter()
+        .chain(versions)
+        .chain(about_psk(document))
+        .chain(about_early_data(document))
+        .chain(about_kept_connections(document))
+        .collect()
+}
+
+/// What a process meets that has just begun, with a session that another saved.
+pub fn about_first_connection(first: FirstConnection) -> String {
+    let age = duration(first.session_age_ns);
+    let offered = format!("This process's first connection offered a {} session that was {age} old", first.asked.tls);
+    match first.kind {
+        Kind::Full => format!("{offered}, and the server answered with a full handshake."),
+        kind => format!("{offered}, and was resumed by {}.", means(kind)),
+    }
+}
+
+fn about_psk(document: &MeasureDocument) -> Option<String> {
+    let run = document.run(Version::Tls13, Kind::Psk)?;
+    Some(about_resuming(document, run, saving(document, run, Phase::Tls)?))
+}
+
+/// CONTRACT: `tls` ends when application data may first be sent, which early data may at once. What it saves is told of the
+/// whole connection.
+fn about_early_data(document: &MeasureDocument) -> Option<String> {
+    let run = document.run(Version::Tls13, Kind::Early)?;
+    let saved = saving(document, run, Phase::Total)?;
+    let (full, early) = from_to(saved.full_ns, saved.resumed_ns);
+    let leaves = "With early data the request leaves before the handshake is done";
+    if saved.undecided() {
+        let n = connections(run.n);
+        return Some(format!(
+            "{leaves}; that makes no difference to the whole connection that {n} could show: {full} to {early}."
+        ));
+    }
+    let share = saved.share();
+    let verdict = if share > 0.0 { format!("{} less", percent(share)) } else { format!("{} more", percent(-share)) };
+    Some(format!("{leaves}: the whole connection takes {early} instead of {full}, {verdict}."))
 }
 
 fn about(document: &MeasureDocument, version: Version) -> Option<String> {
@@ -41,7 +81,10 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
 fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> String {
     let Saving { full_ns, resumed_ns, .. } = saved;
     let (full, resumed) = from_to(full_ns, resumed_ns);
-    let resuming = format!("Resuming a {} session by {}", run.asked.tls, means(run.asked.kind));
+    let resuming = match run.asked.kind {
+        Kind::Psk => format!("Beginning {} with the external PSK", run.asked.tls),
+        kind => format!("Resuming a {} session by {}", run.asked.tls, means(kind)),
+    };
     if saved.undecided() {
         return format!("{resuming} makes no difference that {} could show: {full} to {resumed}.", connections(run.n));
     }
@@ -103,6 +146,42 @@ mod tests {
                  handshake."
             ]
         );
+    }
+
+    #[test]
+    fn a_psk_and_early_data_have_sentences_of_their_own() {
+        let document = Example::new()
+            .run("1.3", Kind::Full, 900)
+            .run("1.3", Kind::Ticket, 300)
+            .run("1.3", Kind::Psk, 300)
+            .timed_run("1.3", Kind::Early, [50, 5, 400])
+            .document();
+        let sentences = sentences(&document);
+        assert!(sentences[0].starts_with("Resuming a TLS 1.3 session by ticket shortens the handshake from 900 to 300 µs"));
+        assert!(
+            sentences[1].starts_with("Beginning TLS 1.3 with the external PSK shortens the handshake from 900 to 300 µs")
+        );
+        assert_eq!(
+            sentences[2],
+            "With early data the request leaves before the handshake is done: the whole connection takes 0.46 ms instead of \
+             1.05, 57 % less."
+        );
+    }
+
+    #[test]
+    fn a_new_processs_first_connection_is_told() {
+        let mut document = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).document();
+        let mut first = |kind, age_s: u64| {
+            let asked = reprise_trace::Asked { tls: Version::Tls13, kind: Kind::Ticket };
+            let phases = reprise_trace::Phases::default();
+            let first = FirstConnection { local_port: 1, asked, kind, session_age_ns: age_s * 1_000_000_000, phases };
+            document.first_connection = Some(first);
+            sentences(&document).remove(0)
+        };
+        let begins = "This process's first connection offered a TLS 1.3 session that was";
+        assert_eq!(first(Kind::Ticket, 200), format!("{begins} 3 minutes old, and was resumed by ticket."));
+        let refused = first(Kind::Full, 0);
+        assert_eq!(refused, format!("{begins} less than a second old, and the server answered with a full handshake."));
     }
 
     #[test]

@@ -79,6 +79,21 @@ impl Application {
         matches!(self, Self::Silent)
     }
 
+    /// How many bytes of early data a request would be, by whichever protocol takes more; `None` where nothing may be sent
+    /// early.
+    pub(crate) fn early_data(&self) -> Option<usize> {
+        match self {
+            Self::Http(_, request, _) if request.may_be_replayed() => {
+                let Prepared::Http { mut http1, http2 } = self.prepare(&[http2::ALPN.as_bytes().to_vec()]) else {
+                    return None;
+                };
+                let http2 = http2.and_then(Result::ok).and_then(|mut http2| http2.ask().ok());
+                Some(http1.ask().ok()?.len().max(http2.map_or(0, |request| request.len())))
+            }
+            _ => None,
+        }
+    }
+
     /// Makes ready what can be, for each of the protocols that `alpn` offers: it is part of no phase.
     pub(crate) fn prepare(&self, alpn: &[Vec<u8>]) -> Prepared {
         match self {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, Tls13Extensions, WebPkiVerifier, suite::SUITES};
-use reprise_trace::document::{AllConnections, Target as TargetRecord};
-use reprise_trace::{Asked, Failure, Kind, Version};
+use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
+use reprise_trace::document::{AllConnections, Target as TargetRecord, TicketRequest};
+use reprise_trace::{Asked, Failure, Kind, Outcome, Version};
 use rustls_pki_types::ServerName as PkiName;
 
 use crate::application::Application;
@@ -15,7 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::options::{Alpn, Certificates, Options, ServerName};
 use crate::random::{FreshKeyShares, SystemEntropy};
 use crate::route::Route;
-use crate::sessions::full;
+use crate::sessions::{full, version_of};
 use crate::socket::Dialer;
 use crate::target::Target;
 use crate::visit::Visitor;
@@ -32,6 +32,12 @@ pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {
         proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
         starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
     }
+}
+
+/// How many tickets a document says were asked for.
+pub(crate) fn ticket_request(options: &Options) -> Option<TicketRequest> {
+    let request = options.tls13.ticket_request.as_ref()?;
+    Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
 }
 
 /// Who makes the connections.
@@ -98,7 +104,7 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
             server_name: server_name.clone(),
             sni: sni.clone(),
             alpn: alpn.clone(),
-            tls13: Tls13Extensions::default(),
+            tls13: options.tls13.clone(),
             certificates: certificates.clone(),
             identity: options.identity.clone(),
             key_shares: Arc::new(FreshKeyShares),
@@ -110,6 +116,9 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
         })
     };
     let mut versions = options.versions.clone();
+    if versions.is_empty() {
+        versions = options.sessions.iter().map(version_of).collect();
+    }
     if versions.is_empty() {
         versions = vec![Version::Tls12, Version::Tls13];
     }
@@ -133,8 +142,16 @@ pub(crate) fn recognise(visitor: &mut Visitor, survey: &Arc<Config>, failure: Fa
     count(all, &visit);
     match visit.attempt {
         Err(recognised) if recognised.name == "unspoken" => recognised,
+        Ok(sample) => Failure { hint: wanted(survey, &sample.outcome).or(failure.hint), ..failure },
         _ => failure,
     }
+}
+
+/// What the server chose of all that is spoken, where it had not been offered.
+fn wanted(survey: &Config, outcome: &Outcome) -> Option<String> {
+    let was_offered = |name: &String| survey.groups.iter().any(|group| group.to_string() == *name);
+    let group = outcome.group.as_ref().filter(|group| !was_offered(group))?;
+    Some(format!("it wants the group {group}, which was not offered: --groups {group}"))
 }
 
 /// A path without its query, which may carry a token.

@@ -1,6 +1,8 @@
 //! One established connection: the rest of the route, handshake, request and response, tickets, close. Every phase but
 //! the first two is timed here.
 
+mod early_data;
+
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 use reprise_engine::{Config, Connection};
 use reprise_trace::{Asked, Bytes, Failure, FailureClass, Nanos, NextRequest, Phases, Sample, Version, round_trips};
 
+pub(crate) use self::early_data::Early;
 use crate::application::{Exchange, Prepared};
 use crate::failure;
 use crate::options::ConnectionReuse;
@@ -32,9 +35,14 @@ pub(crate) struct Call<'v> {
 /// What the service said over the connection.
 #[derive(Default)]
 pub(crate) struct Answer {
-    http_status: Option<u16>,
-    next_request: Option<NextRequest>,
+    pub(crate) http_status: Option<u16>,
+    pub(crate) next_request: Option<NextRequest>,
+    /// The most bytes of early data that a ticket of this connection allows the next one.
+    pub(crate) max_early_data: Option<u32>,
 }
+
+/// How long the first byte of a response took, and how long the rest.
+type Took = (Nanos, Nanos);
 
 impl<'v> Call<'v> {
     pub(crate) fn new(
@@ -47,11 +55,27 @@ impl<'v> Call<'v> {
         Self { visitor, config, connection, stream, phases, route_round_trips: 0 }
     }
 
-    pub(crate) fn run(&mut self, application: Prepared, client: IpAddr, connecting: Nanos) -> Result<Answer, Failure> {
+    pub(crate) fn run(
+        &mut self,
+        application: Prepared,
+        early: Option<Early>,
+        client: IpAddr,
+        connecting: Nanos,
+    ) -> Result<Answer, Failure> {
         self.stream.prepare().map_err(|error| failure::socket(FailureClass::Connect, "the socket", &error))?;
         let visitor = self.visitor;
         self.route_round_trips = visitor.route.pass(&mut self.stream, visitor.clock, visitor.timeout, &mut self.phases)?;
-        self.handshake()?;
+        match early {
+            None => self.handshake()?,
+            Some(Early { alpn, application }) => match application.choose(alpn.as_deref(), client)? {
+                None => self.handshake()?,
+                Some(mut exchange) => {
+                    if let Some(took) = self.exchange_early(exchange.as_mut())? {
+                        return self.conclude(exchange.as_mut(), took, connecting);
+                    }
+                }
+            },
+        }
         let chosen = self.connection.outcome().and_then(|outcome| outcome.alpn.clone());
         match application.choose(chosen.as_deref(), client)? {
             Some(mut exchange) => self.converse(exchange.as_mut(), connecting),
@@ -60,7 +84,13 @@ impl<'v> Call<'v> {
     }
 
     fn converse(&mut self, exchange: &mut dyn Exchange, connecting: Nanos) -> Result<Answer, Failure> {
-        let (wait, receive) = self.exchange(exchange)?;
+        let took = self.exchange(exchange)?;
+        self.conclude(exchange, took, connecting)
+    }
+
+    /// What follows the first response.
+    fn conclude(&mut self, exchange: &mut dyn Exchange, took: Took, connecting: Nanos) -> Result<Answer, Failure> {
+        let (wait, receive) = took;
         self.phases.wait = Some(wait);
         self.phases.receive = Some(receive);
         self.phases.total = Some(self.total(connecting));
@@ -79,7 +109,7 @@ impl<'v> Call<'v> {
         }
         self.close()?;
         self.confirm()?;
-        Ok(Answer { next_request, http_status })
+        Ok(Answer { next_request, http_status, max_early_data: None })
     }
 
     fn say_nothing(&mut self, connecting: Nanos) -> Result<Answer, Failure> {
@@ -95,12 +125,7 @@ impl<'v> Call<'v> {
         let hello = self.now();
         let bytes = self.connection.take_outgoing(hello);
         self.write(FailureClass::Tls, "ServerHello", &bytes)?;
-        while self.connection.ready().is_none() {
-            self.receive(FailureClass::Tls)?;
-            if self.connection.ready().is_none() {
-                self.flush(FailureClass::Tls)?;
-            }
-        }
+        self.await_readiness()?;
         // The last flight leaves with the request, as it does with clients that know what they will say.
         self.phases.tls = Some(self.clock_since(hello));
         if self.visitor.application.is_silent() {
@@ -109,18 +134,33 @@ impl<'v> Call<'v> {
         Ok(())
     }
 
-    /// One request and its response: how long the first byte took, and the rest.
-    fn exchange(&mut self, exchange: &mut dyn Exchange) -> Result<(Nanos, Nanos), Failure> {
+    /// Until the server's part of the handshake is there; when its last bytes were.
+    fn await_readiness(&mut self) -> Result<Nanos, Failure> {
+        loop {
+            let at = self.receive(FailureClass::Tls)?;
+            if self.connection.ready().is_some() {
+                return Ok(at);
+            }
+            self.flush(FailureClass::Tls)?;
+        }
+    }
+
+    /// One request and its response.
+    fn exchange(&mut self, exchange: &mut dyn Exchange) -> Result<Took, Failure> {
         let request = exchange.ask()?;
         let now = self.now();
         self.connection.send(now, &request).map_err(|error| self.tls_failure(&error))?;
         let bytes = self.connection.take_outgoing(now);
         let sent = self.now();
         self.write(FailureClass::Request, "response", &bytes)?;
+        let at = self.receive(FailureClass::Request)?;
+        self.await_response(exchange, sent, at)
+    }
 
+    /// The response to what was `sent`; its first bytes may have come with those that arrived `at`.
+    fn await_response(&mut self, exchange: &mut dyn Exchange, sent: Nanos, mut at: Nanos) -> Result<Took, Failure> {
         let mut first = None;
         loop {
-            let at = self.receive(FailureClass::Request)?;
             let data = self.connection.take_application_data();
             if !data.is_empty() {
                 exchange.receive(&data)?;
@@ -140,6 +180,7 @@ impl<'v> Call<'v> {
                 return Ok((first - sent, at - first));
             }
             self.flush(FailureClass::Request)?;
+            at = self.receive(FailureClass::Request)?;
         }
     }
 
@@ -269,14 +310,17 @@ impl<'v> Call<'v> {
         let (sent, received) = self.stream.traffic();
         let events = self.connection.events().to_vec();
         let ready = self.connection.ready().map_or(events.len(), |ready| ready.events.min(events.len()));
+        let outcome = self.connection.outcome().cloned().ok_or_else(failure::unconfirmed)?;
+        let ready = early_data::before_data(&outcome, &events, ready);
         Ok(Sample {
             local_port,
             asked,
-            outcome: self.connection.outcome().cloned().ok_or_else(failure::unconfirmed)?,
+            outcome,
             phases: self.phases,
             sent: Bytes(sent),
             received: Bytes(received),
             round_trips: self.route_round_trips + round_trips(&events[..ready]),
+            max_early_data: answer.max_early_data,
             http_status: answer.http_status,
             next_request: answer.next_request,
             events,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_trace::{Failure, FailureClass};
-use reprise_wire::{AlertDescription, ProtocolVersion};
+use reprise_wire::{AlertDescription, HandshakeType, ProtocolVersion};
 
 pub(crate) fn interrupted() -> Failure {
     Failure {
@@ -85,6 +85,35 @@ pub(crate) fn tls(error: &Error, has_identity: bool) -> Failure {
     }
 }
 
+/// The same where an external PSK was offered, to which some alerts are an answer.
+pub(crate) fn of_psk(failure: Failure) -> Failure {
+    let hint = match failure.name.as_str() {
+        // OpenSSL says illegal_parameter, where the RFC wants decrypt_error.
+        "alert_decrypt_error" | "alert_illegal_parameter" => {
+            "the PSK's binder does not verify (RFC 8446, section 4.2.11.2): the server has another key for this identity; \
+             compare --psk-key and --psk-hash"
+        }
+        "alert_unknown_psk_identity" => "the server does not know this identity: compare --psk-identity",
+        "alert_handshake_failure" | "alert_missing_extension" => {
+            "the server does not take this PSK and has no certificate to go on with: compare --psk-identity and --psk-hash, or \
+             try --psk-mode both"
+        }
+        _ => return failure,
+    };
+    Failure { hint: Some(hint.to_owned()), ..failure }
+}
+
+/// A full handshake where a PSK is there too: a server may know PSKs alone.
+pub(crate) fn of_full_beside_psk(failure: Failure) -> Failure {
+    match failure.name.as_str() {
+        "alert_handshake_failure" | "alert_missing_extension" => {
+            let hint = "if the server knows PSKs and no certificate, measure --kinds psk alone";
+            Failure { hint: Some(hint.to_owned()), ..failure }
+        }
+        _ => failure,
+    }
+}
+
 /// What went wrong with a response.
 pub(crate) fn response(name: &str, message: String, hint: Option<&str>) -> Failure {
     Failure { class: FailureClass::Request, name: name.to_owned(), message, hint: hint.map(str::to_owned), local_port: None }
@@ -141,6 +170,13 @@ fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
             "this port speaks plain HTTP; its TLS port is often 443 or 8443"
         }
         Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, name its protocol with --starttls",
+        Error::PeerMisbehaved(Misbehaviour::UnexpectedMessage {
+            received: HandshakeType::CERTIFICATE_REQUEST,
+            expected: "application data",
+        }) => {
+            "it asks for a certificate after the handshake, which was not offered (RFC 8446, section 4.6.2): let it ask during \
+             the handshake"
+        }
         Error::Certificate(CertificateError::UnknownIssuer) => {
             "give the root that signed it with --ca FILE, or look away with --insecure"
         }
@@ -189,5 +225,27 @@ fn plain(error: &io::Error) -> String {
     match text.split_once(" (os error") {
         Some((text, _)) => text.to_ascii_lowercase(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No server that can be had here asks a client that did not offer it.
+    #[test]
+    fn post_handshake_authentication_is_refused_by_its_name() {
+        let asked =
+            Misbehaviour::UnexpectedMessage { received: HandshakeType::CERTIFICATE_REQUEST, expected: "application data" };
+        let failure = tls(&Error::PeerMisbehaved(asked), true);
+        assert!(failure.hint.is_some_and(|hint| hint.contains("after the handshake")));
+    }
+
+    #[test]
+    fn a_wrong_psk_is_told_by_either_alert() {
+        for alert in [AlertDescription::DECRYPT_ERROR, AlertDescription::ILLEGAL_PARAMETER] {
+            let failure = of_psk(tls(&Error::AlertReceived(alert), false));
+            assert!(failure.hint.is_some_and(|hint| hint.contains("--psk-key")), "{alert:?}");
+        }
     }
 }

@@ -1,21 +1,19 @@
 //! Measures one target: discover, make connections in turns, tally.
 
-use std::sync::Arc;
-
-use reprise_engine::Config;
 use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
-use reprise_trace::{Asked, Failure, FailureClass, Kind, Version};
+use reprise_trace::{Failure, FailureClass, Kind};
 
-use crate::approach::{configs, recognise, record, visitor};
-use crate::discover::{Offering, count, discover};
+use crate::approach::{configs, recognise, record, ticket_request, visitor};
+use crate::discover::{Discovery, Offering, discover};
 use crate::failure;
 use crate::interrupt::Interrupt;
+use crate::lane::{Lane, Plan};
 use crate::options::Options;
 use crate::route::Route;
-use crate::sessions::{Sessions, full};
+use crate::saved::Left;
 use crate::tally::{self, Attempts};
 use crate::target::Target;
-use crate::visit::{Visit, Visitor};
+use crate::visit::Visitor;
 use crate::warnings;
 
 /// So many failures in a row mean that the target has died.
@@ -27,6 +25,8 @@ pub struct Measurement {
     pub document: MeasureDocument,
     /// What ended the measurement before its time, if anything did.
     pub failure: Option<Failure>,
+    /// The sessions that it leaves to another process.
+    pub left: Left,
 }
 
 /// Is told how a measurement proceeds.
@@ -56,9 +56,11 @@ pub fn measure(
         runs: Vec::new(),
         all: AllConnections::default(),
         cut_short: false,
+        left: Left::nothing_yet(target, options),
     };
     let failure = campaign.carry_out(target, options, observer, interrupt).err();
-    Measurement { document: campaign.into_document(failure.as_ref()), failure }
+    let (document, left) = campaign.finish(failure.as_ref());
+    Measurement { document, failure, left }
 }
 
 /// A measurement under way: whatever ends it, what it has so far is kept.
@@ -69,13 +71,7 @@ struct Campaign {
     all: AllConnections,
     /// Whether it ended before every connection was made.
     cut_short: bool,
-}
-
-/// One version and kind while it is being measured.
-struct Lane {
-    config: Arc<Config>,
-    asked: Asked,
-    sessions: Sessions,
+    left: Left,
 }
 
 impl Campaign {
@@ -92,21 +88,43 @@ impl Campaign {
         let configs = configs(target, options)?;
 
         let survey = configs.survey.clone();
-        let discovery = discover(&mut visitor, configs.by_version, &mut self.all);
+        // What a session of another process is of is known: its connection is to be this one's first.
+        let loaded = |(version, config): &_| Offering::of_loaded(*version, config, &options.sessions);
+        let loaded: Vec<Offering> = configs.by_version.iter().filter_map(loaded).collect();
+        let is_unknown = |(version, _): &_| loaded.iter().all(|offering| offering.version != *version);
+        let unknown: Vec<_> = configs.by_version.iter().filter(|it| is_unknown(it)).cloned().collect();
+        let mut discovery = match options.kinds.as_slice() {
+            // Whether it is taken is what is measured, and nothing has to be found out before.
+            [Kind::Psk] => Discovery::of_psk(unknown),
+            _ => discover(&mut visitor, unknown, &mut self.all),
+        };
+        discovery.offerings.extend(loaded);
+        discovery.offerings.sort_by_key(|offering| offering.version);
+        let knows_psks_alone = options.kinds.is_empty() && options.psk.is_some() && discovery.is_all_refused();
         let named = !options.versions.is_empty();
-        if discovery.offerings.is_empty() || (named && !discovery.failures.is_empty()) {
+        if (discovery.offerings.is_empty() && !knows_psks_alone) || (named && !discovery.failures.is_empty()) {
             let failure = discovery.failures.into_iter().next().map(|(_, failure)| failure);
             let failure = failure.unwrap_or_else(failure::interrupted);
-            return Err(recognise(&mut visitor, &survey, failure, &mut self.all));
+            let failure = recognise(&mut visitor, &survey, failure, &mut self.all);
+            return Err(if options.psk.is_some() { failure::of_full_beside_psk(failure) } else { failure });
         }
         for (version, failure) in &discovery.failures {
-            self.document.warnings.push(format!("{version} is not measured: {failure}"));
+            let what = if knows_psks_alone { format!("A full {version} handshake") } else { version.to_string() };
+            self.document.warnings.push(format!("{what} is not measured: {failure}"));
         }
+        let offerings = match knows_psks_alone {
+            true => Discovery::of_psk(configs.by_version).offerings,
+            false => discovery.offerings,
+        };
 
-        let mut lanes = plan(discovery.offerings, &options.kinds);
-        self.runs = lanes.iter().map(|lane| Attempts { asked: lane.asked, rounds: Vec::new() }).collect();
+        let kinds = if knows_psks_alone { &[Kind::Psk][..] } else { &options.kinds };
+        let mut plan = Plan::of(offerings, kinds, options.psk.as_ref(), visitor.early_data());
+        self.runs = plan.lanes.iter().map(|lane| Attempts { asked: lane.asked, rounds: Vec::new() }).collect();
         self.cut_short = true;
-        self.make_connections(&mut visitor, &mut lanes, options.count, observer)?;
+        let made = self.make_connections(&mut visitor, &mut plan.lanes, options.count, observer);
+        self.left.sessions = plan.into_sessions();
+        self.left.at = visitor.clock.now();
+        made?;
         self.cut_short = false;
         self.all_were_measured()
     }
@@ -122,11 +140,19 @@ impl Campaign {
         let planned = u64::from(count) * lanes.len() as u64;
         let mut done = 0;
         let mut failures_in_a_row = 0;
+        let first = lanes.iter().rposition(|lane| lane.begins_with_loaded);
         for round in 0..count as usize {
             for turn in 0..lanes.len() {
-                let index = (round + turn) % lanes.len();
+                let index = (round + turn + first.unwrap_or_default()) % lanes.len();
                 let (Some(lane), Some(run)) = (lanes.get_mut(index), self.runs.get_mut(index)) else { continue };
-                let attempt = lane.connect(visitor, &mut self.all);
+                let attempt = if done == 0 && first.is_some() {
+                    lane.connect_first(visitor, &mut self.all).map(|(sample, first)| {
+                        self.document.first_connection = Some(first);
+                        sample
+                    })
+                } else {
+                    lane.connect(visitor, &mut self.all)
+                };
                 match &attempt {
                     Ok(_) => failures_in_a_row = 0,
                     Err(failure) if failure.class == FailureClass::Interrupted => return Err(failure.clone()),
@@ -159,7 +185,7 @@ impl Campaign {
         }
     }
 
-    fn into_document(self, ended_by: Option<&Failure>) -> MeasureDocument {
+    fn finish(self, ended_by: Option<&Failure>) -> (MeasureDocument, Left) {
         let mut document = self.document;
         document.runs = self.runs.iter().map(|attempts| tally::run(attempts, self.seed)).collect();
         document.ratios = tally::ratios(&self.runs, self.seed);
@@ -175,63 +201,8 @@ impl Campaign {
                 document.failures.push(failure.clone());
             }
         }
-        document
+        (document, self.left)
     }
-}
-
-impl Lane {
-    /// One counted connection. Where it lacks something to offer, a full connection that is not counted comes first.
-    fn connect(&mut self, visitor: &mut Visitor, all: &mut AllConnections) -> Result<reprise_trace::Sample, Failure> {
-        let offer = match self.sessions.take_offer(self.asked, visitor.clock.now()) {
-            Some(offer) => offer,
-            None => {
-                let priming = self.visit(visitor, full(self.asked), all);
-                priming.attempt?;
-                // A server that gives nothing is asked all the same: the sample will say what was observed.
-                self.sessions.take_offer(self.asked, visitor.clock.now()).unwrap_or_else(|| full(self.asked))
-            }
-        };
-        self.visit(visitor, offer, all).attempt
-    }
-
-    fn visit(&mut self, visitor: &mut Visitor, offer: reprise_engine::Offer, all: &mut AllConnections) -> Visit {
-        let mut visit = visitor.visit(&self.config, self.asked, offer);
-        count(all, &visit);
-        if matches!(&visit.attempt, Ok(sample) if sample.outcome.session_offered && sample.outcome.kind == Kind::Full) {
-            self.sessions.forget_refused();
-        }
-        self.sessions.keep(std::mem::take(&mut visit.sessions));
-        visit
-    }
-}
-
-/// One lane for each version and kind: those that were named, or `full` and whatever the target offers.
-fn plan(offerings: Vec<Offering>, named: &[Kind]) -> Vec<Lane> {
-    let mut lanes = Vec::new();
-    for offering in offerings {
-        let Offering { version, config, mut ticket, mut id } = offering;
-        for kind in Kind::ALL {
-            // Under TLS 1.3 there are no session IDs, only echoes of them.
-            let exists = kind != Kind::Id || version == Version::Tls12;
-            let offered = match kind {
-                Kind::Full => true,
-                Kind::Id => id.is_some(),
-                Kind::Ticket => ticket.is_some(),
-                Kind::Psk | Kind::Early => false,
-            };
-            let wanted = if named.is_empty() { offered } else { named.contains(&kind) };
-            if exists && wanted {
-                let sessions = match kind {
-                    Kind::Ticket => ticket.take(),
-                    Kind::Id => id.take(),
-                    _ => None,
-                };
-                let asked = Asked { tls: version, kind };
-                lanes.push(Lane { config: config.clone(), asked, sessions: sessions.unwrap_or_default() });
-            }
-        }
-    }
-    lanes
 }
 
 fn empty_document(target: &Target, options: &Options, provenance: Provenance) -> MeasureDocument {
@@ -243,6 +214,8 @@ fn empty_document(target: &Target, options: &Options, provenance: Provenance) ->
         ratios: Vec::new(),
         all_connections: AllConnections::default(),
         samples: Vec::new(),
+        ticket_request: ticket_request(options),
+        first_connection: None,
         findings: Vec::new(),
         failures: Vec::new(),
         warnings: Vec::new(),

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_engine::{ClientIdentity, KeyLog};
+use reprise_engine::{ClientIdentity, ExternalPsk, KeyLog, Session, Tls13Extensions};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
@@ -49,6 +49,13 @@ pub struct Options {
     pub cipher_suites: Vec<CipherSuite>,
     /// The groups to offer; empty for all that the engine speaks.
     pub groups: Vec<NamedGroup>,
+    /// The PSK that both sides know already: what the kind `psk` offers under TLS 1.3.
+    pub psk: Option<ExternalPsk>,
+    /// Sessions to begin with, from another process: the first connection offers the newest of them, and without `versions`
+    /// theirs are measured.
+    pub sessions: Vec<Session>,
+    /// What is said of PSKs and tickets under TLS 1.3.
+    pub tls13: Tls13Extensions,
     /// Who is told the secrets.
     pub key_log: Option<Arc<dyn KeyLog>>,
     /// For the bootstrap: the same samples and seed give the same intervals.
@@ -75,6 +82,9 @@ impl Default for Options {
             resolve: None,
             cipher_suites: Vec::new(),
             groups: Vec::new(),
+            psk: None,
+            sessions: Vec::new(),
+            tls13: Tls13Extensions::default(),
             key_log: None,
             seed: 0x5265_7072_6973_6521,
         }
@@ -99,6 +109,14 @@ pub struct Request {
     pub path: Option<String>,
     /// Further header fields, name and value.
     pub headers: Vec<(String, String)>,
+}
+
+impl Request {
+    /// Whether it may be sent as early data, which anyone who records it can send again: a client does so with safe
+    /// methods alone (RFC 8470 §4; RFC 9110 §9.2.1).
+    pub fn may_be_replayed(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE")
+    }
 }
 
 impl Default for Request {

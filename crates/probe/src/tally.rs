@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_stats::{Summary, paired_ratio, summarize};
 use reprise_trace::document::{NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Traffic};
-use reprise_trace::{Asked, Attempt, Bytes, ClientAuthentication, Kind, Nanos, NextRequest, Phase, Sample};
+use reprise_trace::{Asked, Attempt, Bytes, ClientAuthentication, EarlyData, Kind, Nanos, NextRequest, Phase, Sample};
 
 /// The attempts of one version and kind, in the order in which they were made; those of one index were made in turns.
 pub(crate) struct Attempts {
@@ -104,9 +104,14 @@ fn observed(attempts: &Attempts) -> Observed {
             u64::from(outcome.client_authentication != ClientAuthentication::NotRequested);
         observed.client_certificate_sent += u64::from(outcome.client_authentication == ClientAuthentication::Sent);
         observed.tickets_given += u64::from(outcome.tickets > 0);
+        observed.tickets_received += u64::from(outcome.tickets);
         observed.session_ids_given += u64::from(outcome.session_id_given);
         observed.sessions_offered += u64::from(outcome.session_offered);
+        observed.early_data_sent += u64::from(outcome.early_data.is_some());
+        observed.early_data_accepted += u64::from(outcome.early_data == Some(EarlyData::Accepted));
     }
+    observed.early_data_allowed = attempts.completed().filter(|sample| sample.max_early_data.is_some()).count() as u64;
+    observed.max_early_data = attempts.completed().filter_map(|sample| sample.max_early_data).max();
     // A kind that was asked and never seen is a count of zero, not an absent one.
     observed.kinds.0.entry(attempts.asked.kind).or_default();
     observed.kinds.0.entry(Kind::Full).or_default();
@@ -118,6 +123,7 @@ fn observed(attempts: &Attempts) -> Observed {
         observed.signature = outcome.signature;
         observed.peer_key = outcome.peer_key;
         observed.psk_mode = outcome.psk_mode;
+        observed.tickets_promised = outcome.tickets_promised;
         observed.alpn = outcome.alpn;
     }
     observed

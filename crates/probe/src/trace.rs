@@ -5,16 +5,19 @@ mod secrets;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reprise_engine::{Config, Offer};
-use reprise_trace::document::{AllConnections, Provenance, Trace, TraceDocument};
+use reprise_engine::{Config, ExternalPsk, Offer, Session};
+use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace, TraceDocument};
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::approach::{configs, recognise, record, visitor};
+use crate::approach::{configs, recognise, record, ticket_request, visitor};
+use crate::failure;
 use crate::interrupt::Interrupt;
+use crate::lane::{age, exists};
 use crate::options::Options;
 use crate::route::Route;
-use crate::sessions::{Sessions, full};
+use crate::saved::Left;
+use crate::sessions::{Sessions, full, has_ticket, version_of};
 use crate::target::Target;
 use crate::visit::{Visit, Visitor};
 use secrets::Secrets;
@@ -27,6 +30,8 @@ pub struct Tracing {
     pub capture: Option<Capture>,
     /// What ended it before its time, if anything did.
     pub failure: Option<Failure>,
+    /// The sessions that it leaves to another process.
+    pub left: Left,
 }
 
 /// What went over the wire, and what it takes to read it.
@@ -54,18 +59,21 @@ pub fn trace(target: &Target, options: &Options, captures: bool, provenance: Pro
             target: record(target, &options),
             traces: Vec::new(),
             client_certificate_given: options.identity.is_some(),
+            ticket_request: ticket_request(&options),
+            first_connection: None,
             failures: Vec::new(),
             warnings: Vec::new(),
             provenance,
         },
         recordings: Vec::new(),
         origin_unix_ns: 0,
+        left: Left::nothing_yet(target, &options),
     };
     let failure = observation.carry_out(target, &options, captures, interrupt).err();
-    let Observation { mut document, recordings, origin_unix_ns } = observation;
+    let Observation { mut document, recordings, origin_unix_ns, left } = observation;
     document.failures.extend(failure.clone().filter(|failure| failure.class != FailureClass::Interrupted));
     let capture = secrets.map(|secrets| Capture { recordings, secrets: secrets.take(), origin_unix_ns });
-    Tracing { document, capture, failure }
+    Tracing { document, capture, failure, left }
 }
 
 /// Tracing under way: whatever ends it, what was observed so far is kept.
@@ -73,6 +81,7 @@ struct Observation {
     document: TraceDocument,
     recordings: Vec<Recording>,
     origin_unix_ns: u64,
+    left: Left,
 }
 
 impl Observation {
@@ -93,18 +102,17 @@ impl Observation {
 
         if !options.versions.is_empty() {
             for (version, config) in &configs.by_version {
-                let traced = self.trace(&mut visitor, *version, config, kind);
+                let traced = self.trace(&mut visitor, *version, config, kind, options.psk.as_ref());
                 traced.map_err(|failure| recognise(&mut visitor, &configs.survey, failure, &mut unaccounted()))?;
             }
             return Ok(());
         }
         let mut first_failure = None;
         for (version, config) in configs.by_version.iter().rev() {
-            // TLS 1.3 knows no session IDs.
-            if kind == Some(Kind::Id) && *version != Version::Tls12 {
+            if kind.is_some_and(|kind| !exists(kind, *version)) {
                 continue;
             }
-            match self.trace(&mut visitor, *version, config, kind) {
+            match self.trace(&mut visitor, *version, config, kind, options.psk.as_ref()) {
                 Err(failure) if self.document.traces.is_empty() && is_about_the_version(&failure) => {
                     first_failure.get_or_insert((*version, failure));
                 }
@@ -122,30 +130,72 @@ impl Observation {
         }
     }
 
-    /// One version: the first connection, and the second if there is something to offer.
+    /// One version: the first connection, and the second if there is something to offer. A session of another process is
+    /// offered on the first, and the second is the full handshake to compare it with.
     fn trace(
         &mut self,
         visitor: &mut Visitor,
         version: Version,
         config: &Arc<Config>,
         kind: Option<Kind>,
+        psk: Option<&ExternalPsk>,
     ) -> Result<(), Failure> {
-        let mut asked = Asked { tls: version, kind: kind.unwrap_or(Kind::Ticket) };
-        let first = self.visit(visitor, config, asked, full(asked));
-        let mut sessions = Sessions::default();
-        sessions.keep(first.sessions);
-        let first = first.attempt?;
-        if kind.is_none() && first.outcome.tickets == 0 && first.outcome.session_id_given {
+        let by_default = if psk.is_some() && version == Version::Tls13 { Kind::Psk } else { Kind::Ticket };
+        let mut asked = Asked { tls: version, kind: kind.unwrap_or(by_default) };
+        let mut sessions = psk.cloned().map(Sessions::of_psk).unwrap_or_default();
+        let all = std::mem::take(&mut self.left.sessions);
+        let fits = |session: &Session| version_of(session) == version && has_ticket(session) != (kind == Some(Kind::Id));
+        // Without a kind, a ticket comes before an ID.
+        let any_fits = kind.is_some() || all.iter().any(fits);
+        let (loaded, others) =
+            all.into_iter().partition(|session| if any_fits { fits(session) } else { version_of(session) == version });
+        self.left.sessions = others;
+        sessions.keep(loaded);
+
+        let offers_loaded = sessions.holds_any() && asked.kind != Kind::Psk;
+        if offers_loaded && kind.is_none() && sessions.holds_id_alone() {
             asked.kind = Kind::Id;
         }
-        let second = sessions.take_offer(asked, visitor.clock.now());
-        let second = second.map(|offer| self.visit(visitor, config, asked, offer).attempt).transpose();
-        let (second, failure) = match second {
+        let early = visitor.early_data().unwrap_or(usize::MAX);
+        let loaded = match offers_loaded {
+            true => sessions.take_offer(asked, visitor.clock.now(), early),
+            false => None,
+        };
+        let resumed = loaded.map(|offer| self.visit_first(visitor, config, asked, offer));
+        let first = self.visit(visitor, config, asked, full(asked));
+        sessions.keep(first.sessions);
+        let beside_psk = |failure| if psk.is_some() { failure::of_full_beside_psk(failure) } else { failure };
+        let first = first.attempt.map_err(beside_psk)?;
+        if kind.is_none() && asked.kind == Kind::Ticket && first.outcome.tickets == 0 && first.outcome.session_id_given {
+            asked.kind = Kind::Id;
+        }
+        let resumed = resumed.or_else(|| {
+            let offer = sessions.take_offer(asked, visitor.clock.now(), early)?;
+            Some(self.visit(visitor, config, asked, offer))
+        });
+        let second = resumed.map(|visit| {
+            sessions.keep(visit.sessions);
+            visit.attempt
+        });
+        self.left.sessions.extend(sessions.into_sessions());
+        self.left.at = visitor.clock.now();
+        let (second, failure) = match second.transpose() {
             Ok(second) => (second, None),
             Err(failure) => (None, Some(failure)),
         };
         self.document.traces.push(Trace::new(asked, first.into(), second.map(Into::into)));
         failure.map_or(Ok(()), Err)
+    }
+
+    /// The process's first connection, with a session that another left behind.
+    fn visit_first(&mut self, visitor: &mut Visitor, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
+        let session_age_ns = age(&offer, visitor.clock.now()).0;
+        let visit = self.visit(visitor, config, asked, offer);
+        if let Ok(sample) = &visit.attempt {
+            let (local_port, kind, phases) = (sample.local_port, sample.outcome.kind, sample.phases);
+            self.document.first_connection = Some(FirstConnection { local_port, asked, kind, session_age_ns, phases });
+        }
+        visit
     }
 
     fn visit(&mut self, visitor: &mut Visitor, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {

@@ -9,7 +9,7 @@ use reprise_trace::{Asked, Attempt, Failure, Phases, Recording};
 use rustls_pki_types::UnixTime;
 
 use crate::application::Application;
-use crate::call::Call;
+use crate::call::{Answer, Call, Early};
 use crate::clock::Clock;
 use crate::failure;
 use crate::interrupt::Interrupt;
@@ -46,6 +46,11 @@ pub(crate) struct Visit {
 }
 
 impl Visitor {
+    /// How many bytes of early data a connection would send: its request, if that may be replayed.
+    pub(crate) fn early_data(&self) -> Option<usize> {
+        self.application.early_data()
+    }
+
     pub(crate) fn visit(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
         let mut left = Left::default();
         let attempt = self.attempt(config, asked, offer, &mut left);
@@ -56,6 +61,14 @@ impl Visitor {
     fn attempt(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer, left: &mut Left) -> Attempt {
         let deadline = Instant::now() + self.timeout;
         let mut phases = Phases::default();
+        let has_psk = matches!(offer, Offer::External(_));
+        let early = match &offer {
+            Offer::Early(ticket) => Some(Early {
+                alpn: ticket.alpn.as_ref().map(|protocol| String::from_utf8_lossy(protocol).into_owned()),
+                application: self.application.prepare(&config.alpn),
+            }),
+            _ => None,
+        };
         // What can be made ready is made ready before the clock starts: the key share is no part of any phase.
         let start = Start { offer, date: date() };
         let connection = Connection::start(config.clone(), start, self.clock.now())
@@ -79,16 +92,18 @@ impl Visitor {
             stream.record(self.clock);
         }
         let mut call = Call::new(self, config, connection, stream, phases);
-        let result = call.run(application, client.ip(), connecting);
+        let result = call.run(application, early, client.ip(), connecting);
         left.sessions = call.connection.take_sessions();
         left.omitted_events = call.connection.omitted_events();
         if let Some(Record { segments, is_cut, .. }) = call.stream.take_record() {
             left.recording = Some(Recording { client, server: address, connecting, connected, segments });
             left.recording_is_cut = is_cut;
         }
-        result.and_then(|answer| call.into_sample(asked, local_port, answer)).map_err(|mut failure| {
-            failure.local_port = Some(local_port);
-            failure
+        let max_early_data = left.sessions.iter().filter_map(early_data_allowed).max();
+        let result = result.and_then(|answer| call.into_sample(asked, local_port, Answer { max_early_data, ..answer }));
+        result.map_err(|failure| {
+            let failure = if has_psk { failure::of_psk(failure) } else { failure };
+            Failure { local_port: Some(local_port), ..failure }
         })
     }
 
@@ -107,6 +122,14 @@ struct Left {
     recording: Option<Recording>,
     recording_is_cut: bool,
     omitted_events: u64,
+}
+
+/// How much early data the next connection may send with this session.
+fn early_data_allowed(session: &Session) -> Option<u32> {
+    match session {
+        Session::Tls13(ticket) => ticket.max_early_data.filter(|&bytes| bytes > 0),
+        Session::Tls12(_) => None,
+    }
 }
 
 fn date() -> UnixTime {

@@ -25,6 +25,8 @@ pub struct Sample {
     pub received: Bytes,
     /// Round trips until application data could first be sent, those of a proxy and of STARTTLS included.
     pub round_trips: u64,
+    /// The most bytes of early data that a ticket of this connection allows the next one; `None` where none does.
+    pub max_early_data: Option<u32>,
     /// The status of the response, where the service is HTTP.
     pub http_status: Option<u16>,
     /// The same request once more on the same connection, where it was kept alive.

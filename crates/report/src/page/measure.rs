@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
-use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target};
+use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
 use super::baseline::baseline;
@@ -53,6 +53,7 @@ fn facts(document: &MeasureDocument) -> Vec<Fact> {
     for version in [Version::Tls12, Version::Tls13] {
         facts.extend(negotiated(document, version).map(|value| Fact::new(version.to_string(), value)));
     }
+    facts.extend(tickets(document).map(|value| Fact::new("tickets", value)));
     facts.push(Fact::new("samples", connections(document)));
     facts.extend(statuses(document).map(|value| Fact::new("HTTP", value)));
     facts
@@ -86,6 +87,23 @@ fn connections(document: &MeasureDocument) -> String {
         "{up_to}{most} connection{} for each row, interleaved; {total} in all with discovery and priming",
         if most == 1 { "" } else { "s" }
     )
+}
+
+/// What came of asking for a number of tickets: "asked for 4, and 1 on resumption; given 4.0 (full), 1.0 (ticket)".
+fn tickets(document: &MeasureDocument) -> Option<String> {
+    let TicketRequest { new_session, resumption } = document.ticket_request?;
+    let runs = document.runs.iter().filter(|run| run.asked.tls == Version::Tls13 && run.observed.kinds.total() > 0);
+    let (mut given, mut promised) = (Vec::new(), Vec::new());
+    for Run { asked, observed, .. } in runs {
+        given.push(format!("{:.1} ({})", observed.tickets_received as f64 / observed.kinds.total() as f64, asked.kind));
+        promised.extend(observed.tickets_promised.map(|count| format!("{count} ({})", asked.kind)));
+    }
+    let promised = match promised.as_slice() {
+        [] => "the server did not answer that (RFC 9149)".to_owned(),
+        promised => format!("promised {}", promised.join(", ")),
+    };
+    let given = if given.is_empty() { "nothing".to_owned() } else { given.join(", ") };
+    Some(format!("asked for {new_session}, and {resumption} on resumption; {promised}; given on each connection: {given}"))
 }
 
 /// "200 × 388, 503 × 12".

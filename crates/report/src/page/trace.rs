@@ -89,7 +89,7 @@ fn figures(trace: &Trace, unit: Unit) -> Table {
 fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {
     let time = |time: Option<Nanos>| time.map(|Nanos(ns)| Figure::time(unit, signed(ns)));
     let figures = vec![
-        Some(Figure::count(connection.handshake().len() as u64)),
+        Some(Figure::count(connection.handshake_messages())),
         Some(Figure::count(connection.round_trips)),
         time(connection.phases.tls),
         time(connection.phases.total),
@@ -105,7 +105,7 @@ fn savings(full: &TracedConnection, resumed: &TracedConnection, unit: Unit) -> D
     let time = |full: Option<Nanos>, resumed: Option<Nanos>| Some(Figure::time(unit, difference(full?.0, resumed?.0)));
     let count = |full: u64, resumed: u64| Some(Figure::difference(difference(full, resumed)));
     let figures = vec![
-        count(full.handshake().len() as u64, resumed.handshake().len() as u64),
+        count(full.handshake_messages(), resumed.handshake_messages()),
         count(full.round_trips, resumed.round_trips),
         time(full.phases.tls, resumed.phases.tls),
         time(full.phases.total, resumed.phases.total),

@@ -25,6 +25,12 @@ pub struct MeasureDocument {
     pub all_connections: AllConnections,
     /// Every counted connection.
     pub samples: Vec<SampleRecord>,
+    /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket_request: Option<TicketRequest>,
+    /// This process's first connection, where it offered a session that another had saved; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_connection: Option<FirstConnection>,
     /// What the result means.
     pub findings: Vec<Finding>,
     /// Why connections failed, each distinct failure once.
@@ -70,6 +76,30 @@ pub struct Target {
     /// The protocol that asks for TLS, `smtp`, `postgres`, …; absent where connections begin with TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starttls: Option<String>,
+}
+
+/// A process's first connection, with a session that another had saved. It is one of the samples too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FirstConnection {
+    /// The client's port.
+    pub local_port: u16,
+    /// What was asked for.
+    pub asked: Asked,
+    /// What was observed.
+    pub kind: Kind,
+    /// How old the session was by the calendar, in nanoseconds.
+    pub session_age_ns: u64,
+    /// Nanoseconds by phase, in a process that has yet to warm up.
+    pub phases: Phases,
+}
+
+/// How many tickets a client asks for (RFC 9149 §3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TicketRequest {
+    /// After a full handshake.
+    pub new_session: u8,
+    /// After a resumption.
+    pub resumption: u8,
 }
 
 /// The connections of one version and kind.
@@ -121,10 +151,28 @@ pub struct Observed {
     pub client_certificate_sent: u64,
     /// On how many connections the server gave a ticket.
     pub tickets_given: u64,
+    /// How many tickets the server gave in all.
+    #[serde(default)]
+    pub tickets_received: u64,
+    /// How many tickets the server said it would give on the first of these connections (RFC 9149); null where it did not say.
+    #[serde(default)]
+    pub tickets_promised: Option<u8>,
     /// TLS 1.2: on how many connections the server gave a session ID that a later one may offer.
     pub session_ids_given: u64,
     /// On how many connections the client offered a session, whatever became of it.
     pub sessions_offered: u64,
+    /// On how many connections the server gave a ticket that allows early data.
+    #[serde(default)]
+    pub early_data_allowed: u64,
+    /// The most bytes of early data that such a ticket allowed; null where none did.
+    #[serde(default)]
+    pub max_early_data: Option<u32>,
+    /// On how many connections the request was sent as early data, whatever became of it.
+    #[serde(default)]
+    pub early_data_sent: u64,
+    /// On how many of them the server accepted it.
+    #[serde(default)]
+    pub early_data_accepted: u64,
 }
 
 /// The spread of one phase. All integers, in nanoseconds.

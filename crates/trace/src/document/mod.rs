@@ -13,7 +13,8 @@ pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
 pub use load::{Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict};
 pub use measure::{
-    AllConnections, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Target, Traffic,
+    AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics,
+    Target, TicketRequest, Traffic,
 };
 pub use provenance::Provenance;
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

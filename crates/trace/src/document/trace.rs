@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Provenance, Target};
+use super::{FirstConnection, Provenance, Target, TicketRequest};
 use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Outcome, Phases, Sample, What};
 
 /// What `trace TARGET` prints as JSON.
@@ -19,6 +19,13 @@ pub struct TraceDocument {
     pub traces: Vec<Trace>,
     /// Whether the client had a certificate to send.
     pub client_certificate_given: bool,
+    /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket_request: Option<TicketRequest>,
+    /// This process's first connection, where it offered a session that another had saved: the second of its trace; absent
+    /// otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_connection: Option<FirstConnection>,
     /// Why connections failed.
     pub failures: Vec<Failure>,
     /// Things the reader should know before believing what is shown.
@@ -73,6 +80,9 @@ pub struct TracedConnection {
     pub received: Bytes,
     /// Round trips until application data could first be sent.
     pub round_trips: u64,
+    /// The most bytes of early data that a ticket of this connection allows the next one; null where none does.
+    #[serde(default)]
+    pub max_early_data: Option<u32>,
     /// The status of the response; null where no request was sent.
     pub http_status: Option<u16>,
     /// How many of the events are the handshake: up to the last Finished.
@@ -95,6 +105,7 @@ impl From<Sample> for TracedConnection {
             sent: sample.sent,
             received: sample.received,
             round_trips: sample.round_trips,
+            max_early_data: sample.max_early_data,
             http_status: sample.http_status,
             handshake_events: events.iter().rposition(is_finished).map_or(0, |last| last + 1),
             events,
@@ -106,6 +117,12 @@ impl TracedConnection {
     /// The messages of the handshake alone.
     pub fn handshake(&self) -> &[Event] {
         self.events.get(..self.handshake_events).unwrap_or(&self.events)
+    }
+
+    /// How many messages the handshake took; early data and what came meanwhile are none of them.
+    pub fn handshake_messages(&self) -> u64 {
+        let is_handshake = |event: &&Event| matches!(event.what, What::Handshake { .. } | What::ChangeCipherSpec);
+        self.handshake().iter().filter(is_handshake).count() as u64
     }
 
     /// When the last message of the handshake went out or came in.
@@ -187,6 +204,7 @@ mod tests {
             sent: Bytes(0),
             received: Bytes(0),
             round_trips: 1,
+            max_early_data: None,
             http_status: None,
             next_request: None,
             events: events.collect(),

@@ -10,6 +10,8 @@ use super::target::Trust;
 use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, parse_target, parse_version};
 use crate::outputs::OutputArgs;
+use crate::resumption_flags::{self, ResumptionArgs};
+use crate::session_files::SessionFileArgs;
 
 /// Measure what connections to one target cost, new and resumed, phase by phase.
 ///
@@ -27,8 +29,8 @@ pub(crate) struct MeasureArgs {
     /// Only these versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]
     pub(super) tls: Vec<Version>,
-    /// Only these kinds: full, id, ticket. Exit status 1 unless each is observed in all of its samples
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = parse_kind, help_heading = "What to measure")]
+    /// Only these kinds: full, id, ticket, psk, early. Exit status 1 unless each is observed in all of its samples
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "What to measure")]
     pub(super) kinds: Vec<Kind>,
     /// Connections for each version and kind
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
@@ -37,6 +39,10 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_enum, default_value_t = Connections::Close, help_heading = "What to measure")]
     connections: Connections,
 
+    #[command(flatten)]
+    resumption: ResumptionArgs,
+    #[command(flatten)]
+    pub(super) session_files: SessionFileArgs,
     #[command(flatten)]
     pub(super) connection: ConnectionArgs,
     #[command(flatten)]
@@ -74,9 +80,6 @@ impl MeasureArgs {
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
     pub(super) fn into_options(self, trust: Trust) -> anyhow::Result<Options> {
-        if self.kinds.contains(&Kind::Id) && !self.tls.is_empty() && !self.tls.contains(&Version::Tls12) {
-            bail!("TLS 1.3 knows no session IDs: measure --kinds ticket, or add --tls 1.2");
-        }
         let repeats = matches!(self.connections, Connections::Keepalive);
         if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: leave it out with --starttls {protocol}");
@@ -88,6 +91,8 @@ impl MeasureArgs {
             Trust::Roots => None,
             Trust::Authority(root) => Some(root),
         };
+        let options = self.resumption.add_to(self.connection.into_options(authority)?)?;
+        resumption_flags::check(&self.kinds, &self.tls, &options)?;
         Ok(Options {
             versions: self.tls,
             kinds: self.kinds,
@@ -96,14 +101,7 @@ impl MeasureArgs {
                 Connections::Close => ConnectionReuse::Close,
                 Connections::Keepalive => ConnectionReuse::KeepAlive,
             },
-            ..self.connection.into_options(authority)?
+            ..options
         })
-    }
-}
-
-fn parse_kind(text: &str) -> Result<Kind, String> {
-    match text.parse()? {
-        kind @ (Kind::Full | Kind::Id | Kind::Ticket) => Ok(kind),
-        other => Err(format!("the kind {other} cannot be measured yet: full, id and ticket can")),
     }
 }

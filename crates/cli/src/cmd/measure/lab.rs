@@ -6,7 +6,7 @@ use reprise_probe::{Interrupt, Target};
 use reprise_trace::Failure;
 use reprise_trace::document::{LabDocument, Provenance};
 
-use super::target::{self, Trust};
+use super::target::{self, Measured, Trust};
 use super::{MeasureArgs, was_interrupted};
 use crate::progress::Progress;
 
@@ -34,7 +34,8 @@ pub(super) fn measure(
             let server = start(identity.clone(), resumption)?;
             let target = Target::at(server.address());
             let options = arguments.clone().into_options(Trust::Authority(authority.certificate().clone()))?;
-            let (mut document, ended) = target::measure(&target, &options, provenance.clone(), progress, interrupt);
+            let Measured { mut document, failure: ended, .. } =
+                target::measure(&target, &options, provenance.clone(), progress, interrupt);
             document.label = label;
             results.push(document);
             if was_interrupted(ended.as_ref()) {

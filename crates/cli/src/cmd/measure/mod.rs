@@ -24,13 +24,17 @@ use crate::outputs::Outputs;
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let gate = Gate::open(&arguments)?;
     if let Some(watch) = Watch::open(&arguments)? {
-        return watch.run(&Subject::of(arguments)?, &gate, interrupt);
+        // A session is used once, and a watch makes the same measurement again: the two exclude each other.
+        return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
     let outputs = Outputs::open(&arguments.output)?;
-    let (mut measured, failure) = Subject::of(arguments)?.measure(interrupt)?;
+    let (subject, files) = Subject::of(arguments)?;
+    let (mut measured, failure, left) = subject.measure(interrupt)?;
+    let saved = left.map_or(Ok(()), |left| files.save(&left));
     gate.compare(&mut measured);
     let complaints = gate.judge(&measured);
     measured.write(outputs, failure.is_some())?;
+    saved?;
     Ok(ending(failure, complaints))
 }
 

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use anyhow::bail;
+use reprise_probe::saved::Left;
 use reprise_probe::{Interrupt, Options, Target};
 use reprise_trace::Failure;
 use reprise_trace::document::{LabDocument, MeasureDocument};
@@ -11,6 +13,7 @@ use super::{MeasureArgs, lab, target};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
 pub(super) enum Subject {
@@ -30,28 +33,37 @@ pub(super) enum Measured {
 
 impl Subject {
     /// Reads every file that the arguments name.
-    pub(super) fn of(arguments: MeasureArgs) -> anyhow::Result<Self> {
-        Ok(match arguments.target() {
-            Some(target) => Self::Target(target, Box::new(arguments.into_options(target::Trust::Roots)?)),
-            None => Self::Lab(Box::new(arguments)),
-        })
+    pub(super) fn of(arguments: MeasureArgs) -> anyhow::Result<(Self, SessionFiles)> {
+        let Some(target) = arguments.target() else {
+            if arguments.session_files.need_a_target() {
+                bail!("--session-in and --session-out are about one target: name it");
+            }
+            return Ok((Self::Lab(Box::new(arguments)), SessionFiles::default()));
+        };
+        let files = arguments.session_files.clone();
+        let mut options = arguments.into_options(target::Trust::Roots)?;
+        let files = files.open(&target, &mut options)?;
+        session_files::check(&options.kinds, &options.versions, &options)?;
+        Ok((Self::Target(target, Box::new(options)), files))
     }
 
-    /// Measures it. What ended that before its time stands beside what was measured until then.
-    pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>)> {
+    /// Measures it. What ended that before its time stands beside what was measured until then, and beside it the sessions
+    /// that a target leaves to another process.
+    pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>, Option<Left>)> {
         let progress = Progress::new();
-        let (measured, failure) = match self {
+        let (measured, failure, left) = match self {
             Self::Target(target, options) => {
-                let (document, failure) = target::measure(target, options, provenance(), &progress, interrupt);
-                (Measured::Target(Box::new(document)), failure)
+                let target::Measured { document, failure, left } =
+                    target::measure(target, options, provenance(), &progress, interrupt);
+                (Measured::Target(Box::new(document)), failure, Some(left))
             }
             Self::Lab(arguments) => {
                 let (document, failure) = lab::measure(arguments, provenance(), &progress, interrupt)?;
-                (Measured::Lab(Box::new(document)), failure)
+                (Measured::Lab(Box::new(document)), failure, None)
             }
         };
         progress.finish();
-        Ok((measured, failure))
+        Ok((measured, failure, left))
     }
 }
 

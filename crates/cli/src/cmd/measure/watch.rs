@@ -24,7 +24,7 @@ use crate::ending::Ending;
 #[command(next_help_heading = "Watch")]
 pub(crate) struct WatchArgs {
     /// Measure again each 60s, 5m, 1h until Ctrl-C, a line a round; --json then appends one result a line (JSON Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_period, conflicts_with_all = ["csv", "markdown"])]
+    #[arg(long, value_name = "PERIOD", value_parser = parse_period, conflicts_with_all = ["csv", "markdown", "session_in", "session_out"])]
     every: Option<Duration>,
     /// With --every, stop after so many rounds
     #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
@@ -64,7 +64,7 @@ impl Watch {
         let begun = Instant::now();
         let mut round = 0;
         loop {
-            let (mut measured, failure) = subject.measure(interrupt)?;
+            let (mut measured, failure, _) = subject.measure(interrupt)?;
             gate.compare(&mut measured);
             let ended_by_hand = was_interrupted(failure.as_ref());
             if !(ended_by_hand && is_empty(&measured)) {

@@ -9,6 +9,8 @@ use reprise_trace::{Kind, Version};
 
 use crate::connection_flags::{ConnectionArgs, parse_target, parse_version};
 use crate::outputs::OutputArgs;
+use crate::resumption_flags::{self, ResumptionArgs};
+use crate::session_files::SessionFileArgs;
 
 /// Show a full and a resumed handshake side by side, message by message.
 ///
@@ -33,6 +35,10 @@ pub(crate) struct TraceArgs {
     pub(super) pcap: Option<PathBuf>,
 
     #[command(flatten)]
+    resumption: ResumptionArgs,
+    #[command(flatten)]
+    pub(super) session_files: SessionFileArgs,
+    #[command(flatten)]
     connection: ConnectionArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -52,6 +58,10 @@ enum Resumption {
     Id,
     /// By ticket
     Ticket,
+    /// By ticket, with the request as early data, TLS 1.3 alone
+    Early,
+    /// With the PSK of --psk-identity, TLS 1.3 alone
+    Psk,
 }
 
 impl TraceArgs {
@@ -65,6 +75,8 @@ impl TraceArgs {
         self.kind.map(|kind| match kind {
             Resumption::Id => Kind::Id,
             Resumption::Ticket => Kind::Ticket,
+            Resumption::Early => Kind::Early,
+            Resumption::Psk => Kind::Psk,
         })
     }
 
@@ -74,6 +86,13 @@ impl TraceArgs {
         if kind == Some(Kind::Id) && self.tls.contains(&Version::Tls13) {
             bail!("TLS 1.3 knows no session IDs: trace --kind ticket, or --tls 1.2");
         }
-        Ok(Options { versions: self.tls, kinds: kind.into_iter().collect(), ..self.connection.into_options(None)? })
+        if let Some(kind @ (Kind::Psk | Kind::Early)) = kind
+            && self.tls.contains(&Version::Tls12)
+        {
+            bail!("the kind {kind} is of TLS 1.3: leave --tls 1.2 out");
+        }
+        let options = self.resumption.add_to(self.connection.into_options(None)?)?;
+        resumption_flags::check(kind.as_slice(), &self.tls, &options)?;
+        Ok(Options { versions: self.tls, kinds: kind.into_iter().collect(), ..options })
     }
 }

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use crate::ending::Ending;
 use crate::outputs::{Output, Outputs};
 use crate::provenance::provenance;
+use crate::session_files;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
@@ -23,10 +24,14 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     }
     let target = arguments.target();
     let kind = arguments.kind();
-    let options = arguments.into_options()?;
+    let files = arguments.session_files.clone();
+    let mut options = arguments.into_options()?;
+    let files = files.open(&target, &mut options)?;
+    session_files::check(&options.kinds, &options.versions, &options)?;
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), provenance(), interrupt);
     let document = tracing.document;
+    let saved = files.save(&tracing.left);
     if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
         outputs.write_documents(&document)?;
@@ -36,6 +41,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {
         pcap.write(&captured(capture))?;
     }
+    saved?;
     Ok(match (tracing.failure, missed(&document, kind)) {
         (Some(failure), _) => Ending::Failed(failure),
         (None, Some(why)) => Ending::BadAnswer(why),

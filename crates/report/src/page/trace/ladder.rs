@@ -74,6 +74,8 @@ struct Step<'t> {
     count: u64,
     size: u64,
     is_skipped: bool,
+    /// Whether it left before the server had said anything.
+    is_early: bool,
 }
 
 impl Step<'_> {
@@ -82,7 +84,7 @@ impl Step<'_> {
     }
 
     fn shown(&self, unit: Unit) -> Message {
-        let name = self.event.what.name();
+        let name = if self.is_early { "early data" } else { self.event.what.name() };
         Message {
             at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
             size: self.size.to_string(),
@@ -100,6 +102,7 @@ impl Step<'_> {
 /// The handshake, and what came after it.
 fn steps<'t>(connection: &'t TracedConnection, skipped: &HashSet<usize>) -> (Vec<Step<'t>>, Vec<Step<'t>>) {
     let mut parts = (Vec::new(), Vec::new());
+    let answered = connection.events.iter().position(|event| event.direction == Direction::Received);
     for (index, event) in connection.events.iter().enumerate() {
         let part = if index < connection.handshake_events { &mut parts.0 } else { &mut parts.1 };
         match part.last_mut() {
@@ -109,7 +112,11 @@ fn steps<'t>(connection: &'t TracedConnection, skipped: &HashSet<usize>) -> (Vec
                 *count += 1;
                 *size = size.saturating_add(event.size.0);
             }
-            _ => part.push(Step { event, count: 1, size: event.size.0, is_skipped: skipped.contains(&index) }),
+            _ => {
+                let is_early = event.what == What::ApplicationData && answered.is_none_or(|answered| index < answered);
+                let is_skipped = skipped.contains(&index);
+                part.push(Step { event, count: 1, size: event.size.0, is_skipped, is_early });
+            }
         }
     }
     parts

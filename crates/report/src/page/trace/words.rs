@@ -1,12 +1,16 @@
 //! What a trace means, in sentences. Each rests on what was observed on these very connections.
 
-use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
-use reprise_trace::{ClientAuthentication, Direction, Kind, Verification, Version};
+use reprise_trace::document::{TicketRequest, Trace, TraceDocument, TracedConnection};
+use reprise_trace::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
 
 /// "resumed by ticket", "ticket refused".
 pub(super) fn name_of_second(trace: &Trace) -> String {
     match trace.resumed.as_ref().map(|second| second.outcome.kind) {
         Some(Kind::Full) if trace.asked.kind != Kind::Full => format!("{} refused", means(trace.asked.kind)),
+        Some(Kind::Psk) => "by external PSK".to_owned(),
+        Some(Kind::Ticket) if fate_of_early_data(trace) == Some(EarlyData::Rejected) => {
+            "resumed by ticket, early data rejected".to_owned()
+        }
         Some(kind) => format!("resumed by {}", means(kind)),
         None => String::new(),
     }
@@ -14,15 +18,38 @@ pub(super) fn name_of_second(trace: &Trace) -> String {
 
 /// What was skipped or why nothing was, how the server proved itself, and what became of the client's certificate.
 pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
-    let mut sentences = vec![about_resuming(trace)];
+    let mut sentences = vec![about_resuming(document, trace)];
     if let Some(second) = &trace.resumed {
+        sentences.extend(about_early_data(trace).map(str::to_owned));
         sentences.extend(about_the_server(trace, second));
+        sentences.extend(about_secrecy(second));
     }
     sentences.extend(about_the_client(document, trace));
+    sentences.extend(about_tickets(document, trace));
+    let first = document.first_connection.filter(|first| first.asked == trace.asked);
+    sentences.extend(first.map(reprise_explain::about_first_connection));
     sentences
 }
 
-fn about_resuming(trace: &Trace) -> String {
+/// What came of asking for a number of tickets (RFC 9149).
+fn about_tickets(document: &TraceDocument, trace: &Trace) -> Option<String> {
+    let TicketRequest { new_session, resumption } = document.ticket_request?;
+    if trace.asked.tls != Version::Tls13 {
+        return None;
+    }
+    let given = |connection: &TracedConnection| match connection.outcome.tickets_promised {
+        Some(promised) => format!("{} came, {promised} promised", connection.outcome.tickets),
+        None => format!("{} came, and the server did not answer the request", connection.outcome.tickets),
+    };
+    let second = trace.resumed.as_ref().map(|second| format!(" On the second, {resumption} were: {}.", given(second)));
+    Some(format!(
+        "Tickets: on the first connection {new_session} were asked for (RFC 9149): {}.{}",
+        given(&trace.full),
+        second.unwrap_or_default()
+    ))
+}
+
+fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
     let means = means(trace.asked.kind);
     if trace.resumed.is_none() {
         return match (gave_something(trace), trace.asked.tls, trace.asked.kind) {
@@ -36,12 +63,20 @@ fn about_resuming(trace: &Trace) -> String {
             _ => format!("The server gave no {means}: every connection pays the full handshake."),
         };
     }
-    if !trace.has_resumed() {
+    if trace.resumed.as_ref().is_some_and(|second| second.outcome.kind == Kind::Full) {
         let skipped = if trace.skipped.is_empty() { " Nothing was skipped." } else { "" };
-        return format!(
-            "Refused: the second connection offered the {means} that the first had left behind, and the server answered \
-             with a full handshake.{skipped}"
-        );
+        if trace.asked.kind == Kind::Psk {
+            return format!(
+                "Refused: the second connection offered the external PSK, and the server answered with a full \
+                 handshake.{skipped} A wrong key would have ended it with an alert: compare --psk-identity, --psk-hash and \
+                 --psk-mode."
+            );
+        }
+        let offered = match document.first_connection {
+            Some(_) => format!("the first connection offered the {means} that was saved"),
+            None => format!("the second connection offered the {means} that the first had left behind"),
+        };
+        return format!("Refused: {offered}, and the server answered with a full handshake.{skipped}");
     }
     let handshake = trace.full.handshake();
     let all: u64 = handshake.iter().map(|event| event.size.0).fold(0, u64::saturating_add);
@@ -49,14 +84,40 @@ fn about_resuming(trace: &Trace) -> String {
     let by_whom = [("the server's", Direction::Received), ("the client's", Direction::Sent)];
     let names: Vec<String> =
         by_whom.iter().filter_map(|(whose, direction)| Some(format!("{whose} {}", names(trace, *direction)?))).collect();
+    let done = if trace.asked.kind == Kind::Psk { "By external PSK" } else { "Resumed" };
     match trace.skipped.len() {
-        0 => "Resumed, and no message was skipped.".to_owned(),
+        0 => format!("{done}, and no message was skipped."),
         count => format!(
-            "Resumed: {count} of the {} messages of the full handshake were skipped, {skipped} of {all} bytes: {}.",
+            "{done}: {count} of the {} messages of the full handshake were skipped, {skipped} of {all} bytes: {}.",
             handshake.len(),
             names.join("; ")
         ),
     }
+}
+
+fn fate_of_early_data(trace: &Trace) -> Option<EarlyData> {
+    trace.resumed.as_ref()?.outcome.early_data
+}
+
+fn about_early_data(trace: &Trace) -> Option<&'static str> {
+    if trace.asked.kind != Kind::Early {
+        return None;
+    }
+    Some(match fate_of_early_data(trace) {
+        Some(EarlyData::Accepted) => {
+            "Early data: the request left with the ClientHello, no round trip before it, and the server took it. Whoever has \
+             recorded it can send it again (RFC 8446, section 8)."
+        }
+        Some(EarlyData::Rejected) => {
+            "Early data: the request left with the ClientHello, and the server skipped it (RFC 8446, section 4.2.10). It was sent \
+             again after the handshake."
+        }
+        None if trace.full.max_early_data.is_some() => "Early data: the ticket allows less than the request has bytes.",
+        None => {
+            "Early data: the tickets of the first connection allow none, so none was sent. nginx: ssl_early_data on; HAProxy: \
+             allow-0rtt."
+        }
+    })
 }
 
 /// The skipped messages that went this way: "Certificate, CertificateVerify".
@@ -83,10 +144,23 @@ fn about_the_server(trace: &Trace, second: &TracedConnection) -> Option<String> 
         Verification::SignatureUnverified => "on request, nothing of its certificate was verified",
         Verification::Inherited => return None,
     };
+    let (one, secret) = match second.outcome.kind {
+        Kind::Psk => ("second", "PSK"),
+        _ => ("resumed one", "session's secret"),
+    };
     Some(format!(
-        "The server: in the full handshake {first}; in the resumed one it sent none, and only its Finished proves that it \
-         knows the session's secret."
+        "The server: in the full handshake {first}; in the {one} it sent none, and only its Finished proves that it knows the \
+         {secret}."
     ))
+}
+
+/// RFC 8446 §2.2: with psk_ke there is no forward secrecy.
+fn about_secrecy(second: &TracedConnection) -> Option<String> {
+    (second.outcome.psk_mode == Some(PskMode::PskKe)).then(|| {
+        "The keys of the second connection come from the PSK alone (psk_ke): no key share came back, and whoever learns the PSK \
+         later can read what was recorded."
+            .to_owned()
+    })
 }
 
 fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
@@ -113,6 +187,9 @@ fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
         (_, None) => String::new(),
         (true, Some(ClientAuthentication::NotRequested)) => {
             let relies = match first {
+                _ if trace.asked.kind == Kind::Psk => {
+                    "A PSK takes the place of certificates on both sides: whoever has it is that client."
+                }
                 ClientAuthentication::Sent => {
                     "Having seen none, it relies on the authentication that the session inherits from the full handshake: \
                      until the session expires, whoever holds it is that client. That the certificate expires or is revoked \
@@ -120,7 +197,8 @@ fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
                 }
                 _ => "It relies on what the session inherits: a client without a certificate.",
             };
-            format!(" In the resumed one the server neither asked for a certificate nor got one. {relies}")
+            let one = if trace.asked.kind == Kind::Psk { "second" } else { "resumed one" };
+            format!(" In the {one} the server neither asked for a certificate nor got one. {relies}")
         }
         (true, Some(ClientAuthentication::Sent)) => " In the resumed one the same.".to_owned(),
         (true, Some(ClientAuthentication::RequestedNoneSent)) => {
@@ -137,7 +215,7 @@ fn means(kind: Kind) -> &'static str {
     match kind {
         Kind::Id => "session ID",
         Kind::Psk => "external PSK",
-        Kind::Early => "ticket, with early data",
+        Kind::Early => "ticket with early data",
         Kind::Ticket | Kind::Full => "ticket",
     }
 }

@@ -1,0 +1,206 @@
+//! The flags that say what a connection offers to resume under TLS 1.3, and how.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use reprise_engine::suite::Hash;
+use reprise_engine::{ExternalPsk, Tls13Extensions};
+use reprise_probe::Options;
+use reprise_trace::{Kind, PskMode, Version};
+use reprise_wire::extensions::TicketRequest;
+use zeroize::Zeroizing;
+
+/// What is offered to resume, and how.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Resumption")]
+pub(crate) struct ResumptionArgs {
+    /// How a PSK may be used under TLS 1.3, a ticket's or an external one
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::PskDheKe)]
+    psk_mode: Mode,
+    /// The identity of a PSK that the server knows already, for the kind psk (TLS 1.3)
+    #[arg(long, value_name = "NAME", value_parser = parse_identity)]
+    psk_identity: Option<String>,
+    /// Its key, in hexadecimal; who lists the processes of this machine sees it: --psk-key-file hides it
+    #[arg(long, value_name = "HEX", requires = "psk_identity", value_parser = parse_key, conflicts_with = "psk_key_file")]
+    psk_key: Option<PskKey>,
+    /// A file with its key, in hexadecimal
+    #[arg(long, value_name = "FILE", requires = "psk_identity")]
+    psk_key_file: Option<PathBuf>,
+    /// The hash that it is for
+    #[arg(long, value_enum, value_name = "HASH", default_value_t = PskHash::Sha256, requires = "psk_identity")]
+    psk_hash: PskHash,
+    /// How many tickets to ask the server for after a full handshake, and after a resumed one (by default 1): RFC 9149
+    #[arg(long, value_name = "NEW[,RESUMED]", value_parser = parse_ticket_request)]
+    ticket_requests: Option<TicketRequest>,
+}
+
+/// A key as it stands on the command line: never shown again.
+#[derive(Clone)]
+struct PskKey(Zeroizing<Vec<u8>>);
+
+impl fmt::Debug for PskKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PskKey")
+    }
+}
+
+/// The hashes of TLS 1.3's suites.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PskHash {
+    /// As in TLS_AES_128_GCM_SHA256 and TLS_CHACHA20_POLY1305_SHA256
+    Sha256,
+    /// As in TLS_AES_256_GCM_SHA384
+    Sha384,
+}
+
+/// The modes of RFC 8446, section 4.2.9, by their names there.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Mode {
+    /// With a fresh key exchange
+    #[value(name = "psk_dhe_ke")]
+    PskDheKe,
+    /// Alone: no key exchange, and no forward secrecy
+    #[value(name = "psk_ke")]
+    PskKe,
+    /// As the server chooses
+    Both,
+}
+
+impl ResumptionArgs {
+    /// Adds what these flags say.
+    pub(crate) fn add_to(self, options: Options) -> anyhow::Result<Options> {
+        let psk_modes = match self.psk_mode {
+            Mode::PskDheKe => vec![PskMode::PskDheKe],
+            Mode::PskKe => vec![PskMode::PskKe],
+            Mode::Both => vec![PskMode::PskDheKe, PskMode::PskKe],
+        };
+        let psk = self.psk()?;
+        let tls13 = Tls13Extensions { psk_modes, ticket_request: self.ticket_requests };
+        Ok(Options { tls13, psk, ..options })
+    }
+
+    fn psk(&self) -> anyhow::Result<Option<ExternalPsk>> {
+        let Some(identity) = &self.psk_identity else { return Ok(None) };
+        let key = match (&self.psk_key, &self.psk_key_file) {
+            (Some(PskKey(key)), _) => key.clone(),
+            (None, Some(path)) => read_key(path)?,
+            (None, None) => bail!("--psk-identity needs its key: --psk-key HEX or --psk-key-file FILE"),
+        };
+        let hash = match self.psk_hash {
+            PskHash::Sha256 => Hash::Sha256,
+            PskHash::Sha384 => Hash::Sha384,
+        };
+        Ok(Some(ExternalPsk { identity: identity.as_bytes().to_vec(), key, hash }))
+    }
+}
+
+/// What `--kinds` or `--kind` names must have something to be made of. What is asked for of one version alone must not be
+/// asked of the other.
+pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+    if kinds.contains(&Kind::Id) && !versions.is_empty() && !versions.contains(&Version::Tls12) {
+        bail!("TLS 1.3 knows no session IDs: ask for the kind ticket, or add --tls 1.2");
+    }
+    if kinds.contains(&Kind::Psk) && options.psk.is_none() {
+        bail!("the kind psk needs a PSK: --psk-identity NAME with --psk-key HEX or --psk-key-file FILE");
+    }
+    if let Some(psk) = &options.psk
+        && !has_suite(options, psk.hash)
+    {
+        bail!("none of --ciphers has the hash of the PSK: it says with --psk-hash which");
+    }
+    match &options.request {
+        None if kinds.contains(&Kind::Early) => {
+            bail!("early data is the request: the kind early cannot go with --no-request")
+        }
+        Some(_) if kinds.contains(&Kind::Early) && options.starttls.is_some() => {
+            bail!("early data is an HTTP request here: the kind early cannot go with --starttls")
+        }
+        Some(request) if kinds.contains(&Kind::Early) && !request.may_be_replayed() => bail!(
+            "{} is not sent as early data: whoever records it could send it again, and only GET, HEAD, OPTIONS and TRACE are \
+             safe to be repeated (RFC 8470, section 4)",
+            request.method
+        ),
+        _ => {}
+    }
+    for kind in [Kind::Psk, Kind::Early] {
+        if kinds.contains(&kind) && !versions.is_empty() && !versions.contains(&Version::Tls13) {
+            bail!("the kind {kind} is of TLS 1.3: leave --tls out, or add 1.3");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a suite of TLS 1.3 with this hash is offered.
+fn has_suite(options: &Options, hash: Hash) -> bool {
+    let mut suites = options.cipher_suites.iter().filter_map(|&id| reprise_engine::suite::find(id));
+    options.cipher_suites.is_empty() || suites.any(|suite| suite.version == Version::Tls13 && suite.hash == hash)
+}
+
+fn read_key(path: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {
+    let text = fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.with_context(|| format!("cannot read the PSK in {}", path.display()))?;
+    match parse_key(text.trim()) {
+        Ok(PskKey(key)) => Ok(key),
+        Err(error) => bail!("the PSK in {}: {error}", path.display()),
+    }
+}
+
+fn parse_ticket_request(text: &str) -> Result<TicketRequest, String> {
+    let count = |text: &str| text.parse().map_err(|_| format!("'{text}' is no number of tickets, 0 to 255: write 4 or 4,1"));
+    let (new, resumed) = text.split_once(',').unwrap_or((text, "1"));
+    Ok(TicketRequest { new_session_count: count(new)?, resumption_count: count(resumed)? })
+}
+
+fn parse_identity(text: &str) -> Result<String, String> {
+    match text.len() {
+        0 => Err("an identity has at least one byte".to_owned()),
+        1..=MAX_IDENTITY => Ok(text.to_owned()),
+        _ => Err(format!("an identity has at most {MAX_IDENTITY} bytes here")),
+    }
+}
+
+/// The key is not repeated in the error: it may be nearly right.
+fn parse_key(text: &str) -> Result<PskKey, String> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    let key = text.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().map(Zeroizing::new);
+    match key {
+        Some(key) if (1..=MAX_KEY).contains(&key.len()) => Ok(PskKey(key)),
+        Some(_) => Err(format!("a key has 1 to {MAX_KEY} bytes")),
+        None => Err("a key is an even number of hexadecimal digits".to_owned()),
+    }
+}
+
+/// The ClientHello must stay within one record.
+const MAX_IDENTITY: usize = 4096;
+const MAX_KEY: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tickets_are_asked_for_by_number() {
+        let request = |new_session_count, resumption_count| Ok(TicketRequest { new_session_count, resumption_count });
+        assert_eq!(parse_ticket_request("4"), request(4, 1));
+        assert_eq!(parse_ticket_request("0,255"), request(0, 255));
+        for wrong in ["", "256", "-1", "1,", "1,2,3", "many"] {
+            assert!(parse_ticket_request(wrong).unwrap_err().contains("0 to 255"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn keys_are_hexadecimal_and_never_shown() {
+        assert_eq!(*parse_key("00fFa0").unwrap().0, [0x00, 0xFF, 0xA0]);
+        for wrong in ["", "0", "0g", "+1", "0x00", "é1", &"00".repeat(MAX_KEY + 1)] {
+            let error = parse_key(wrong).unwrap_err();
+            assert!(wrong.is_empty() || !error.contains(wrong), "{error}");
+        }
+        assert_eq!(format!("{:?}", parse_key("aabb").unwrap()), "PskKey");
+    }
+}

@@ -1,0 +1,149 @@
+//! The flags that keep sessions from one process to the next, and the files behind them.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use reprise_engine::Session;
+use reprise_probe::saved::{Destination, Key, Left, SessionFile, load, server};
+use reprise_probe::{Certificates, Options, Target};
+use reprise_trace::{Kind, Version};
+use zeroize::Zeroizing;
+
+/// Where sessions come from and go to.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Resumption")]
+pub(crate) struct SessionFileArgs {
+    /// Begin with the sessions that --session-out wrote: the first connection offers the newest. TLS 1.3 tickets that
+    /// were used are taken out of the file
+    #[arg(long, value_name = "FILE")]
+    session_in: Option<PathBuf>,
+    /// Keep the sessions that are left at the end, for another process: whoever reads the file can be their client
+    #[arg(long, value_name = "FILE")]
+    session_out: Option<PathBuf>,
+    /// Seal the file of --session-out, and open that of --session-in, with the passphrase that is the first line of this
+    /// file; '-' asks for it on the terminal
+    #[arg(long, value_name = "FILE")]
+    session_passphrase_file: Option<PathBuf>,
+}
+
+/// The files, opened before anything is measured.
+#[derive(Default)]
+pub(crate) struct SessionFiles {
+    loaded: Option<SessionFile>,
+    /// Where what was not used of the loaded ones goes back to.
+    unused: Option<Destination>,
+    out: Option<(PathBuf, Destination)>,
+}
+
+impl SessionFileArgs {
+    /// Whether a file is named, which is the sessions' of one target.
+    pub(crate) fn need_a_target(&self) -> bool {
+        self.session_in.is_some() || self.session_out.is_some()
+    }
+
+    /// Opens the files, and adds what was loaded to the options.
+    pub(crate) fn open(self, target: &Target, options: &mut Options) -> anyhow::Result<SessionFiles> {
+        let mut files = SessionFiles::default();
+        let mut key = None;
+        if let Some(path) = &self.session_in {
+            let loaded = load(path, &|path| self.passphrase(path))?;
+            options.sessions = fresh(path, &loaded.file, target, options)?;
+            key = loaded.key.map(Arc::new);
+            if options.sessions.iter().any(|session| matches!(session, Session::Tls13(_))) {
+                files.unused = Some(Destination::open(path, key.clone())?);
+            }
+            files.loaded = Some(loaded.file);
+        }
+        if let Some(path) = self.session_out.clone() {
+            if let (None, Some(_)) = (&key, &self.session_passphrase_file) {
+                let passphrase = self.passphrase(&path).map_err(anyhow::Error::msg)?;
+                key = Some(Arc::new(Key::of_passphrase(&passphrase).context("the passphrase cannot be made into a key")?));
+            }
+            let destination = Destination::open(&path, key)?;
+            files.out = Some((path, destination));
+        } else if self.session_in.is_none() && self.session_passphrase_file.is_some() {
+            bail!("--session-passphrase-file is for the file of --session-in or --session-out, and neither is given");
+        }
+        Ok(files)
+    }
+
+    /// From the file that was named, or else from the terminal.
+    fn passphrase(&self, sessions: &Path) -> Result<Zeroizing<String>, String> {
+        let passphrase = match self.session_passphrase_file.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => {
+                let text = fs::read_to_string(path).map(Zeroizing::new);
+                let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                Zeroizing::new(text.lines().next().unwrap_or_default().to_owned())
+            }
+            None if io::stdin().is_terminal() => {
+                let prompt = format!("Passphrase of {}: ", sessions.display());
+                rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())?
+            }
+            None => return Err("name its file with --session-passphrase-file, or run on a terminal to be asked".to_owned()),
+        };
+        if passphrase.is_empty() { Err("the passphrase is empty".to_owned()) } else { Ok(passphrase) }
+    }
+}
+
+/// The loaded sessions that may be offered to this target.
+fn fresh(path: &Path, file: &SessionFile, target: &Target, options: &Options) -> anyhow::Result<Vec<Session>> {
+    let (shown, asked) = (path.display(), server(target, &options.server_name));
+    if file.server != asked {
+        bail!("the sessions in {shown} are those of {}, and are not offered to {asked}", file.server);
+    }
+    if !file.verified && matches!(options.certificates, Certificates::Roots(_)) {
+        bail!(
+            "the sessions in {shown} were made with --insecure, and a resumption would inherit that nobody verified the \
+             certificate: make them anew, or give --insecure here too"
+        );
+    }
+    let fresh = file.fresh(SystemTime::now()).with_context(|| format!("cannot use the sessions in {shown}"))?;
+    match (file.sessions.len(), fresh.len()) {
+        (0, _) => bail!("no session is left in {shown}: TLS 1.3 tickets are used once; --session-out makes new ones"),
+        (_, 0) => bail!("the sessions in {shown} have expired: --session-out makes new ones"),
+        _ => Ok(fresh),
+    }
+}
+
+/// That something of what was loaded can be offered by what was asked for.
+pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+    if options.sessions.is_empty() {
+        return Ok(());
+    }
+    if !kinds.is_empty() && !kinds.iter().any(|kind| matches!(kind, Kind::Id | Kind::Ticket | Kind::Early)) {
+        bail!("--session-in has nothing to be offered by: ask for the kind id, ticket or early");
+    }
+    let is_of = |session: &Session| match session {
+        Session::Tls12(_) => versions.contains(&Version::Tls12),
+        Session::Tls13(_) => versions.contains(&Version::Tls13),
+    };
+    if !versions.is_empty() && !options.sessions.iter().any(is_of) {
+        bail!("--session-in holds no session of the version that --tls names");
+    }
+    Ok(())
+}
+
+impl SessionFiles {
+    /// Takes out what was used, and keeps what is left.
+    pub(crate) fn save(self, left: &Left) -> anyhow::Result<()> {
+        if let (Some(loaded), Some(destination)) = (&self.loaded, self.unused) {
+            let unused = left.unused_of(loaded);
+            if unused != *loaded {
+                destination.write(&unused)?;
+            }
+        }
+        if let Some((path, destination)) = self.out {
+            let file = left.to_file(SystemTime::now());
+            if file.sessions.is_empty() {
+                anstream::eprintln!("reprise: the server gave no session: {} holds none", path.display());
+            }
+            destination.write(&file)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Session files on disk: read only where nobody else can, replaced in one step.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aws_lc_rs::rand;
+use tempfile::NamedTempFile;
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+use super::format::{FormatError, MAX_FILE, Parsed, SessionFile, emit, parse};
+use super::seal::{Key, LOG_N, NONCE, SALT};
+
+/// Where the passphrase of a session file comes from; asked only where one is needed.
+pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + 'a;
+
+/// Why a session file is of no use.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("cannot read the sessions in {path}: {error}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Others than its owner may read it, and it is not sealed.
+    #[error(
+        "others can read the sessions in {path} (mode {mode:03o}), and whoever reads them can be their client: chmod 600 {path}, \
+         or seal them with --session-passphrase-file"
+    )]
+    OthersCanRead {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// Its content is of no use.
+    #[error("cannot use the sessions in {path}: {error}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: FormatError,
+    },
+    /// It is sealed, and there is no passphrase.
+    #[error("the sessions in {path} are sealed, and the passphrase is unknown: {error}")]
+    NoPassphrase {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: String,
+    },
+    /// It cannot be written.
+    #[error("cannot write sessions to {path}: {error}")]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The crypto library refuses, or there are more sessions than a file holds.
+    #[error("cannot write sessions to {0}: they cannot be put into a file")]
+    Unsealable(PathBuf),
+}
+
+/// A session file that was read.
+pub struct Loaded {
+    /// What it holds.
+    pub file: SessionFile,
+    /// The key that it was sealed under.
+    pub key: Option<Key>,
+}
+
+/// Reads a session file. One that is not sealed must be readable by its owner alone; on Windows, whose permissions are
+/// not looked at, a passphrase is the only protection.
+pub fn load(path: &Path, passphrase: &Passphrase<'_>) -> Result<Loaded, FileError> {
+    let unreadable = |error| FileError::Unreadable { path: path.to_owned(), error };
+    let opened = File::open(path).map_err(unreadable)?;
+    let mode = mode(&opened).map_err(unreadable)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE + 1));
+    // One byte more than a file may have shows that it has too many.
+    opened.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let unusable = |error| FileError::Format { path: path.to_owned(), error };
+    match parse(&bytes).map_err(unusable)? {
+        Parsed::Open(_) if mode & 0o077 != 0 => Err(FileError::OthersCanRead { path: path.to_owned(), mode }),
+        Parsed::Open(file) => Ok(Loaded { file, key: None }),
+        Parsed::Sealed(sealed) => {
+            let secret = passphrase(path).map_err(|error| FileError::NoPassphrase { path: path.to_owned(), error })?;
+            let (file, key) = sealed.open(secret.as_bytes()).map_err(unusable)?;
+            Ok(Loaded { file, key: Some(key) })
+        }
+    }
+}
+
+/// Where a session file goes. The old one, if there is one, stays until the new one is whole.
+pub struct Destination {
+    path: PathBuf,
+    /// In the same folder, so that it can take the place of the old one in one step; made readable for its owner alone.
+    new: NamedTempFile,
+    key: Option<Arc<Key>>,
+}
+
+impl Destination {
+    /// Makes sure that the file can be written, before anything is measured. It is sealed if there is a key.
+    pub fn open(path: &Path, key: Option<Arc<Key>>) -> Result<Self, FileError> {
+        let unwritable = |error| FileError::Unwritable { path: path.to_owned(), error };
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(unwritable(io::Error::other("it is no ordinary file")));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let new = NamedTempFile::new_in(folder).map_err(unwritable)?;
+        Ok(Self { path: path.to_owned(), new, key })
+    }
+
+    /// Writes the file.
+    pub fn write(mut self, file: &SessionFile) -> Result<(), FileError> {
+        let seal = match &self.key {
+            Some(key) => Some((&**key, random::<NONCE>().ok_or_else(|| FileError::Unsealable(self.path.clone()))?)),
+            None => None,
+        };
+        let bytes = emit(file, seal).ok_or_else(|| FileError::Unsealable(self.path.clone()))?;
+        let written = self.new.write_all(&bytes).and_then(|()| self.new.as_file().sync_all());
+        let placed = written.and_then(|()| self.new.persist(&self.path).map(drop).map_err(|error| error.error));
+        placed.map_err(|error| FileError::Unwritable { path: self.path, error })
+    }
+}
+
+impl Key {
+    /// A new key for a passphrase; `None` if the system has no randomness or no memory for it.
+    pub fn of_passphrase(passphrase: &str) -> Option<Self> {
+        Self::derive(passphrase.as_bytes(), LOG_N, random::<SALT>()?)
+    }
+}
+
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    rand::fill(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(unix)]
+fn mode(file: &File) -> io::Result<u32> {
+    Ok(std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_file: &File) -> io::Result<u32> {
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> SessionFile {
+        let sessions = vec![Zeroizing::new(b"a session".to_vec())];
+        SessionFile { server: "example.org:443".to_owned(), verified: true, sessions }
+    }
+
+    fn nobody(_: &Path) -> Result<Zeroizing<String>, String> {
+        Err("nobody was asked".to_owned())
+    }
+
+    fn write(path: &Path, key: Option<Key>) {
+        Destination::open(path, key.map(Arc::new)).unwrap().write(&file()).unwrap();
+    }
+
+    #[test]
+    fn a_file_replaces_the_old_one_and_leaves_nothing_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sessions");
+        fs::write(&path, "an old file").unwrap();
+        write(&path, None);
+        assert_eq!(load(&path, &nobody).unwrap().file, file());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_not_written_leaves_the_old_file_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sessions");
+        write(&path, None);
+        drop(Destination::open(&path, None).unwrap());
+        assert_eq!(load(&path, &nobody).unwrap().file, file());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_can_read_is_refused_unless_it_is_sealed() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sessions");
+        write(&path, None);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let Err(error) = load(&path, &nobody) else { panic!("it was read") };
+        assert!(error.to_string().contains("mode 640") && error.to_string().contains("chmod 600"), "{error}");
+
+        write(&path, Key::derive(b"correct horse", 10, [1; SALT]));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let correct = |_: &Path| Ok(Zeroizing::new("correct horse".to_owned()));
+        assert_eq!(load(&path, &correct).unwrap().file, file());
+        assert!(matches!(load(&path, &nobody), Err(FileError::NoPassphrase { .. })));
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_found_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(Destination::open(directory.path(), None).is_err(), "a folder");
+        assert!(Destination::open(&directory.path().join("none/sessions"), None).is_err(), "no such folder");
+    }
+}

@@ -1,0 +1,11 @@
+//! Sessions kept in a file between one process and the next.
+
+mod file;
+mod format;
+mod seal;
+mod sessions;
+
+pub use file::{Destination, FileError, Loaded, Passphrase, load};
+pub use format::{FormatError, Parsed, SessionFile, parse};
+pub use seal::{Key, Sealed};
+pub use sessions::{Left, server};

@@ -1,0 +1,80 @@
+//! Session files sealed under a passphrase: scrypt (RFC 7914) makes the key, AES-256-GCM seals.
+
+use std::fmt;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use scrypt::{Params, scrypt};
+use zeroize::Zeroizing;
+
+use super::format::{FormatError, SessionFile, parse_body};
+
+pub(super) const SALT: usize = 16;
+pub(super) const NONCE: usize = 12;
+pub(super) const TAG: usize = 16;
+
+/// 128 MiB and about half a second for each guess: what the scrypt crate and OWASP recommend.
+pub(super) const LOG_N: u8 = 17;
+/// A file from elsewhere may cost this much, 1 GiB, and no more.
+const MAX_LOG_N: u8 = 20;
+const R: u32 = 8;
+const P: u32 = 1;
+
+/// A session file that takes a passphrase.
+pub struct Sealed {
+    pub(super) log_n: u8,
+    pub(super) salt: [u8; SALT],
+    pub(super) nonce: [u8; NONCE],
+    /// Everything before the body.
+    pub(super) head: Vec<u8>,
+    /// The body and its tag.
+    pub(super) body: Vec<u8>,
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sealed({} bytes)", self.body.len())
+    }
+}
+
+impl Sealed {
+    /// Opens it; the key, to seal it again. Takes a moment on purpose.
+    pub fn open(&self, passphrase: &[u8]) -> Result<(SessionFile, Key), FormatError> {
+        let key = Key::derive(passphrase, self.log_n, self.salt).ok_or(FormatError::TooCostly(self.log_n))?;
+        let mut body = Zeroizing::new(self.body.clone());
+        let nonce = Nonce::assume_unique_for_key(self.nonce);
+        let opened = key.key.open_in_place(nonce, Aad::from(&self.head), &mut body);
+        let file = parse_body(opened.map_err(|_| FormatError::WrongPassphrase)?)?;
+        Ok((file, key))
+    }
+}
+
+/// What a passphrase comes to, with the salt that belongs to it.
+pub struct Key {
+    pub(super) log_n: u8,
+    pub(super) salt: [u8; SALT],
+    pub(super) key: LessSafeKey,
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// `None` if the cost is out of bounds.
+    pub(super) fn derive(passphrase: &[u8], log_n: u8, salt: [u8; SALT]) -> Option<Self> {
+        if !(1..=MAX_LOG_N).contains(&log_n) {
+            return None;
+        }
+        let mut bytes = Zeroizing::new([0; 32]);
+        scrypt(passphrase, &salt, &Params::new(log_n, R, P, 32).ok()?, bytes.as_mut()).ok()?;
+        let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, bytes.as_ref()).ok()?);
+        Some(Self { log_n, salt, key })
+    }
+
+    /// Seals `body` in its place and appends the tag. `None` if the library refuses.
+    pub(super) fn seal(&self, nonce: [u8; NONCE], head: &[u8], body: &mut Vec<u8>) -> Option<()> {
+        self.key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(head), body).ok()
+    }
+}

@@ -1,0 +1,98 @@
+//! Sessions between a file and a measurement.
+
+use std::time::{Duration, SystemTime};
+
+use reprise_engine::{Session, SessionError};
+use reprise_trace::Nanos;
+
+use super::format::SessionFile;
+use crate::options::{Certificates, Options, ServerName};
+use crate::target::Target;
+
+/// RFC 5246 §F.1.4: a day is the most that a TLS 1.2 session should be kept, whatever its ticket says.
+const TLS12_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+
+/// So many sessions fit into a file, whatever their size.
+const MAX_SESSIONS: usize = 32;
+
+/// Whose sessions they are: `NAME:PORT`. A session is good for the name that its certificate was verified for, and for no
+/// other (RFC 8446 §4.6.1).
+pub fn server(target: &Target, name: &ServerName) -> String {
+    let name = match name {
+        ServerName::Host => &target.host,
+        ServerName::Name(name) => name,
+    };
+    format!("{name}:{}", target.port)
+}
+
+impl SessionFile {
+    /// The sessions that have not expired by `date`, for [`Options::sessions`]; their ages count on from now.
+    pub fn fresh(&self, date: SystemTime) -> Result<Vec<Session>, SessionError> {
+        let decode = |bytes: &_| Session::decode(bytes, &self.server, Nanos(0), date);
+        let sessions = self.sessions.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<_>, _>>()?;
+        Ok(sessions.into_iter().filter(|session| !is_expired(session)).collect())
+    }
+}
+
+fn age(session: &Session, now: Nanos) -> Nanos {
+    match session {
+        Session::Tls13(ticket) => ticket.received.age(now),
+        Session::Tls12(session) => session.received.age(now),
+    }
+}
+
+fn is_expired(session: &Session) -> bool {
+    match session {
+        Session::Tls13(ticket) => ticket.is_expired(Nanos(0)),
+        Session::Tls12(session) => {
+            let hint = session.ticket.as_ref().map_or(0, |ticket| ticket.lifetime_hint);
+            let told = if hint == 0 { TLS12_LIFETIME } else { Duration::from_secs(hint.into()) };
+            session.received.age(Nanos(0)) >= told.min(TLS12_LIFETIME).into()
+        }
+    }
+}
+
+/// What a measurement or a trace leaves behind for another process: what it was given anew, and what it was told to begin
+/// with and did not use.
+pub struct Left {
+    pub(crate) server: String,
+    pub(crate) verified: bool,
+    pub(crate) sessions: Vec<Session>,
+    /// When it ended, by its own clock.
+    pub(crate) at: Nanos,
+}
+
+impl Left {
+    pub(crate) fn nothing_yet(target: &Target, options: &Options) -> Self {
+        Self {
+            server: server(target, &options.server_name),
+            verified: matches!(options.certificates, Certificates::Roots(_)),
+            sessions: options.sessions.clone(),
+            at: Nanos(0),
+        }
+    }
+
+    /// The newest of them, oldest first.
+    pub fn to_file(&self, date: SystemTime) -> SessionFile {
+        let Self { server, verified, sessions, at } = self;
+        let mut sessions: Vec<&Session> = sessions.iter().collect();
+        sessions.sort_by_key(|session| std::cmp::Reverse(age(session, *at)));
+        let newest = sessions.iter().skip(sessions.len().saturating_sub(MAX_SESSIONS));
+        let sessions = newest.map(|session| session.encode(server, *at, date)).collect();
+        SessionFile { server: server.clone(), verified: *verified, sessions }
+    }
+
+    /// What remains of a file when what was used of it is gone: a TLS 1.3 ticket is used once (RFC 8446 §C.4).
+    pub fn unused_of(&self, loaded: &SessionFile) -> SessionFile {
+        let is_left = |bytes: &[u8]| match Session::decode(bytes, &loaded.server, Nanos(0), SystemTime::UNIX_EPOCH) {
+            Ok(Session::Tls13(ticket)) => self.sessions.iter().any(|left| match left {
+                Session::Tls13(left) => left.ticket == ticket.ticket,
+                Session::Tls12(_) => false,
+            }),
+            Ok(Session::Tls12(_)) => true,
+            Err(_) => false,
+        };
+        let sessions = loaded.sessions.iter().filter(|bytes| is_left(bytes)).cloned().collect();
+        SessionFile { sessions, ..loaded.clone() }
+    }
+}
