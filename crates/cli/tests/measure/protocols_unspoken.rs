@@ -55,14 +55,25 @@ fn versions_before_tls_1_2() {
     }
 }
 
+fn with_group(group: &str, versions: Versions) -> Outcome {
+    measure(KeyKind::Rsa2048, versions, |config| {
+        config.ciphers = Some("ECDHE-RSA-AES128-GCM-SHA256".to_owned());
+        config.groups = Some(group.to_owned());
+    })
+}
+
 #[test]
-fn the_group_secp521r1() {
+fn the_group_x448() {
     reprise_lab::require!("openssl");
     for versions in [Versions::Tls12, Versions::Tls13] {
-        let outcome = measure(KeyKind::Rsa2048, versions, |config| {
-            config.ciphers = Some("ECDHE-RSA-AES128-GCM-SHA256".to_owned());
-            config.groups = Some("P-521".to_owned());
-        });
-        outcome.says(&["the server chose the group secp521r1"]);
+        with_group("X448", versions).says(&["the server chose the group x448"]);
+    }
+}
+
+#[test]
+fn a_group_that_is_spoken_and_was_not_offered() {
+    reprise_lab::require!("openssl");
+    for versions in [Versions::Tls12, Versions::Tls13] {
+        with_group("P-521", versions).says(&["it wants the group secp521r1", "--groups secp521r1"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_lab::{ClientAuth, KeyKind, Resumption};
 use reprise_trace::Direction;
 use reprise_trace::document::TraceDocument;
@@ -18,6 +18,7 @@ fn name(handshake_type: &str) -> &'static str {
         "1" => "ClientHello",
         "2" => "ServerHello",
         "4" => "NewSessionTicket",
+        "5" => "EndOfEarlyData",
         "8" => "EncryptedExtensions",
         "11" => "Certificate",
         "12" => "ServerKeyExchange",
@@ -132,6 +133,45 @@ fn a_handshake_that_fails_is_captured_as_far_as_it_came() {
     let (messages, _) = seen.first_key_value().unwrap().1;
     let asks = |message: &Message| message.0 == Direction::Received && message.1 == "CertificateRequest";
     assert!(messages.iter().any(asks), "{messages:?}");
+}
+
+#[test]
+fn tshark_reads_early_data_and_psks_without_a_key_exchange() {
+    reprise_lab::require!("tshark", "openssl");
+    let lab = Lab::new();
+    let pcap = lab.path("trace.pcapng");
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Id;
+        config.max_early_data = 4096;
+    });
+    let (outcome, document) = trace(&lab, server.address(), &["--kind", "early", "--pcap", pcap.to_str().unwrap()]);
+    outcome.exits(0);
+    assert_same(&document, &pcap, server.address().port(), "early data");
+    let early = document.traces[0].resumed.as_ref().unwrap().local_port;
+    let requests = requests_seen_by_tshark(&pcap, server.address().port(), early);
+    assert_eq!(requests, 1, "the request was decrypted with CLIENT_EARLY_TRAFFIC_SECRET");
+
+    let mut config = SServerConfig::new(vec![lab.identity(KeyKind::P256)]);
+    config.psk = Some(("device 7".to_owned(), "00112233".to_owned()));
+    config.extra = vec!["-allow_no_dhe_kex".to_owned()];
+    let server = SServer::start(config).unwrap();
+    let psk = ["--psk-identity", "device 7", "--psk-key", "00112233", "--psk-mode", "psk_ke"];
+    let arguments = [&psk[..], &["--pcap", pcap.to_str().unwrap()]].concat();
+    let (outcome, document) = trace(&lab, server.address(), &arguments);
+    outcome.exits(0);
+    // s_server's response has no length, so that tshark tells of it only once the connection has ended in its sight.
+    let seen = seen_by_tshark(&pcap, server.address().port());
+    for connection in [&document.traces[0].full, document.traces[0].resumed.as_ref().unwrap()] {
+        assert_eq!(seen.get(&connection.local_port).unwrap().0, handshake_messages(connection));
+    }
+}
+
+/// How many HTTP requests tshark decrypts from this client.
+fn requests_seen_by_tshark(pcap: &Path, server: u16, client: u16) -> usize {
+    let filter = format!("http.request and tcp.srcport=={client}");
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(pcap).args(["-d", &format!("tcp.port=={server},tls"), "-Y", &filter]);
+    String::from_utf8(tshark.output().unwrap().stdout).unwrap().lines().count()
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod harness;
 mod ladders;
 mod outputs;
 mod refusals;
+mod resumptions;
 mod traced;
 mod usage;
 mod witness;

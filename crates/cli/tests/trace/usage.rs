@@ -16,9 +16,14 @@ fn assert_refused(arguments: &[&str], words: &[&str]) {
 #[test]
 fn flags_that_make_no_sense() {
     assert_refused(&["--tls", "1.1"], &["1.1", "1.2"]);
-    assert_refused(&["--kind", "full"], &["full", "id, ticket"]);
+    assert_refused(&["--kind", "full"], &["full", "id, ticket, early, psk"]);
     assert_refused(&["--kind", "id", "--tls", "1.3"], &["TLS 1.3 knows no session IDs"]);
     assert_refused(&["--kind", "id", "--tls", "1.2,1.3"], &["TLS 1.3 knows no session IDs"]);
+    assert_refused(&["--kind", "psk", "--insecure"], &["--psk-identity NAME"]);
+    assert_refused(&["--kind", "early", "--tls", "1.2"], &["the kind early is of TLS 1.3"]);
+    assert_refused(&["--kind", "early", "--insecure", "-X", "PUT"], &["PUT is not sent as early data"]);
+    assert_refused(&["--kind", "early", "--insecure", "--no-request"], &["--no-request"]);
+    assert_refused(&["--session-in", "no-such-file", "--insecure"], &["no-such-file"]);
     assert_refused(&["--count", "3"], &["unexpected argument '--count'"]);
     assert_refused(&["--timeout", "0s"], &["500ms, 10s or 2m"]);
     assert_refused(&["--ciphers", "ROT13"], &["no cipher suite is named 'ROT13'"]);

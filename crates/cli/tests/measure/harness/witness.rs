@@ -13,7 +13,7 @@ use super::DEADLINE;
 pub(crate) fn assert_account_for(server: &mut (impl RealServer + ?Sized), document: &MeasureDocument, case: &str) {
     let all = document.all_connections;
     assert_eq!(all.failed, 0, "{case}: {:?}", document.failures);
-    let claimed = [all.full, all.id, all.ticket].iter().sum::<u64>();
+    let claimed = [all.full, all.id, all.ticket, all.psk, all.early].iter().sum::<u64>();
     let accounts = server.accounts_when(usize::try_from(claimed).unwrap(), DEADLINE).unwrap();
     assert_agree(document, &accounts, case);
 }
@@ -33,7 +33,8 @@ pub(crate) fn assert_agree(document: &MeasureDocument, accounts: &[Account], cas
     }
     let all = document.all_connections;
     let resumed = accounts.iter().filter(|account| account.resumed).count() as u64;
-    assert_eq!((all.full, all.id + all.ticket), (accounts.len() as u64 - resumed, resumed), "{case}: in all");
+    let without_certificate = all.id + all.ticket + all.psk + all.early;
+    assert_eq!((all.full, without_certificate), (accounts.len() as u64 - resumed, resumed), "{case}: in all");
 }
 
 /// The version as OpenSSL calls it.

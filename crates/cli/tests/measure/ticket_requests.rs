@@ -1,0 +1,33 @@
+//! RFC 9149: tickets asked for by number.
+
+use reprise_lab::Resumption;
+use reprise_trace::document::TicketRequest;
+use reprise_trace::{Kind, Version};
+
+use crate::harness::{Lab, Reprise};
+
+#[test]
+fn a_server_that_does_not_answer_is_said_not_to() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let outcome = lab.measure(server.address()).count(2).args(["--ticket-requests", "5,3"]).run().exits(0);
+    assert_eq!(outcome.document().ticket_request, Some(TicketRequest { new_session: 5, resumption: 3 }));
+    let full = outcome.measured(Version::Tls13, Kind::Full).observed;
+    assert_eq!((full.tickets_received, full.tickets_promised), (4, None), "rustls sends two, whatever is asked");
+    outcome.shows(&["asked for 5, and 3 on resumption; the server did not answer that (RFC 9149)", "2.0 (full)"]);
+}
+
+#[test]
+fn what_is_not_asked_is_not_told() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let outcome = lab.measure(server.address()).count(1).run().exits(0);
+    assert_eq!(outcome.document().ticket_request, None);
+    assert!(!outcome.page.contains("RFC 9149"));
+}
+
+#[test]
+fn numbers_have_bounds() {
+    let call = Reprise::new(["measure", "127.0.0.1:1", "--insecure", "--ticket-requests", "256"]);
+    call.run().exits(2).says(&["'256' is no number of tickets, 0 to 255"]);
+}

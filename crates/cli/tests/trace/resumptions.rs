@@ -1,0 +1,130 @@
+//! Every resumption that TLS 1.3 knows, message by message: early data, PSKs, the hybrid group, sessions of another process.
+
+use reprise_lab::servers::{RealServer, SServer, SServerConfig};
+use reprise_lab::{EmbeddedServer, KeyKind, NamedGroup, Resumption};
+use reprise_trace::{EarlyData, Kind, PskMode, Version};
+
+use crate::harness::Lab;
+use crate::traced::{handshake_messages, messages, only, skipped, trace};
+
+fn early_server(lab: &Lab, max_early_data: u32) -> EmbeddedServer {
+    lab.server_with(|config| {
+        config.resumption = Resumption::Id;
+        config.max_early_data = max_early_data;
+    })
+}
+
+#[test]
+fn early_data_leaves_before_the_server_hello_and_its_end_is_told() {
+    let lab = Lab::new();
+    let server = early_server(&lab, 4096);
+    let (outcome, document) = trace(&lab, server.address(), &["--kind", "early"]);
+    let outcome = outcome.exits(0).silently();
+    let traced = only(&document);
+    let resumed = traced.resumed.as_ref().unwrap();
+    assert_eq!((resumed.outcome.kind, resumed.outcome.early_data), (Kind::Early, Some(EarlyData::Accepted)));
+    assert_eq!((traced.full.max_early_data, resumed.round_trips), (Some(4096), 0));
+    let all = messages(&resumed.events);
+    let place = |name: &str| all.iter().position(|message| message == name).unwrap();
+    assert!(place(">(application data)") < place("<ServerHello"));
+    assert!(place("<(Finished)") < place(">(EndOfEarlyData)") && place(">(EndOfEarlyData)") < place(">(Finished)"));
+    assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
+    outcome.shows(&["⇒ early data", "EndOfEarlyData", "the server took it", "RFC 8446, section 8"]);
+}
+
+#[test]
+fn early_data_that_is_rejected_is_sent_again_after_the_handshake() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Id;
+        config.max_early_data = 4096;
+        config.groups = vec![NamedGroup::secp384r1];
+    });
+    let (outcome, document) = trace(&lab, server.address(), &["--kind", "early"]);
+    let outcome = outcome.exits(1);
+    let resumed = only(&document).resumed.as_ref().unwrap();
+    assert_eq!((resumed.outcome.kind, resumed.outcome.early_data), (Kind::Ticket, Some(EarlyData::Rejected)));
+    let sent = messages(&resumed.events).iter().filter(|message| *message == ">(application data)").count();
+    assert_eq!((sent, resumed.http_status), (2, Some(200)));
+    outcome.shows(&["resumed by ticket, early data rejected", "It was sent again after the handshake"]);
+}
+
+#[test]
+fn a_ticket_that_allows_none_is_said_to() {
+    let lab = Lab::new();
+    let server = early_server(&lab, 0);
+    let (outcome, document) = trace(&lab, server.address(), &["--kind", "early"]);
+    let outcome = outcome.exits(1).says(&["early under TLS 1.3 was not observed"]);
+    assert_eq!(only(&document).resumed.as_ref().unwrap().outcome.early_data, None);
+    outcome.shows(&["allow none, so none was sent"]);
+}
+
+#[test]
+fn an_external_psk_takes_the_place_of_certificates() {
+    reprise_lab::require!("openssl");
+    let lab = Lab::new();
+    let mut config = SServerConfig::new(vec![lab.identity(KeyKind::P256)]);
+    config.psk = Some(("device 7".to_owned(), "00112233".to_owned()));
+    config.extra = vec!["-allow_no_dhe_kex".to_owned()];
+    let server = SServer::start(config).unwrap();
+    for (mode, observed) in [("psk_dhe_ke", PskMode::PskDheKe), ("psk_ke", PskMode::PskKe)] {
+        let arguments = ["--psk-identity", "device 7", "--psk-key", "00112233", "--psk-mode", mode];
+        let (outcome, document) = trace(&lab, server.address(), &arguments);
+        let outcome = outcome.exits(0).silently();
+        let traced = only(&document);
+        let resumed = traced.resumed.as_ref().unwrap();
+        assert_eq!((resumed.outcome.kind, resumed.outcome.psk_mode), (Kind::Psk, Some(observed)));
+        assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
+        let outcome = outcome.shows(&["by external PSK", "only its Finished proves that it knows the PSK"]);
+        assert_eq!(outcome.page.contains("no key share came back"), observed == PskMode::PskKe, "{mode}");
+    }
+}
+
+#[test]
+fn the_hybrid_group_makes_both_hellos_grow() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| config.groups = vec![NamedGroup::X25519MLKEM768, NamedGroup::X25519]);
+    let hellos = |groups: &str| {
+        let (outcome, document) = trace(&lab, server.address(), &["--tls", "1.3", "--groups", groups]);
+        outcome.exits(0);
+        let messages = handshake_messages(&only(&document).full);
+        ["ClientHello", "ServerHello"].map(|name| messages.iter().find(|message| message.1 == name).unwrap().2)
+    };
+    let [[client, server], [hybrid_client, hybrid_server]] = [hellos("x25519"), hellos("X25519MLKEM768")];
+    // FIPS 203: the encapsulation key has 1184 bytes, the ciphertext 1088, beside 32 of X25519 each.
+    assert_eq!((hybrid_client - client, hybrid_server - server), (1184, 1088));
+}
+
+#[test]
+fn a_session_of_another_process_is_offered_first_and_the_full_handshake_follows() {
+    let lab = Lab::new();
+    let file = lab.path("sessions");
+    for (resumption, tls, kind) in [
+        (Resumption::Ticket, "1.3", Kind::Ticket),
+        (Resumption::Ticket, "1.2", Kind::Ticket),
+        (Resumption::Id, "1.2", Kind::Id),
+    ] {
+        let server = lab.server(resumption);
+        let (outcome, _) = trace(&lab, server.address(), &["--tls", tls, "--session-out", file.to_str().unwrap()]);
+        outcome.exits(0);
+        let (outcome, document) = trace(&lab, server.address(), &["--session-in", file.to_str().unwrap()]);
+        let outcome = outcome.exits(0).silently();
+        let traced = only(&document);
+        assert_eq!((traced.asked.tls, traced.asked.kind), (tls.parse::<Version>().unwrap(), kind));
+        assert!(traced.has_resumed(), "{kind} under {tls}");
+        let resumed = traced.resumed.as_ref().unwrap().local_port;
+        let ports: Vec<u16> = server.accounts().iter().map(|account| account.peer_port).collect();
+        assert_eq!(ports[ports.len() - 2..], [resumed, traced.full.local_port], "the saved one first");
+        assert_eq!(document.first_connection.map(|first| first.local_port), Some(resumed));
+        outcome.shows(&["This process's first connection offered a TLS"]);
+    }
+}
+
+#[test]
+fn tickets_that_were_asked_for_by_number_are_counted() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let (outcome, document) = trace(&lab, server.address(), &["--ticket-requests", "3"]);
+    assert_eq!(document.ticket_request.map(|request| (request.new_session, request.resumption)), Some((3, 1)));
+    outcome.exits(0).shows(&["3 were asked for (RFC 9149): 2 came, and the server did not answer the request"]);
+}
