@@ -96,3 +96,58 @@ impl Left {
         SessionFile { sessions, ..loaded.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use reprise_engine::{Receipt, Secret, Tls13Ticket, suite};
+    use reprise_wire::CipherSuite;
+
+    use super::*;
+
+    fn left(tickets: u8) -> Left {
+        let ticket = |number: u8| {
+            Session::Tls13(Tls13Ticket {
+                suite: suite::find(CipherSuite::TLS_AES_128_GCM_SHA256).unwrap(),
+                psk: Secret::new(&[7; 32]).unwrap(),
+                ticket: vec![number; 4],
+                lifetime: 3600,
+                age_add: 1,
+                max_early_data: None,
+                received: Receipt::fresh(Nanos(u64::from(number))),
+                alpn: None,
+            })
+        };
+        let sessions = (0..tickets).map(ticket).collect();
+        Left { server: "example.org:443".to_owned(), verified: true, sessions, at: Nanos(1_000) }
+    }
+
+    fn date() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+    }
+
+    #[test]
+    fn a_ticket_expires_by_the_calendar() {
+        let file = left(1).to_file(date());
+        let left_after = |seconds| file.fresh(date() + Duration::from_secs(seconds)).unwrap().len();
+        assert_eq!([left_after(0), left_after(3_590), left_after(3_601)], [1, 1, 0]);
+    }
+
+    #[test]
+    fn what_was_used_is_taken_out_and_nothing_else() {
+        let all = left(3);
+        let file = all.to_file(date());
+        let mut after = left(3);
+        after.sessions.remove(1);
+        let unused = after.unused_of(&file);
+        assert_eq!(unused.sessions, [file.sessions[0].clone(), file.sessions[2].clone()]);
+        assert_eq!(all.unused_of(&file), file);
+    }
+
+    #[test]
+    fn of_many_the_newest_are_kept() {
+        let file = left(40).to_file(date());
+        let sessions = file.fresh(date()).unwrap();
+        assert_eq!(sessions.len(), MAX_SESSIONS);
+        assert!(matches!(sessions.last(), Some(Session::Tls13(ticket)) if ticket.ticket == [39; 4]));
+    }
+}
