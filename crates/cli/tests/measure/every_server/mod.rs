@@ -1,93 +1,93 @@
-//! What is said of each connection is what the server says of it: every server of the lab, with its cache on and off and
-//! its tickets on and off, each version, each kind. The table of it stands in the guide.
+//! What is said of each connection is what the server says of it: every server of the lab, each version, each kind that it
+//! can do, with its cache on and off and its tickets on and off. The tables of it stand in the guide.
 
+mod beyond;
+mod column;
 mod subjects;
 mod table;
 
 use std::io::{self, Write};
+use std::panic::resume_unwind;
+use std::thread;
 
-use reprise_lab::servers::missing;
+use reprise_lab::servers::{NotRun, missing};
 use reprise_lab::{Identity, KeyKind};
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Version};
 
 use crate::harness::{Lab, assert_account_for};
+use beyond::Beyond;
+use column::COLUMNS;
 use subjects::{Setting, Subject};
 use table::{Row, Table};
 
 /// Samples of each kind, for each key.
 const COUNT: u32 = 3;
 
-const KEYS: [KeyKind; 2] = [KeyKind::Rsa2048, KeyKind::P256];
+const KEYS: [KeyKind; 2] = [KeyKind::P256, KeyKind::Rsa2048];
 
 #[test]
 fn every_server_agrees_connection_for_connection() {
     let lab = Lab::new();
     let identities = KEYS.map(|key| lab.identity(key));
-    let mut measured = Table::default();
-    for subject in subjects::all() {
-        if let Some(not_run) = subject.needs.iter().find_map(|program| missing(program)) {
-            not_run.announce();
-            continue;
+    let kinds = COLUMNS.map(|column| column.heading);
+    let mut abilities = Table::new("abilities", &[&kinds[..], &Beyond::ALL.map(Beyond::heading)].concat());
+    let mut settings = Table::new("settings", &[&["cache", "tickets"], &kinds[..]].concat());
+    let mut subjects = subjects::all();
+    subjects.retain(is_installed);
+    // Side by side: most of the time passes with servers that start.
+    let measured = thread::scope(|scope| {
+        let (lab, identities) = (&lab, &identities);
+        let measure = |subject| scope.spawn(move || Measured::new(lab, identities, subject));
+        let under_way: Vec<_> = subjects.iter().map(measure).collect();
+        under_way.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect::<Vec<_>>()
+    });
+    for (subject, Measured { mut kinds, beyond }) in subjects.iter().zip(measured) {
+        let row = |cells| Row { server: subject.name.to_owned(), version: subject.version.clone(), cells };
+        let best = (0..COLUMNS.len()).map(|index| column::best(&kinds, index));
+        abilities.rows.push(row(best.chain(beyond).collect()));
+        for (setting, cells) in subject.settings.iter().zip(&mut kinds) {
+            cells.splice(..0, [setting.cache.to_string(), setting.tickets.to_string()]);
         }
-        let rows = subject.settings.iter().map(|setting| row(&lab, &identities, &subject, setting));
-        measured.rows.extend(rows);
+        settings.rows.extend(kinds.into_iter().map(row));
     }
-    let _ = writeln!(io::stderr(), "{measured}");
-    table::hold_against_the_guide(&measured);
+    let _ = writeln!(io::stderr(), "{abilities}\n{settings}");
+    table::hold_against_the_guide(&[abilities, settings]);
 }
 
-/// Measures one server under one setting, with a key of each kind.
-fn row(lab: &Lab, identities: &[Identity], subject: &Subject, setting: &Setting) -> Row {
-    let cells: Vec<Vec<String>> = identities
+fn is_installed(subject: &Subject) -> bool {
+    let not_run = subject.needs.iter().find_map(|program| missing(program));
+    not_run.iter().for_each(NotRun::announce);
+    not_run.is_none()
+}
+
+/// What one server did.
+struct Measured {
+    /// For each of its settings, what became of each of [`COLUMNS`].
+    kinds: Vec<Vec<String>>,
+    /// For each of [`Beyond::ALL`].
+    beyond: Vec<String>,
+}
+
+impl Measured {
+    fn new(lab: &Lab, identities: &[Identity], subject: &Subject) -> Self {
+        let kinds = subject.settings.iter().map(|setting| kinds_of(lab, identities, subject, setting));
+        let beyond = Beyond::ALL.iter().map(|beyond| beyond.measure(lab, &identities[0], subject));
+        Self { kinds: kinds.collect(), beyond: beyond.collect() }
+    }
+}
+
+/// Measures one server under one setting, with a key of each kind: what became of each of [`COLUMNS`].
+fn kinds_of(lab: &Lab, identities: &[Identity], subject: &Subject, setting: &Setting) -> Vec<String> {
+    let mut cells: Vec<Vec<String>> = identities
         .iter()
         .map(|identity| {
             let case = format!("{} {setting:?} {}", subject.name, identity.label());
             let mut server = (setting.start)(identity);
-            let outcome = lab.measure(server.address()).count(COUNT).run().exits(0);
-            let document = outcome.document();
+            let document = lab.measure(server.address()).count(COUNT).run().exits(0).document();
             assert_account_for(&mut *server, &document, &case);
             COLUMNS.iter().map(|column| column.cell(&document)).collect()
         })
         .collect();
     // No server treats one kind of key otherwise than the other.
     assert!(cells.windows(2).all(|pair| pair[0] == pair[1]), "{} {setting:?}: {cells:?}", subject.name);
-    Row {
-        server: subject.name.to_owned(),
-        version: subject.version.clone(),
-        cache: setting.cache.to_string(),
-        tickets: setting.tickets.to_string(),
-        cells: cells.into_iter().next().unwrap_or_default(),
-    }
-}
-
-/// A column of the table: what was asked for.
-struct Column {
-    heading: &'static str,
-    tls: Version,
-    kind: Kind,
-}
-
-const COLUMNS: [Column; 5] = [
-    Column { heading: "1.2 `full`", tls: Version::Tls12, kind: Kind::Full },
-    Column { heading: "1.2 `id`", tls: Version::Tls12, kind: Kind::Id },
-    Column { heading: "1.2 `ticket`", tls: Version::Tls12, kind: Kind::Ticket },
-    Column { heading: "1.3 `full`", tls: Version::Tls13, kind: Kind::Full },
-    Column { heading: "1.3 `ticket`", tls: Version::Tls13, kind: Kind::Ticket },
-];
-
-impl Column {
-    fn cell(&self, document: &MeasureDocument) -> String {
-        let Some(run) = document.run(self.tls, self.kind) else { return "–".to_owned() };
-        match run.n {
-            0 => "refused".to_owned(),
-            n if n == u64::from(COUNT) => observed(run),
-            n => format!("{n} of {COUNT}"),
-        }
-    }
-}
-
-/// How it came about, where there is more than one way.
-fn observed(run: &Run) -> String {
-    run.observed.psk_mode.map_or_else(|| "yes".to_owned(), |mode| format!("`{}`", mode.name()))
+    cells.pop().unwrap_or_default()
 }

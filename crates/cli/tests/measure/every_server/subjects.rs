@@ -4,13 +4,15 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use reprise_lab::servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
     Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, find, missing,
 };
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
+
+use super::beyond::{Beyond, PSK};
 
 /// A server and every setting of it that resumption depends on.
 pub(super) struct Subject {
@@ -19,6 +21,19 @@ pub(super) struct Subject {
     pub(super) needs: &'static [&'static str],
     pub(super) version: String,
     pub(super) settings: Vec<Setting>,
+    /// How it is started for what it does only when told to.
+    pub(super) beyond: Vec<(Beyond, Start)>,
+}
+
+impl Subject {
+    fn told<Server: RealServer + 'static>(
+        mut self,
+        beyond: Beyond,
+        start: fn(&Identity) -> reprise_lab::Result<Server>,
+    ) -> Self {
+        self.beyond.push((beyond, Box::new(move |identity| Box::new(start(identity).unwrap()))));
+        self
+    }
 }
 
 /// One setting of a server, and how to start it so.
@@ -30,7 +45,7 @@ pub(super) struct Setting {
     pub(super) start: Start,
 }
 
-type Start = Box<dyn Fn(&Identity) -> Box<dyn RealServer>>;
+pub(super) type Start = Box<dyn Fn(&Identity) -> Box<dyn RealServer> + Send + Sync>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Switch {
@@ -69,30 +84,70 @@ pub(super) fn all() -> Vec<Subject> {
             let session_cache = if cache { SessionCache::Shared("1m".to_owned()) } else { SessionCache::Off };
             let config = NginxConfig::new(vec![identity.clone()]);
             Nginx::start(NginxConfig { session_cache, session_tickets: tickets, ..config })
+        })
+        .told(Beyond::PskKe, |identity| {
+            let server_directives = "ssl_conf_command Options AllowNoDHEKEX;".to_owned();
+            Nginx::start(NginxConfig { server_directives, ..NginxConfig::new(vec![identity.clone()]) })
+        })
+        .told(Beyond::Early, |identity| {
+            Nginx::start(NginxConfig { early_data: true, ..NginxConfig::new(vec![identity.clone()]) })
         }),
         subject("Apache", &["apache2"], "-v", |identity, session_cache, session_tickets| {
             Apache::start(ApacheConfig { session_cache, session_tickets, ..ApacheConfig::new(identity.clone()) })
+        })
+        .told(Beyond::PskKe, |identity| {
+            let directives = "SSLOpenSSLConfCmd Options AllowNoDHEKEX\n".to_owned();
+            Apache::start(ApacheConfig { directives, ..ApacheConfig::new(identity.clone()) })
         }),
         subject("HAProxy", &["haproxy"], "-v", |identity, cache, session_tickets| {
             let cache_size = if cache { 20_000 } else { 0 };
             HaProxy::start(HaProxyConfig { cache_size, session_tickets, ..HaProxyConfig::new(identity.clone()) })
+        })
+        .told(Beyond::Early, |identity| {
+            HaProxy::start(HaProxyConfig { early_data: true, ..HaProxyConfig::new(identity.clone()) })
         }),
         subject("OpenSSL s_server", &["openssl"], "version", |identity, cache, tickets| {
             SServer::start(SServerConfig { cache, tickets, ..SServerConfig::new(vec![identity.clone()]) })
+        })
+        .told(Beyond::PskKe, |identity| {
+            let extra = vec!["-allow_no_dhe_kex".to_owned()];
+            SServer::start(SServerConfig { extra, ..SServerConfig::new(vec![identity.clone()]) })
+        })
+        .told(Beyond::Psk, |identity| {
+            SServer::start(SServerConfig { psk: psk(), ..SServerConfig::new(vec![identity.clone()]) })
         }),
         subject("gnutls-serv", &["gnutls-serv"], "--version", |identity, session_database, session_tickets| {
             let config = GnutlsServConfig::new(identity.clone());
             GnutlsServ::start(GnutlsServConfig { session_database, session_tickets, ..config })
+        })
+        .told(Beyond::PskKe, |identity| {
+            let priority = ":+PSK".to_owned();
+            GnutlsServ::start(GnutlsServConfig { priority, ..GnutlsServConfig::new(identity.clone()) })
+        })
+        .told(Beyond::Psk, |identity| {
+            let priority = ":+ECDHE-PSK".to_owned();
+            GnutlsServ::start(GnutlsServConfig { psk: psk(), priority, ..GnutlsServConfig::new(identity.clone()) })
         }),
-        rustls(),
+        rustls().told(Beyond::Early, |identity| {
+            let config = EmbeddedConfig { resumption: Resumption::Id, ..EmbeddedConfig::new(identity.clone()) };
+            EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })
+        }),
         go(),
         subject("Node", &["node"], "--version", |identity, session_store, session_tickets| {
             Node::start(NodeConfig { session_store, session_tickets, ..NodeConfig::new(identity.clone()) })
-        }),
+        })
+        .told(Beyond::PskKe, |identity| {
+            Node::start(NodeConfig { allow_no_dhe_kex: true, ..NodeConfig::new(identity.clone()) })
+        })
+        .told(Beyond::Psk, |identity| Node::start(NodeConfig { psk: psk(), ..NodeConfig::new(identity.clone()) })),
         subject("Java", &["java", "javac"], "-version", |identity, session_cache, session_tickets| {
             Java::start(JavaConfig { session_cache, session_tickets, ..JavaConfig::new(identity.clone()) })
         }),
     ]
+}
+
+fn psk() -> Option<(String, String)> {
+    Some((PSK.0.to_owned(), PSK.1.to_owned()))
 }
 
 /// A server that has a cache and tickets, each on or off by itself.
@@ -108,7 +163,7 @@ fn subject<Server: RealServer + 'static>(
         tickets: tickets.into(),
         start: Box::new(move |identity| Box::new(start(identity, cache, tickets).unwrap())),
     });
-    Subject { name, needs, version: version(needs[0], version_argument), settings: settings.into() }
+    Subject { name, needs, version: version(needs[0], version_argument), settings: settings.into(), beyond: Vec::new() }
 }
 
 /// The embedded server has one or the other.
@@ -121,16 +176,16 @@ fn rustls() -> Subject {
         });
         Setting { cache: cache.into(), tickets: tickets.into(), start }
     });
-    Subject { name: "rustls", needs: &[], version: locked_version("rustls"), settings: settings.into() }
+    Subject { name: "rustls", needs: &[], version: locked_version("rustls"), settings: settings.into(), beyond: Vec::new() }
 }
 
 /// Go has tickets alone; the program is built once.
 fn go() -> Subject {
     const NEEDS: &[&str] = &["go"];
-    let program = missing(NEEDS[0]).is_none().then(|| Rc::new(GoProgram::build().unwrap()));
+    let program = missing(NEEDS[0]).is_none().then(|| Arc::new(GoProgram::build().unwrap()));
     let settings = program.into_iter().flat_map(|program| {
         [false, true].map(|session_tickets| {
-            let program = Rc::clone(&program);
+            let program = Arc::clone(&program);
             let start: Start = Box::new(move |identity| {
                 let config = GoConfig { session_tickets, ..GoConfig::new(identity.clone()) };
                 Box::new(Go::start(&program, config).unwrap())
@@ -138,7 +193,13 @@ fn go() -> Subject {
             Setting { cache: Switch::None, tickets: session_tickets.into(), start }
         })
     });
-    Subject { name: "Go", needs: NEEDS, version: version(NEEDS[0], "version"), settings: settings.collect() }
+    Subject {
+        name: "Go",
+        needs: NEEDS,
+        version: version(NEEDS[0], "version"),
+        settings: settings.collect(),
+        beyond: Vec::new(),
+    }
 }
 
 /// The first number with dots in what the program says of itself; nothing if it is not installed.
