@@ -8,7 +8,10 @@ pub(crate) fn run(bytes: &[u8]) {
     assert!(!target.host.is_empty() && target.port != 0 && target.path.starts_with('/'), "{target:?}");
     // What goes into a request must not end a line of it.
     assert!(!target.path.chars().chain(target.host.chars()).any(char::is_control), "{target:?}");
+    // A port may be written out that was not given, and one that was need not be.
+    let alike = |target: Target| Target { port_is_given: false, ..target };
+    let target = alike(target);
     for written in [format!("{}{}", target.authority(), target.path), format!("https://{target}{}", target.path)] {
-        assert_eq!(written.parse().as_ref(), Ok(&target), "{written:?} was written for {text:?}");
+        assert_eq!(written.parse().map(alike).as_ref(), Ok(&target), "{written:?} was written for {text:?}");
     }
 }

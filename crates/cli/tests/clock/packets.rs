@@ -38,12 +38,13 @@ impl Capture {
     }
 
     /// Ends the capture once it holds the end of each of these connections, and reads it with the secrets of `key_log`.
-    pub(crate) fn finish(mut self, key_log: &Path, port: u16, clients: &[u16]) -> BTreeMap<u16, Packets> {
-        let mut connections = BTreeMap::new();
+    pub(crate) fn finish(mut self, key_log: &Path, port: u16, clients: &[u16]) -> BTreeMap<u16, Vec<Packets>> {
+        let mut connections: BTreeMap<u16, Vec<Packets>> = BTreeMap::new();
         // What was captured is written in batches: the file is read until it is complete.
         wait_until("every packet in the capture", || {
             connections = read(&self.file, key_log, port);
-            clients.iter().all(|client| connections.get(client).is_some_and(|it: &Packets| it.closing.is_some()))
+            let is_whole = |client| connections.get(client).is_some_and(|them| them.iter().all(|it| it.closing.is_some()));
+            clients.iter().all(is_whole)
         });
         kill_process(Pid::from_child(&self.dumpcap), Signal::INT).unwrap();
         self.dumpcap.wait().unwrap();
@@ -103,8 +104,8 @@ struct Frame<'f> {
     application_data: bool,
 }
 
-/// By the client's port.
-fn read(file: &Path, key_log: &Path, port: u16) -> BTreeMap<u16, Packets> {
+/// By the client's port, which on a busy machine may serve more than one connection in turn.
+fn read(file: &Path, key_log: &Path, port: u16) -> BTreeMap<u16, Vec<Packets>> {
     let mut tshark = Command::new("tshark");
     tshark.arg("-r").arg(file).arg("-o").arg(format!("tls.keylog_file:{}", key_log.display()));
     tshark.args(["-d", &format!("tcp.port=={port},tls"), "-T", "fields", "-E", "separator=;"]);
@@ -113,7 +114,7 @@ fn read(file: &Path, key_log: &Path, port: u16) -> BTreeMap<u16, Packets> {
     }
     // A file that is being written may end in the middle of a packet, which tshark says and leaves out.
     let output = tshark.stdin(Stdio::null()).output().unwrap();
-    let mut connections: BTreeMap<u16, Packets> = BTreeMap::new();
+    let mut connections: BTreeMap<u16, Vec<Packets>> = BTreeMap::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let [at, from, to, syn, bytes, content_types] = line.split(';').collect::<Vec<_>>().try_into().unwrap();
         let from_client = to == port.to_string();
@@ -121,7 +122,13 @@ fn read(file: &Path, key_log: &Path, port: u16) -> BTreeMap<u16, Packets> {
         // As tshark has decrypted them: 23 is application data (RFC 8446 §5.1).
         let application_data = content_types.split(',').any(|content_type| content_type == "23");
         let frame = Frame { syn: matches!(syn, "1" | "True"), bytes, application_data };
-        connections.entry(client.parse().unwrap()).or_default().take(nanoseconds(at), from_client, &frame);
+        let connections = connections.entry(client.parse().unwrap()).or_default();
+        if from_client && frame.syn {
+            connections.push(Packets::default());
+        }
+        if let Some(connection) = connections.last_mut() {
+            connection.take(nanoseconds(at), from_client, &frame);
+        }
     }
     connections
 }

@@ -60,15 +60,18 @@ const fn suite(iana: &'static str, openssl: &'static str, cipher: &'static str, 
 }
 
 const GROUPS: [&str; 3] = ["x25519", "secp256r1", "secp384r1"];
+/// Under TLS 1.3 alone; of these clients, rustls' has it too, and of these servers.
+const HYBRID: &str = "X25519MLKEM768";
 
 /// Every suite and group of either version to every server, ALPN and the client's certificate taking turns.
 pub(crate) fn combinations(servers: &Servers) -> Vec<Combination> {
     let mut combinations = Vec::new();
     for &Server { name, address, asks_for_certificate, resumes } in servers.all() {
-        let offers = [(Version::Tls12, &TLS12[..]), (Version::Tls13, &TLS13[..])];
-        for (version, suites) in offers {
+        let hybrid = [GROUPS.as_slice(), &[HYBRID]].concat();
+        let offers = [(Version::Tls12, &TLS12[..], GROUPS.to_vec()), (Version::Tls13, &TLS13[..], hybrid)];
+        for (version, suites, groups) in offers {
             for suite in suites {
-                for group in GROUPS {
+                for &group in &groups {
                     let turn = combinations.len();
                     combinations.push(Combination {
                         server: name,

@@ -12,12 +12,13 @@ use crate::openssl::patiently;
 use crate::ours::certificate;
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
+    let priority = priority(combination, gnutls_group(combination.group)?);
     let mut command = patiently("gnutls-cli");
     let port = combination.address.port().to_string();
     command.args(["--resume", "--sni-hostname", "localhost", "--verify-hostname", "localhost"]);
     // Under TLS 1.3 it would else leave before the ticket comes; and where none comes, it would wait for ever.
     command.args((combination.resumes && combination.version == Version::Tls13).then_some("--waitresumption"));
-    command.args(["--port", &port, "--x509cafile"]).arg(lab.ca()).args(["--priority", &priority(combination)]);
+    command.args(["--port", &port, "--x509cafile"]).arg(lab.ca()).args(["--priority", &priority]);
     if combination.alpn {
         command.args(["--alpn", "http/1.1"]);
     }
@@ -39,13 +40,8 @@ pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
 }
 
 /// Everything off, and this offer on.
-fn priority(combination: &Combination) -> String {
+fn priority(combination: &Combination, group: &str) -> String {
     let (cipher, exchange) = combination.suite.gnutls;
-    let group = match combination.group {
-        "x25519" => "GROUP-X25519",
-        "secp256r1" => "GROUP-SECP256R1",
-        _ => "GROUP-SECP384R1",
-    };
     let version = combination.version.number();
     let exchange = if exchange.is_empty() { String::new() } else { format!(":-KX-ALL:+{exchange}") };
     format!("NORMAL:-VERS-ALL:+VERS-TLS{version}:-GROUP-ALL:+{group}:-CIPHER-ALL:+{cipher}{exchange}")
@@ -75,6 +71,16 @@ fn account(said: &str, combination: &Combination) -> Visit {
             .then(|| yes(line("- Options: ").is_some_and(|options| options.contains("extended master secret")))),
         certificate_requested: None,
     })
+}
+
+/// `None` for those that it does not know.
+fn gnutls_group(iana: &str) -> Option<&str> {
+    match iana {
+        "x25519" => Some("GROUP-X25519"),
+        "secp256r1" => Some("GROUP-SECP256R1"),
+        "secp384r1" => Some("GROUP-SECP384R1"),
+        _ => None,
+    }
 }
 
 fn iana_group(gnutls: &str) -> &str {

@@ -12,18 +12,18 @@ use crate::harness::{DEADLINE, Lab};
 use crate::ours::certificate;
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
+    let group = openssl_group(combination.group)?;
     let directory = tempfile::tempdir_in(lab.directory()).unwrap();
     let session = directory.path().join("session.pem");
-    let first = connect(lab, combination, &["-sess_out"], &session);
-    let second = session.exists().then(|| connect(lab, combination, &["-sess_in"], &session));
+    let first = connect(lab, combination, &["-curves", group, "-sess_out"], &session);
+    let second = session.exists().then(|| connect(lab, combination, &["-curves", group, "-sess_in"], &session));
     Some(Visits { first, second })
 }
 
-fn connect(lab: &Lab, combination: &Combination, flag: &[&str], session: &Path) -> Visit {
+fn connect(lab: &Lab, combination: &Combination, flags: &[&str], session: &Path) -> Visit {
     let mut command = patiently("openssl");
     command.args(["s_client", "-ign_eof", "-verify_return_error", "-servername", "localhost", "-connect"]);
-    command.arg(combination.address.to_string()).arg("-CAfile").arg(lab.ca()).args(flag).arg(session);
-    command.args(["-curves", openssl_group(combination.group)]);
+    command.arg(combination.address.to_string()).arg("-CAfile").arg(lab.ca()).args(flags).arg(session);
     match combination.version {
         Version::Tls12 => command.args(["-tls1_2", "-cipher", combination.suite.openssl]),
         Version::Tls13 => command.args(["-tls1_3", "-ciphersuites", combination.suite.openssl]),
@@ -76,11 +76,13 @@ fn account(said: &str, combination: &Combination) -> Visit {
     })
 }
 
-fn openssl_group(iana: &str) -> &str {
+/// `None` for those that it does not know.
+fn openssl_group(iana: &str) -> Option<&str> {
     match iana {
-        "x25519" => "X25519",
-        "secp256r1" => "P-256",
-        _ => "P-384",
+        "x25519" => Some("X25519"),
+        "secp256r1" => Some("P-256"),
+        "secp384r1" => Some("P-384"),
+        _ => None,
     }
 }
 

@@ -75,9 +75,14 @@ fn connect(config: &Arc<ClientConfig>, combination: &Combination) -> Visit {
         resumed: tls.handshake_kind() == Some(HandshakeKind::Resumed),
         version: Some(if tls.protocol_version() == Some(ProtocolVersion::TLSv1_3) { "1.3" } else { "1.2" }.to_owned()),
         cipher: tls.negotiated_cipher_suite().map(|suite| text(format!("{:?}", suite.suite()))),
-        group: tls.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name()).to_lowercase()),
+        group: tls.negotiated_key_exchange_group().map(|group| iana_group(&format!("{:?}", group.name()))),
         alpn: Some(tls.alpn_protocol().map_or_else(|| "none".to_owned(), |name| String::from_utf8_lossy(name).into_owned())),
         extended_master_secret: None,
         certificate_requested: None,
     })
+}
+
+/// It says X25519 and secp256r1.
+fn iana_group(rustls: &str) -> String {
+    if rustls == "X25519" { rustls.to_lowercase() } else { rustls.to_owned() }
 }
