@@ -12,6 +12,10 @@ use crate::harness::{Lab, Outcome, wait_until};
 
 const COUNT: u32 = 4;
 
+/// What Dovecot serves, and how many round trips lie before the first byte that is said under TLS 1.3: the greeting, the
+/// answer to STARTTLS or STLS, and the handshake.
+const MAIL: [(MailAccess, &str, u64); 2] = [(MailAccess::Imap, "imap", 3), (MailAccess::Pop3, "pop3", 3)];
+
 fn measure(lab: &Lab, address: std::net::SocketAddr, protocol: &str) -> Outcome {
     lab.measure(address).args(["--starttls", protocol]).count(COUNT).run().exits(0)
 }
@@ -70,32 +74,37 @@ fn an_smtp_server_that_resumes_for_nobody() {
 }
 
 #[test]
-fn an_imap_server_whose_processes_share_their_keys() {
+fn a_mail_server_whose_processes_share_their_keys() {
     reprise_lab::require!("dovecot");
-    let lab = Lab::new();
-    let server = Dovecot::start(&lab.identity(KeyKind::P256), MailAccess::Imap, LoginProcesses::Shared).unwrap();
-    let outcome = measure(&lab, server.address(), "imap");
-    assert_known(&outcome.document(), || server.connected().unwrap());
-    for tls in [Version::Tls12, Version::Tls13] {
-        let ticket = outcome.measured(tls, Kind::Ticket);
-        assert_eq!(ticket.n, u64::from(COUNT), "{tls}");
-        assert_phases(&ticket);
+    for (access, protocol, round_trips) in MAIL {
+        let lab = Lab::new();
+        let server = Dovecot::start(&lab.identity(KeyKind::P256), access, LoginProcesses::Shared).unwrap();
+        let outcome = measure(&lab, server.address(), protocol);
+        assert_known(&outcome.document(), || server.connected().unwrap());
+        for tls in [Version::Tls12, Version::Tls13] {
+            let ticket = outcome.measured(tls, Kind::Ticket);
+            assert_eq!(ticket.n, u64::from(COUNT), "{protocol} {tls}");
+            assert_phases(&ticket);
+        }
+        assert_eq!(outcome.measured(Version::Tls13, Kind::Full).round_trips, Some(round_trips), "{protocol}");
     }
 }
 
 /// Dovecot's default: a process for each connection, whose keys go with it.
 #[test]
-fn an_imap_server_with_a_process_for_each_connection_never_resumes() {
+fn a_mail_server_with_a_process_for_each_connection_never_resumes() {
     reprise_lab::require!("dovecot");
-    let lab = Lab::new();
-    let server = Dovecot::start(&lab.identity(KeyKind::P256), MailAccess::Imap, LoginProcesses::OneEach).unwrap();
-    let outcome = measure(&lab, server.address(), "imap");
-    assert_known(&outcome.document(), || server.connected().unwrap());
-    for tls in [Version::Tls12, Version::Tls13] {
-        let run = outcome.measured(tls, Kind::Ticket);
-        assert_eq!((run.n, run.observed.kinds.of(Kind::Full)), (0, u64::from(COUNT)), "{tls}");
+    for (access, protocol, _) in MAIL {
+        let lab = Lab::new();
+        let server = Dovecot::start(&lab.identity(KeyKind::P256), access, LoginProcesses::OneEach).unwrap();
+        let outcome = measure(&lab, server.address(), protocol);
+        assert_known(&outcome.document(), || server.connected().unwrap());
+        for tls in [Version::Tls12, Version::Tls13] {
+            let run = outcome.measured(tls, Kind::Ticket);
+            assert_eq!((run.n, run.observed.kinds.of(Kind::Full)), (0, u64::from(COUNT)), "{protocol} {tls}");
+        }
+        outcome.shows(&["tickets arrive and are never accepted", "service_count = 0"]);
     }
-    outcome.shows(&["tickets arrive and are never accepted", "service_count = 0"]);
 }
 
 /// PostgreSQL switches tickets and cache off by itself.
