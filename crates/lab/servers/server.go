@@ -1,4 +1,5 @@
-// An HTTPS server on Go's crypto/tls which says of each connection what crypto/tls says of it.
+// An HTTPS server on Go's crypto/tls and net/http which says of each connection what crypto/tls says of it. It speaks
+// HTTP/2 to whom ALPN says so.
 //
 //	server PORT CERTIFICATE KEY LOWEST HIGHEST [no-tickets]
 //
@@ -6,18 +7,17 @@
 package main
 
 import (
-	"bufio"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"log"
 	"net"
+	"net/http"
 	"os"
 	"reflect"
 )
 
 var versions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
-
-const response = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n"
 
 func main() {
 	arguments := os.Args[1:]
@@ -33,40 +33,67 @@ func main() {
 		MinVersion:             versions[arguments[3]],
 		MaxVersion:             versions[arguments[4]],
 		SessionTicketsDisabled: len(arguments) > 5 && arguments[5] == "no-tickets",
+		NextProtos:             []string{"h2", "http/1.1"},
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", arguments[0]))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("listening")
-	for {
-		socket, err := listener.Accept()
-		if err != nil {
-			log.Fatal(err)
-		}
-		go serve(socket, config)
+	served := &http.Server{
+		Handler:   http.HandlerFunc(answer),
+		TLSConfig: config,
+		// Clients that break off are what tests do.
+		ErrorLog: log.New(io.Discard, "", 0),
 	}
+	log.Fatal(served.Serve(greeted(listener, config)))
 }
 
-func serve(socket net.Conn, config *tls.Config) {
-	connection := tls.Server(socket, config)
-	defer connection.Close()
-	if connection.Handshake() != nil {
-		return
+func answer(response http.ResponseWriter, request *http.Request) {
+	response.Header().Set("Content-Type", "text/plain")
+	if request.ProtoMajor == 1 {
+		response.Header().Set("Connection", "close")
 	}
+	fmt.Fprintln(response, "ok")
+}
+
+// handshaken hands on connections whose handshake is done and told of, whether or not a request follows.
+type handshaken struct {
+	net.Listener
+	connections chan net.Conn
+}
+
+func (from handshaken) Accept() (net.Conn, error) {
+	return <-from.connections, nil
+}
+
+func greeted(listener net.Listener, config *tls.Config) net.Listener {
+	connections := make(chan net.Conn)
+	go func() {
+		for {
+			socket, err := listener.Accept()
+			if err != nil {
+				log.Fatal(err)
+			}
+			go func() {
+				connection := tls.Server(socket, config)
+				if connection.Handshake() != nil {
+					connection.Close()
+					return
+				}
+				tell(connection)
+				connections <- connection
+			}()
+		}
+	}()
+	return handshaken{listener, connections}
+}
+
+func tell(connection *tls.Conn) {
 	state := connection.ConnectionState()
-	port := socket.RemoteAddr().(*net.TCPAddr).Port
+	port := connection.RemoteAddr().(*net.TCPAddr).Port
 	cipher := tls.CipherSuiteName(state.CipherSuite)
 	fmt.Println("account", port, state.DidResume, versionName(state.Version), cipher, group(state))
-
-	request := bufio.NewReader(connection)
-	for line := ""; line != "\r\n"; {
-		var err error
-		if line, err = request.ReadString('\n'); err != nil {
-			return
-		}
-	}
-	fmt.Fprint(connection, response)
 }
 
 func versionName(version uint16) string {

@@ -1,20 +1,25 @@
 //! HTTP/2 where ALPN chose it, and HTTP/1.1 where it did not.
 
-use reprise_lab::servers::{Nginx, NginxConfig};
+use std::net::SocketAddr;
+
+use reprise_lab::servers::{Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
 use reprise_lab::{KeyKind, Resumption};
 use reprise_trace::{Kind, Phase, Version};
 
 use crate::harness::{Lab, assert_account_for, second_server};
 
-#[test]
-fn nginx_agrees_on_every_connection() {
-    reprise_lab::require!("nginx");
-    let lab = Lab::new();
+/// An nginx that speaks HTTP/2, and where.
+fn nginx(lab: &Lab) -> (Nginx, SocketAddr) {
     let identity = lab.identity(KeyKind::P256);
-    let (server, address) = second_server(&lab, &identity, "ssl http2", "");
-    let mut nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+    let (server, address) = second_server(lab, &identity, "ssl http2", "");
+    (Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap(), address)
+}
+
+/// Every connection is the server's own, chose h2 and got its answer.
+#[track_caller]
+fn assert_speaks(lab: &Lab, server: &mut dyn RealServer, address: SocketAddr) {
     let outcome = lab.measure(address).args(["--alpn", "h2,http/1.1"]).count(5).run().exits(0);
-    assert_account_for(&mut nginx, &outcome.document(), "h2");
+    assert_account_for(server, &outcome.document(), "h2");
     for tls in [Version::Tls12, Version::Tls13] {
         for kind in [Kind::Full, Kind::Ticket] {
             let run = outcome.measured(tls, kind);
@@ -26,12 +31,27 @@ fn nginx_agrees_on_every_connection() {
 }
 
 #[test]
+fn nginx_agrees_on_every_connection() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let (mut nginx, address) = nginx(&lab);
+    assert_speaks(&lab, &mut nginx, address);
+}
+
+#[test]
+fn go_agrees_on_every_connection() {
+    reprise_lab::require!("go");
+    let lab = Lab::new();
+    let mut go = Go::start(&GoProgram::build().unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap();
+    let address = go.address();
+    assert_speaks(&lab, &mut go, address);
+}
+
+#[test]
 fn a_connection_that_is_kept_alive_carries_a_second_stream() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let (server, address) = second_server(&lab, &identity, "ssl http2", "");
-    let nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+    let (nginx, address) = nginx(&lab);
     for (path, status) in [("/100k", 200), ("/nothing", 404)] {
         let arguments = ["--alpn", "h2", "--connections", "keepalive", "--path", path, "-H", "X-Test: 1", "--tls", "1.3"];
         let outcome = lab.measure(address).args(arguments).count(3).run().exits(0);

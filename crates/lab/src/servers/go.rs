@@ -12,7 +12,8 @@ pub struct GoProgram {
     ground: Ground,
 }
 
-/// A running Go program that answers every request with 200. Its account is `tls.ConnectionState.DidResume`.
+/// A running Go program that answers every request with 200, by HTTP/2 where ALPN offers it. Its account is
+/// `tls.ConnectionState.DidResume`.
 #[derive(Debug)]
 pub struct Go {
     site: Site,
