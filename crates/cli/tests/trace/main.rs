@@ -10,6 +10,7 @@ mod ladders;
 mod outputs;
 mod refusals;
 mod resumptions;
+mod routes;
 mod traced;
 mod usage;
 mod witness;

@@ -71,6 +71,9 @@ fn figures(trace: &Trace, unit: Unit) -> Table {
         Column::words(""),
         Column::figures("messages", ""),
         Column::figures("round", "trips"),
+        // What lies before TLS is shown where there is such.
+        Column::figures("proxy", unit.symbol()),
+        Column::figures("starttls", unit.symbol()),
         Column::figures("tls", unit.symbol()),
         Column::figures("total", unit.symbol()),
         Column::figures("sent", "bytes"),
@@ -91,6 +94,8 @@ fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {
     let figures = vec![
         Some(Figure::count(connection.handshake_messages())),
         Some(Figure::count(connection.round_trips)),
+        time(connection.phases.proxy),
+        time(connection.phases.starttls),
         time(connection.phases.tls),
         time(connection.phases.total),
         Some(Figure::count(connection.sent.0)),
@@ -107,6 +112,8 @@ fn savings(full: &TracedConnection, resumed: &TracedConnection, unit: Unit) -> D
     let figures = vec![
         count(full.handshake_messages(), resumed.handshake_messages()),
         count(full.round_trips, resumed.round_trips),
+        time(full.phases.proxy, resumed.phases.proxy),
+        time(full.phases.starttls, resumed.phases.starttls),
         time(full.phases.tls, resumed.phases.tls),
         time(full.phases.total, resumed.phases.total),
         count(full.sent.0, resumed.sent.0),
