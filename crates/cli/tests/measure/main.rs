@@ -8,6 +8,7 @@ mod client_authentication;
 mod client_keys;
 mod conditions;
 mod connection_reuse;
+mod connections_that_ask_why;
 mod documents;
 mod dying_target;
 mod early_data;
