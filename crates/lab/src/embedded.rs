@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use account::{ConnectionAccount, HandshakeFailure};
-pub use config::{ClientAuth, EmbeddedConfig, Resumption, Versions};
+pub use config::{Application, ClientAuth, EmbeddedConfig, Resumption, Turn, Versions};
 
 use crate::Result;
 use crate::listener::Listener;
@@ -41,9 +41,9 @@ impl EmbeddedServer {
     pub fn start(config: EmbeddedConfig) -> Result<Self> {
         let tls = config.to_rustls()?;
         let ledger = Arc::new(Ledger::default());
-        let (shared, timeouts) = (Arc::clone(&ledger), config.timeouts());
+        let (shared, timeouts, application) = (Arc::clone(&ledger), config.timeouts(), config.application);
         let listener = Listener::start(config.listen, config.max_connections, move |guest| {
-            connection::serve(guest, &tls, &shared, timeouts);
+            connection::serve(guest, &tls, &shared, timeouts, &application);
         })?;
         Ok(Self { listener, ledger })
     }
@@ -66,6 +66,12 @@ impl EmbeddedServer {
     #[must_use]
     pub fn failures(&self) -> Vec<HandshakeFailure> {
         self.ledger.failures()
+    }
+
+    /// What was said against the dialogue of [`Application::Dialogue`]: of the latest 65,536 such connections.
+    #[must_use]
+    pub fn misheard(&self) -> Vec<String> {
+        self.ledger.misheard()
     }
 
     /// How many handshakes were completed in all.

@@ -41,7 +41,9 @@ mod scripted;
 pub mod servers;
 
 pub use authority::{Authority, ServerSpec, Validity};
-pub use embedded::{ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Versions};
+pub use embedded::{
+    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn, Versions,
+};
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;

@@ -9,8 +9,8 @@ use std::thread;
 
 use client::{Client, s_client, s_client_output};
 use reprise_lab::{
-    Authority, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, NamedGroup, Resumption,
-    ServerSpec, Versions,
+    Application, Authority, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, NamedGroup,
+    Resumption, ServerSpec, Turn, Versions,
 };
 
 const RESUMPTIONS: [(Resumption, bool); 4] =
@@ -53,6 +53,16 @@ fn rustls_client_and_witness_agree_on_resumption() {
             }
         }
     }
+}
+
+#[test]
+fn a_dialogue_that_the_client_does_not_keep_to_is_noted() {
+    let authority = Authority::new().unwrap();
+    let application = Application::Dialogue(vec![Turn::Says(b"220 mail\r\n".to_vec()), Turn::Hears(b"EHLO".to_vec())]);
+    let config = EmbeddedConfig { application, ..EmbeddedConfig::new(identity(&authority, KeyKind::P256)) };
+    let server = EmbeddedServer::start(config).unwrap();
+    let _ = Client::new(&authority, Versions::Tls13).fetch(server.address(), "/");
+    assert_eq!((server.completed(), server.misheard()), (1, vec!["heard GET , not EHLO".to_owned()]));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `--proxy`: what the proxy is asked byte for byte, what becomes of the phases, and every way in which it may refuse.
 
-use reprise_lab::{Resumption, ScriptedServer, Step};
+use reprise_lab::{Resumption, ScriptedServer, Step, Turn};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Gate, Lab, Outcome, Turn, hears, says};
+use crate::harness::{Gate, Lab, Outcome, hears, says};
 
 const USER_AGENT: &str = concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"));
 const TUNNEL: &str = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 Connection established\r\nContent-Length: 9\r\n\r\n";

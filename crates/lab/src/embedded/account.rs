@@ -56,6 +56,7 @@ struct Pages {
     completed: u64,
     accounts: BTreeMap<u64, ConnectionAccount>,
     failures: VecDeque<HandshakeFailure>,
+    misheard: VecDeque<String>,
 }
 
 /// Where an account stands in the ledger.
@@ -86,6 +87,18 @@ impl Ledger {
         if pages.failures.len() > KEPT {
             pages.failures.pop_front();
         }
+    }
+
+    pub(super) fn enter_misheard(&self, what: String) {
+        let mut pages = lock(&self.pages);
+        pages.misheard.push_back(what);
+        if pages.misheard.len() > KEPT {
+            pages.misheard.pop_front();
+        }
+    }
+
+    pub(super) fn misheard(&self) -> Vec<String> {
+        lock(&self.pages).misheard.iter().cloned().collect()
     }
 
     pub(super) fn accounts(&self) -> Vec<ConnectionAccount> {

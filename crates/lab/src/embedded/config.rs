@@ -35,6 +35,8 @@ pub struct EmbeddedConfig {
     pub cipher_suites: Vec<CipherSuite>,
     /// The key exchange groups, the preferred first; empty for rustls' own choice.
     pub groups: Vec<NamedGroup>,
+    /// What is said under TLS.
+    pub application: Application,
     /// Where to listen; port 0 for a free one.
     pub listen: SocketAddr,
     /// How many connections are served at a time; further ones wait.
@@ -43,6 +45,26 @@ pub struct EmbeddedConfig {
     pub handshake_timeout: Duration,
     /// How long a kept connection may be silent.
     pub idle_timeout: Duration,
+}
+
+/// What an embedded server says under TLS.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Application {
+    /// HTTP/1.1.
+    #[default]
+    Http,
+    /// A dialogue, once; then the connection closes. What is said against it ends it, and stands in
+    /// [`EmbeddedServer::misheard`](crate::EmbeddedServer::misheard).
+    Dialogue(Vec<Turn>),
+}
+
+/// One line of a dialogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// The server says this.
+    Says(Vec<u8>),
+    /// The server waits for exactly these bytes.
+    Hears(Vec<u8>),
 }
 
 /// How an embedded server resumes sessions.
@@ -94,6 +116,7 @@ impl EmbeddedConfig {
             alpn: vec![b"http/1.1".to_vec()],
             cipher_suites: Vec::new(),
             groups: Vec::new(),
+            application: Application::Http,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             max_connections: 64,
             handshake_timeout: Duration::from_secs(10),

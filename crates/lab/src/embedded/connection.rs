@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
 use super::account::{ConnectionAccount, Entry, HandshakeFailure, Ledger};
+use super::config::{Application, Turn};
 use super::http::{self, Answer, Parsed};
 use crate::listener::Guest;
 
@@ -20,7 +21,13 @@ pub(super) struct Timeouts {
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Serves one connection to its end.
-pub(super) fn serve(guest: &Guest<'_>, config: &Arc<ServerConfig>, ledger: &Ledger, timeouts: Timeouts) {
+pub(super) fn serve(
+    guest: &Guest<'_>,
+    config: &Arc<ServerConfig>,
+    ledger: &Ledger,
+    timeouts: Timeouts,
+    application: &Application,
+) {
     let Ok(tls) = ServerConnection::new(Arc::clone(config)) else { return };
     let mut connection = Connection { tls, socket: &guest.stream, inbox: Vec::new(), early_data: None };
     let peer_port = guest.peer.port();
@@ -28,7 +35,14 @@ pub(super) fn serve(guest: &Guest<'_>, config: &Arc<ServerConfig>, ledger: &Ledg
         Ok(handshake) => {
             let entry = ledger.enter(connection.account(peer_port, handshake));
             let _ = connection.socket.set_read_timeout(Some(timeouts.idle));
-            let _ = connection.answer_requests(entry, ledger);
+            match application {
+                Application::Http => drop(connection.answer_requests(entry, ledger)),
+                Application::Dialogue(turns) => {
+                    if let Err(end) = connection.converse(turns) {
+                        ledger.enter_misheard(end.to_string());
+                    }
+                }
+            }
         }
         Err(End::BeforeFirstByte) => return,
         Err(end) => ledger.enter_failure(HandshakeFailure { peer_port, reason: end.to_string() }),
@@ -50,6 +64,8 @@ enum End {
     BeforeFirstByte,
     #[error("the client closed the connection")]
     Closed,
+    #[error("heard {heard}, not {expected}")]
+    Misheard { heard: String, expected: String },
     #[error("the handshake took too long")]
     TooSlow,
     #[error(transparent)]
@@ -130,6 +146,33 @@ impl Connection<'_> {
                         return Ok(());
                     }
                 }
+            }
+        }
+    }
+
+    fn converse(&mut self, turns: &[Turn]) -> Result<(), End> {
+        for turn in turns {
+            match turn {
+                Turn::Says(bytes) => self.write_all(bytes)?,
+                Turn::Hears(expected) => self.hear(expected)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, expected: &[u8]) -> Result<(), End> {
+        loop {
+            let heard = self.inbox.get(..self.inbox.len().min(expected.len())).unwrap_or_default();
+            if !expected.starts_with(heard) {
+                let (heard, expected) = (heard.escape_ascii().to_string(), expected.escape_ascii().to_string());
+                return Err(End::Misheard { heard, expected });
+            }
+            if heard.len() == expected.len() {
+                self.inbox.drain(..expected.len());
+                return Ok(());
+            }
+            if self.receive()? == 0 {
+                return Err(End::Closed);
             }
         }
     }

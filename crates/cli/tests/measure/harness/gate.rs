@@ -6,13 +6,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// One line of the script.
-#[derive(Clone)]
-pub(crate) enum Turn {
-    Says(Vec<u8>),
-    /// Waits for exactly these bytes.
-    Hears(Vec<u8>),
-}
+use reprise_lab::Turn;
 
 /// Its threads end with the connections that they serve, and the listening one with the test.
 pub(crate) struct Gate {

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub(crate) use gate::{Gate, Turn, hears, says};
+pub(crate) use gate::{Gate, hears, says};
 pub(crate) use lab::{Lab, second_server};
 pub(crate) use outcome::Outcome;
 pub(crate) use reprise::{Reprise, Running};
