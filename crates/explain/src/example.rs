@@ -33,6 +33,7 @@ impl Example {
             warnings: Vec::new(),
             interrupted: false,
             baseline: None,
+            conditions: Vec::new(),
             provenance: Provenance {
                 version: "0.1.0".to_owned(),
                 commit: None,

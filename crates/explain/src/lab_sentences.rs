@@ -88,7 +88,7 @@ mod tests {
 
     fn lab(results: Vec<MeasureDocument>) -> LabDocument {
         let provenance = Example::new().document().provenance;
-        LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, provenance }
+        LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, conditions: Vec::new(), provenance }
     }
 
     #[test]

@@ -221,6 +221,7 @@ fn empty_document(target: &Target, options: &Options, provenance: Provenance) ->
         warnings: Vec::new(),
         interrupted: false,
         baseline: None,
+        conditions: Vec::new(),
         provenance,
     }
 }

@@ -1,6 +1,7 @@
 //! What is shown of a result, before any format. Each result has its file in `page/`.
 
 mod baseline;
+mod conditions;
 mod lab;
 mod load;
 mod measure;

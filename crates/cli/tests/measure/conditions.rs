@@ -1,8 +1,9 @@
 //! `--fail-if`: exit 1 when it is met, and when it cannot be told; 2 when that is known before.
 
 use reprise_lab::Resumption;
+use reprise_trace::document::ConditionOutcome;
 
-use crate::harness::Lab;
+use crate::harness::{Lab, Reprise};
 
 #[test]
 fn a_condition_that_is_met_ends_with_1_and_says_by_what() {
@@ -34,6 +35,28 @@ fn conditions_that_are_not_met_end_with_0() {
     let conditions = ["failed > 0", "kinds.ticket < 100%", "1.3.full.tls > 9s", "tls.resumed.ratio < 0.0001", "full.n != 2"];
     let arguments = conditions.iter().flat_map(|condition| ["--fail-if", condition]);
     lab.measure(server.address()).count(2).args(arguments).run().exits(0).silently();
+}
+
+#[test]
+fn the_document_keeps_what_came_of_each() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    let conditions = ["1.3.full.tls > 1ns", "failed > 0", "1.3.ticket.tls > 9s"];
+    let arguments = conditions.iter().flat_map(|condition| ["--fail-if", condition]);
+    let outcome = lab.measure(server.address()).count(2).args(arguments).run().exits(1);
+    let kept = outcome.document().conditions;
+    assert_eq!(kept.iter().map(|record| record.condition.as_str()).collect::<Vec<_>>(), conditions);
+    let outcomes: Vec<_> = kept.iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes, [ConditionOutcome::Met, ConditionOutcome::NotMet, ConditionOutcome::Unknown]);
+    assert!(kept[0].because[0].contains("1.3 full tls median is ") && kept[1].because.is_empty(), "{kept:?}");
+
+    let saved = lab.file("saved.json", outcome.json.as_deref().unwrap());
+    let shown = Reprise::new(["report"]).arg(saved).run().exits(0);
+    shown
+        .shows(&["met --fail-if '1.3.full.tls > 1ns'", "1.3 full tls median is ", "not met --fail-if 'failed > 0'"])
+        .shows(&["unknown --fail-if '1.3.ticket.tls > 9s'", "nothing was measured that is '1.3.ticket.tls.median'"]);
+    let without = lab.measure(server.address()).count(1).run().exits(0);
+    assert!(!without.json.unwrap().contains("conditions"));
 }
 
 #[test]

@@ -32,6 +32,8 @@ fn a_result_of_one_target() {
     }
     let outcome = lab.measure(server.address()).count(1).arg("--no-request").run().exits(0);
     assert_valid(&outcome, "reprise.measure.1");
+    let outcome = lab.measure(server.address()).count(1).args(["--fail-if", "full.n < 1"]).run().exits(0);
+    assert_valid(&outcome, "reprise.measure.1");
 }
 
 #[test]
@@ -46,7 +48,9 @@ fn a_result_with_failures() {
 
 #[test]
 fn a_result_of_the_lab() {
-    assert_valid(&Reprise::measure_lab().count(2).run().exits(0), "reprise.lab.1");
+    let outcome = Reprise::measure_lab().count(2).args(["--fail-if", "full.n < 2"]).run().exits(0);
+    assert_valid(&outcome, "reprise.lab.1");
+    assert!(outcome.page.contains("not met"), "{}", outcome.page);
 }
 
 #[test]

@@ -146,6 +146,9 @@ fn conditions_are_judged_in_every_round() {
     let outcome = watch(&lab, server.address(), &json).args(["--repeats", "3", "--fail-if", "full.tls > 1ns"]).run();
     let outcome = outcome.exits(1).says(&["3 of 3 rounds were a bad answer"]);
     assert_eq!(outcome.stderr.matches("--fail-if 'full.tls > 1ns' is met").count(), 3);
+    for round in rounds(&json) {
+        assert_eq!(round.conditions.len(), 1, "each round keeps what came of it");
+    }
 }
 
 #[test]

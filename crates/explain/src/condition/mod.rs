@@ -12,6 +12,7 @@
 mod figures;
 mod parse;
 mod possible;
+mod record;
 #[cfg(test)]
 mod tests;
 

@@ -6,6 +6,7 @@ use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statisti
 use reprise_trace::{Kind, Phase, Version};
 
 use super::baseline::{Labelled, baseline};
+use super::conditions::conditions;
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -34,6 +35,7 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
         blocks.extend(result.failures.iter().map(|failure| Block::Item(failure.into())));
     }
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
+    blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
     Page { title: "What resuming a TLS session saves on this machine".to_owned(), blocks }
 }

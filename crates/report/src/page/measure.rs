@@ -7,6 +7,7 @@ use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics,
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
 use super::baseline::baseline;
+use super::conditions::conditions;
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -23,6 +24,7 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     blocks.extend(findings(document).map(Block::Item));
     let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
     blocks.extend(baseline(&comparisons));
+    blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
     Page { title: title(&document.target), blocks }
 }

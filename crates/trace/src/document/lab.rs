@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MeasureDocument, Provenance};
+use super::{ConditionRecord, MeasureDocument, Provenance};
 
 /// What `measure` without a target prints as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +12,9 @@ pub struct LabDocument {
     pub schema: String,
     /// One document per server, labelled `rsa-2048/off`, `rsa-2048/id`, `rsa-2048/ticket`, `p-256/off`, …
     pub results: Vec<MeasureDocument>,
+    /// What came of each `--fail-if`, which is of all servers; absent where none was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionRecord>,
     /// Where this comes from.
     pub provenance: Provenance,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Comparison, Finding, Provenance};
+use super::{Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
@@ -42,6 +42,9 @@ pub struct MeasureDocument {
     /// What is other than in the result of `--baseline`; absent where none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
+    /// What came of each `--fail-if` (of the lab, all servers' stand beside its results); absent where none was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionRecord>,
     /// Where this comes from.
     pub provenance: Provenance,
 }

@@ -1,6 +1,7 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
 mod comparison;
+mod condition;
 mod finding;
 mod lab;
 mod load;
@@ -9,6 +10,7 @@ mod provenance;
 mod trace;
 
 pub use comparison::{Change, Comparison, Difference, PhaseChange, RatioChange};
+pub use condition::{ConditionOutcome, ConditionRecord};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
 pub use load::{Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict};

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_explain::{Condition, Judgement, Planned, Scope};
+use reprise_explain::{Condition, Planned, Scope};
 use reprise_probe::Options;
-use reprise_trace::document::MeasureDocument;
+use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
 use reprise_trace::{Asked, Kind};
 
 use super::MeasureArgs;
@@ -79,26 +79,28 @@ impl Gate {
         }
     }
 
-    /// What is bad about it.
-    pub(super) fn judge(&self, measured: &Measured) -> Complaints {
+    /// What is bad about it. The result keeps what came of each condition.
+    pub(super) fn judge(&self, measured: &mut Measured) -> Complaints {
         let results = measured.results();
         let mut complaints = Complaints {
             missed: results.iter().filter_map(|it| missed(it, &self.kinds)).collect(),
             ..Complaints::default()
         };
-        for condition in &self.conditions {
-            match condition.judge(results) {
-                Judgement::NotMet => continue,
-                Judgement::Met(found) => {
-                    let lines = found.iter().map(|it| format!("\n  {} is {}", it.of, it.shown));
-                    complaints.met.push(format!("--fail-if '{condition}' is met:{}", lines.collect::<String>()));
+        let records: Vec<ConditionRecord> = self.conditions.iter().map(|it| it.record(results)).collect();
+        for ConditionRecord { condition, outcome, because } in &records {
+            match outcome {
+                ConditionOutcome::NotMet => continue,
+                ConditionOutcome::Met => {
+                    let lines: String = because.iter().map(|it| format!("\n  {it}")).collect();
+                    complaints.met.push(format!("--fail-if '{condition}' is met:{lines}"));
                 }
-                Judgement::Unknown(why) => {
-                    complaints.unknown.push(format!("--fail-if '{condition}' cannot be told: {}", why.join("; ")));
+                ConditionOutcome::Unknown => {
+                    complaints.unknown.push(format!("--fail-if '{condition}' cannot be told: {}", because.join("; ")));
                 }
             }
-            complaints.conditions.push(condition.to_string());
+            complaints.conditions.push(condition.clone());
         }
+        measured.keep_conditions(records);
         complaints
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn measure(
             failure = failure.or(ended);
         }
     }
-    Ok((LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, provenance }, failure))
+    Ok((LabDocument { schema: LabDocument::SCHEMA.to_owned(), results, conditions: Vec::new(), provenance }, failure))
 }
 
 fn start(identity: Identity, resumption: Resumption) -> anyhow::Result<EmbeddedServer> {

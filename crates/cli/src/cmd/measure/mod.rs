@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
     let (mut measured, failure, left) = subject.measure(interrupt)?;
     let saved = left.map_or(Ok(()), |left| files.save(&left));
     gate.compare(&mut measured);
-    let complaints = gate.judge(&measured);
+    let complaints = gate.judge(&mut measured);
     measured.write(outputs, failure.is_some())?;
     saved?;
     Ok(ending(failure, complaints))

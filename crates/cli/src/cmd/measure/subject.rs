@@ -6,7 +6,7 @@ use anyhow::bail;
 use reprise_probe::saved::Left;
 use reprise_probe::{Interrupt, Options, Target};
 use reprise_trace::Failure;
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument};
 use serde::Serialize;
 
 use super::{MeasureArgs, lab, target};
@@ -80,6 +80,14 @@ impl Measured {
         match self {
             Self::Target(document) => std::slice::from_mut(document),
             Self::Lab(document) => &mut document.results,
+        }
+    }
+
+    /// What came of the conditions stands in the document, of the lab in the one of all servers.
+    pub(super) fn keep_conditions(&mut self, conditions: Vec<ConditionRecord>) {
+        match self {
+            Self::Target(document) => document.conditions = conditions,
+            Self::Lab(document) => document.conditions = conditions,
         }
     }
 

@@ -11,7 +11,7 @@ use reprise_report::line;
 use reprise_report::openmetrics::Metrics;
 use reprise_trace::{Failure, FailureClass};
 
-use super::gate::Gate;
+use super::gate::{Complaints, Gate};
 use super::journal::Journal;
 use super::metrics::MetricsServer;
 use super::subject::{Measured, Subject};
@@ -66,6 +66,7 @@ impl Watch {
         loop {
             let (mut measured, failure, _) = subject.measure(interrupt)?;
             gate.compare(&mut measured);
+            let complaints = gate.judge(&mut measured);
             let ended_by_hand = was_interrupted(failure.as_ref());
             if !(ended_by_hand && is_empty(&measured)) {
                 self.tell(&measured)?;
@@ -73,7 +74,7 @@ impl Watch {
             if ended_by_hand {
                 return Ok(Ending::Failed(interrupted()));
             }
-            history.add(&measured, failure, gate);
+            history.add(&measured, failure, complaints);
             self.publish(&history.metrics);
             round += 1;
             if self.repeats.is_some_and(|repeats| round >= repeats) {
@@ -118,10 +119,9 @@ impl History {
         Self { metrics: Metrics::new(env!("CARGO_PKG_VERSION")), rounds: 0, bad: 0, down: 0, last_failure: None }
     }
 
-    fn add(&mut self, measured: &Measured, failure: Option<Failure>, gate: &Gate) {
+    fn add(&mut self, measured: &Measured, failure: Option<Failure>, complaints: Complaints) {
         self.rounds += 1;
         self.metrics.observe(measured.results(), seconds_since_1970());
-        let complaints = gate.judge(measured);
         if failure.is_none() {
             complaints.conditions.iter().for_each(|condition| self.metrics.observe_condition(condition));
         }

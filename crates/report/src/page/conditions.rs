@@ -1,0 +1,21 @@
+//! The conditions that a result was held against.
+
+use reprise_trace::document::{ConditionOutcome, ConditionRecord};
+
+use super::{Block, Item};
+use crate::table::Tone;
+
+/// The part of a page that says what came of them.
+pub(super) fn conditions(records: &[ConditionRecord]) -> impl Iterator<Item = Block> {
+    records.iter().map(|record| Block::Item(item(record)))
+}
+
+fn item(record: &ConditionRecord) -> Item {
+    let (label, tone) = match record.outcome {
+        ConditionOutcome::Met => ("met", Tone::Fault),
+        ConditionOutcome::NotMet => ("not met", Tone::Quiet),
+        ConditionOutcome::Unknown => ("unknown", Tone::Warning),
+    };
+    let text = format!("--fail-if '{}'", record.condition);
+    Item { label, tone, evidence: record.because.clone(), ..Item::warning(text) }
+}
