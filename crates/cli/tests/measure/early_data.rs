@@ -4,7 +4,7 @@ use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, Resumption};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, second_server};
+use crate::harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
 
 const COUNT: u32 = 6;
 const ALL: u64 = COUNT as u64;
@@ -125,9 +125,7 @@ fn a_service_that_will_not_be_replayed_says_too_early() {
 fn an_http2_request_leaves_early_with_its_preface() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
-    let identity = lab.identity(KeyKind::P256);
-    let (server, address) = second_server(&lab, &identity, "ssl http2", "ssl_early_data on;");
-    let mut nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+    let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "ssl_early_data on;");
     let call = lab.measure(address).count(3).args(["--alpn", "h2", "--kinds", "early", "--tls", "1.3"]);
     let outcome = call.run().exits(0);
     assert_account_for(&mut nginx, &outcome.document(), "h2");

@@ -2,18 +2,11 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::servers::{Go, GoConfig, GoProgram, Nginx, NginxConfig, RealServer};
+use reprise_lab::servers::{Go, GoConfig, GoProgram, RealServer};
 use reprise_lab::{KeyKind, Resumption};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Lab, assert_account_for, second_server};
-
-/// An nginx that speaks HTTP/2, and where.
-fn nginx(lab: &Lab) -> (Nginx, SocketAddr) {
-    let identity = lab.identity(KeyKind::P256);
-    let (server, address) = second_server(lab, &identity, "ssl http2", "");
-    (Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap(), address)
-}
+use crate::harness::{Lab, assert_account_for, nginx_listening};
 
 /// Every connection is the server's own, chose h2 and got its answer.
 #[track_caller]
@@ -34,7 +27,7 @@ fn assert_speaks(lab: &Lab, server: &mut dyn RealServer, address: SocketAddr) {
 fn nginx_agrees_on_every_connection() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
-    let (mut nginx, address) = nginx(&lab);
+    let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "");
     assert_speaks(&lab, &mut nginx, address);
 }
 
@@ -51,7 +44,7 @@ fn go_agrees_on_every_connection() {
 fn a_connection_that_is_kept_alive_carries_a_second_stream() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
-    let (nginx, address) = nginx(&lab);
+    let (nginx, address) = nginx_listening(&lab, "ssl http2", "");
     for (path, status) in [("/100k", 200), ("/nothing", 404)] {
         let arguments = ["--alpn", "h2", "--connections", "keepalive", "--path", path, "-H", "X-Test: 1", "--tls", "1.3"];
         let outcome = lab.measure(address).args(arguments).count(3).run().exits(0);

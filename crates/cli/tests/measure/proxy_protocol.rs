@@ -1,20 +1,18 @@
 //! `--proxy-protocol`: nginx and HAProxy take the header, and join their account to the port that stands in it.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+use reprise_lab::servers::{HaProxy, HaProxyConfig, RealServer};
 
-use crate::harness::{Lab, assert_account_for, second_server};
+use crate::harness::{Lab, assert_account_for, nginx_listening};
 
 #[test]
 fn nginx() {
     reprise_lab::require!("nginx");
     for version in ["v1", "v2"] {
         let lab = Lab::new();
-        let identity = lab.identity(KeyKind::P256);
         // $remote_port is then the one of the header.
         let directives = "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n";
-        let (server, address) = second_server(&lab, &identity, "ssl proxy_protocol", directives);
-        let mut nginx = Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap();
+        let (mut nginx, address) = nginx_listening(&lab, "ssl proxy_protocol", directives);
         let outcome = lab.measure(address).args(["--proxy-protocol", version]).count(4).run().exits(0);
         assert_account_for(&mut nginx, &outcome.document(), version);
         assert_eq!(outcome.document().target.proxy_protocol.as_deref(), Some(version));

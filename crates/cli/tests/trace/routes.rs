@@ -1,13 +1,11 @@
 //! What lies before TLS, and HTTP/2 under it, on a trace: the phases, the page, and the servers' own accounts.
 
-use std::net::SocketAddr;
-
-use reprise_lab::servers::{Account, Exim, EximConfig, Nginx, NginxConfig, RealServer};
+use reprise_lab::servers::{Account, Exim, EximConfig, RealServer};
 use reprise_lab::{KeyKind, Resumption};
 use reprise_trace::Kind;
 use reprise_trace::document::{Trace, TracedConnection};
 
-use crate::harness::{DEADLINE, Gate, Lab, hears, says, second_server};
+use crate::harness::{DEADLINE, Gate, Lab, hears, nginx_listening, says};
 use crate::traced::{only, trace};
 
 /// A full connection and one that a ticket resumed.
@@ -67,13 +65,6 @@ fn a_proxy() {
     }
 }
 
-/// An nginx on a port with these parameters of `listen`.
-fn nginx(lab: &Lab, listen: &str, directives: &str) -> (Nginx, SocketAddr) {
-    let identity = lab.identity(KeyKind::P256);
-    let (server, address) = second_server(lab, &identity, listen, directives);
-    (Nginx::start(NginxConfig { http_directives: server, ..NginxConfig::new(vec![identity]) }).unwrap(), address)
-}
-
 #[test]
 fn the_proxy_header() {
     reprise_lab::require!("nginx");
@@ -81,7 +72,7 @@ fn the_proxy_header() {
         let lab = Lab::new();
         // $remote_port is then the one of the header.
         let directives = "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n";
-        let (mut nginx, address) = nginx(&lab, "ssl proxy_protocol", directives);
+        let (mut nginx, address) = nginx_listening(&lab, "ssl proxy_protocol", directives);
         let (outcome, document) = trace(&lab, address, &["--proxy-protocol", version]);
         outcome.exits(0).silently();
         assert_eq!(document.target.proxy_protocol.as_deref(), Some(version));
@@ -96,7 +87,7 @@ fn the_proxy_header() {
 fn http2() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
-    let (mut nginx, address) = nginx(&lab, "ssl http2", "");
+    let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "");
     let (outcome, document) = trace(&lab, address, &["--alpn", "h2"]);
     outcome.exits(0).silently().shows(&["ALPN h2"]);
     let connections = both(only(&document));

@@ -2,6 +2,7 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
+use reprise_lab::servers::{Nginx, NginxConfig};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, PemFiles, Resumption, ServerSpec};
 use tempfile::TempDir;
 
@@ -69,8 +70,9 @@ impl Lab {
     }
 }
 
-/// Another server block for nginx, whose `listen` has parameters that its driver does not: the block and its address.
-pub(crate) fn second_server(lab: &Lab, identity: &Identity, listen: &str, directives: &str) -> (String, SocketAddr) {
+/// An nginx with a second port whose `listen` has parameters that its driver does not, and that port's address.
+pub(crate) fn nginx_listening(lab: &Lab, parameters: &str, directives: &str) -> (Nginx, SocketAddr) {
+    let identity = lab.identity(KeyKind::P256);
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = free.local_addr().unwrap();
     let files = identity.write_pem(lab.directory(), "second").unwrap();
@@ -78,9 +80,10 @@ pub(crate) fn second_server(lab: &Lab, identity: &Identity, listen: &str, direct
     // Longer than the window that a stream of HTTP/2 begins with.
     lab.file("100k", "x".repeat(100_000));
     let root = lab.directory().display();
-    let block = format!(
-        "server {{\nlisten {address} {listen};\nssl_certificate {certificate};\nssl_certificate_key {key};\n\
+    let http_directives = format!(
+        "server {{\nlisten {address} {parameters};\nssl_certificate {certificate};\nssl_certificate_key {key};\n\
          ssl_protocols TLSv1.2 TLSv1.3;\nroot {root};\n{directives}\nlocation = / {{ return 200 \"ok\"; }}\n}}\n"
     );
-    (block, address)
+    drop(free);
+    (Nginx::start(NginxConfig { http_directives, ..NginxConfig::new(vec![identity]) }).unwrap(), address)
 }

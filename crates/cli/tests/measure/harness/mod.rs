@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) use gate::{Gate, hears, says};
-pub(crate) use lab::{Lab, second_server};
+pub(crate) use lab::{Lab, nginx_listening};
 pub(crate) use outcome::Outcome;
 pub(crate) use reprise::{Reprise, Running};
 pub(crate) use witness::{assert_account_for, assert_agree};
