@@ -36,6 +36,11 @@ impl RouteArgs {
         self.starttls
     }
 
+    /// Whether there is a proxy in between.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
     /// Whether TLS begins at once, with the target itself.
     pub(crate) fn is_direct(&self) -> bool {
         self.starttls.is_none() && self.proxy.is_none() && self.proxy_protocol.is_none()

@@ -116,6 +116,8 @@ fn a_condition_that_such_a_measurement_cannot_answer_is_refused_before_it() {
         (&["--fail-if", "1.3.tls > 1s", "--tls", "1.2"], "--tls and --kinds leave out"),
         (&["--fail-if", "tls.ratio < 2", "--kinds", "ticket"], "add full to --kinds"),
         (&["--fail-if", "resolve > 1s"], "nothing is resolved"),
+        (&["--fail-if", "proxy > 1s"], "it needs --proxy"),
+        (&["--fail-if", "starttls.full > 1s"], "it needs --starttls"),
         (&["--fail-if", "tls.high > 1s", "--count", "5"], "raise --count"),
     ] {
         lab.measure(server.address()).args(arguments).run().exits(2).says(&["cannot be told", words]);

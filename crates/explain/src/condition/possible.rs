@@ -17,6 +17,10 @@ pub struct Planned<'a> {
     pub requests: bool,
     /// Whether a name is resolved: without, there is no `resolve`.
     pub resolves: bool,
+    /// Whether there is a proxy in between: without, there is no `proxy`.
+    pub proxy: bool,
+    /// Whether TLS is asked for in the clear: without, there is no `starttls`.
+    pub starttls: bool,
     /// The earlier results, where there is a baseline.
     pub baseline: Option<&'a [MeasureDocument]>,
 }
@@ -46,6 +50,12 @@ impl Condition {
             }
             Some(Phase::Resolve) if !planned.resolves => {
                 return Some("the address is given: nothing is resolved".to_owned());
+            }
+            Some(Phase::Proxy) if !planned.proxy => {
+                return Some("there is no proxy: it needs --proxy".to_owned());
+            }
+            Some(Phase::Starttls) if !planned.starttls => {
+                return Some("nothing is said in the clear: it needs --starttls".to_owned());
             }
             _ => {}
         }

@@ -159,8 +159,23 @@ fn bytes_are_known_by_their_place_in_the_document_too() {
 #[test]
 fn what_a_measurement_cannot_have_is_known_before() {
     let baseline = [Example::new().run("1.3", Kind::Full, 1000).document()];
-    let all = Planned { scope: Scope::default(), count: 100, requests: true, resolves: true, baseline: Some(&baseline) };
-    for text in ["tls.resumed.ratio < 1.5", "resolve.full > 1ms", "baseline.tls.change > 10%", "psk.failed > 0"] {
+    let all = Planned {
+        scope: Scope::default(),
+        count: 100,
+        requests: true,
+        resolves: true,
+        proxy: true,
+        starttls: true,
+        baseline: Some(&baseline),
+    };
+    for text in [
+        "tls.resumed.ratio < 1.5",
+        "resolve.full > 1ms",
+        "starttls.ticket > 1ms",
+        "proxy.full > 1ms",
+        "baseline.tls.change > 10%",
+        "psk.failed > 0",
+    ] {
         assert_eq!(condition(text).impossible(&all), None, "{text}");
     }
     let only = |versions: &[Version], kinds: &[Kind]| {
@@ -174,6 +189,8 @@ fn what_a_measurement_cannot_have_is_known_before() {
         ("tls.ratio < 1.5", only(&[], &[Kind::Ticket]), "add full to --kinds"),
         ("wait.full > 1s", Planned { requests: false, ..all.clone() }, "--no-request"),
         ("resolve.full > 1s", Planned { resolves: false, ..all.clone() }, "nothing is resolved"),
+        ("proxy.full > 1s", Planned { proxy: false, ..all.clone() }, "--proxy"),
+        ("starttls.full > 1s", Planned { starttls: false, ..all.clone() }, "--starttls"),
         ("tls.full.high > 1s", Planned { count: 5, ..all.clone() }, "raise --count"),
         ("baseline.slower > 0", Planned { baseline: None, ..all.clone() }, "--baseline FILE"),
         ("baseline.ticket.tls.change > 1%", all.clone(), "the baseline has no such figure"),

@@ -55,11 +55,15 @@ impl Gate {
         let path = arguments.gate.baseline.as_deref();
         let baseline = path.map(|path| Baseline::read(path, of_lab, scope.clone())).transpose()?;
         let by_name = arguments.target.as_ref().is_some_and(|it| it.host.parse::<std::net::IpAddr>().is_err());
+        let route = &arguments.connection.route;
         let planned = Planned {
             scope,
             count: arguments.count,
             requests: arguments.connection.sends_request(),
-            resolves: by_name && !arguments.connection.gives_address(),
+            // The proxy's name, too, is resolved.
+            resolves: route.has_proxy() || (by_name && !arguments.connection.gives_address()),
+            proxy: route.has_proxy(),
+            starttls: route.starttls().is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };
         let conditions = arguments.gate.fail_if.clone();
