@@ -1,6 +1,8 @@
 //! How a target is approached: at which address, by whom, and with what to offer it.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
 use reprise_trace::document::{AllConnections, Target as TargetRecord, TicketRequest};
@@ -14,11 +16,15 @@ use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::options::{Alpn, Certificates, Options, ServerName};
 use crate::random::{FreshKeyShares, SystemEntropy};
-use crate::route::Route;
+use crate::resolver;
+use crate::route::{Proxy, Route};
 use crate::sessions::{full, version_of};
 use crate::socket::Dialer;
 use crate::target::Target;
 use crate::visit::Visitor;
+
+/// How long the first of several addresses is given before the next is tried.
+const HAPPY: Duration = Duration::from_secs(1);
 
 /// The target as a document tells it; its address is not known yet.
 pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {
@@ -38,6 +44,55 @@ pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {
 pub(crate) fn ticket_request(options: &Options) -> Option<TicketRequest> {
     let request = options.tls13.ticket_request.as_ref()?;
     Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
+}
+
+/// Finds out the addresses. The first that answers is kept, as every client does, and the measurement stays with it.
+pub(crate) fn route(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Route, Failure> {
+    let mut names = Vec::new();
+    let proxy = options.proxy.clone();
+    let target_address = match options.resolve.or_else(|| target.address()) {
+        Some(address) => Some(SocketAddr::new(address, target.port)),
+        None if proxy.as_ref().is_some_and(Proxy::resolves_names) => None,
+        None => {
+            names.push((target.host.clone(), target.port));
+            // Through a proxy, its reach counts and not ours.
+            let is_probed = proxy.is_none();
+            Some(find(&target.host, target.port, is_probed, options.timeout, interrupt)?)
+        }
+    };
+    let address = match (&proxy, target_address) {
+        (Some(proxy), _) => match proxy.host.parse::<IpAddr>() {
+            Ok(address) => SocketAddr::new(address, proxy.port),
+            Err(_) => {
+                names.push((proxy.host.clone(), proxy.port));
+                find(&proxy.host, proxy.port, true, options.timeout, interrupt)?
+            }
+        },
+        (None, Some(address)) => address,
+        // Without a proxy the address is known by now, or resolving has failed.
+        (None, None) => return Err(failure::interrupted()),
+    };
+    Ok(Route {
+        address,
+        names,
+        target_address,
+        target: target.clone(),
+        proxy,
+        proxy_protocol: options.proxy_protocol,
+        starttls: options.starttls,
+    })
+}
+
+/// The address of a name: where there are several and `is_probed`, the first that answers.
+fn find(host: &str, port: u16, is_probed: bool, timeout: Duration, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
+    let (addresses, _) = resolver::resolve(host, port, timeout, interrupt)?;
+    let answers = |address: &&IpAddr| {
+        !is_probed
+            || addresses.len() == 1
+            || std::net::TcpStream::connect_timeout(&SocketAddr::new(**address, port), timeout.min(HAPPY)).is_ok()
+    };
+    let address = addresses.iter().find(answers).or(addresses.first());
+    address.map(|&address| SocketAddr::new(address, port)).ok_or_else(failure::interrupted)
 }
 
 /// Who makes the connections.

@@ -10,6 +10,7 @@ mod application;
 mod approach;
 mod call;
 mod clock;
+mod dialogue;
 mod discover;
 mod failure;
 mod identity;

@@ -3,13 +3,12 @@
 use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
 use reprise_trace::{Failure, FailureClass, Kind};
 
-use crate::approach::{configs, recognise, record, ticket_request, visitor};
+use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
 use crate::discover::{Discovery, Offering, discover};
 use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::lane::{Lane, Plan};
 use crate::options::Options;
-use crate::route::Route;
 use crate::saved::Left;
 use crate::tally::{self, Attempts};
 use crate::target::Target;
@@ -82,7 +81,7 @@ impl Campaign {
         observer: &dyn Observer,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let route = Route::plan(target, options, interrupt)?;
+        let route = approach::route(target, options, interrupt)?;
         self.document.target.address = route.target_address.map(|address| address.ip().to_string());
         let mut visitor = visitor(target, options, route, interrupt)?;
         let configs = configs(target, options)?;

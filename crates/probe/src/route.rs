@@ -5,32 +5,25 @@
 //!                       └───────────── Route::pass ────────┘
 //! ```
 
-mod dialogue;
 mod http_connect;
 mod proxy;
 mod proxy_protocol;
 mod socks5;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_trace::{Failure, Nanos, Phases};
 
 use crate::clock::Clock;
+use crate::dialogue::{Correspondent, Dialogue};
 use crate::failure;
-use crate::interrupt::Interrupt;
-use crate::options::Options;
-use crate::resolver;
 use crate::socket::Stream;
 use crate::starttls::{Introduction, StartTls};
 use crate::target::Target;
 
-pub(crate) use dialogue::{Correspondent, Dialogue, Heard, Unexpected, quoted};
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;
-
-/// How long the first of several addresses is given before the next is tried.
-const HAPPY: Duration = Duration::from_secs(1);
 
 /// How every connection to one target is made.
 pub(crate) struct Route {
@@ -40,50 +33,13 @@ pub(crate) struct Route {
     pub(crate) names: Vec<(String, u16)>,
     /// The target's address, where it is this machine that finds it out.
     pub(crate) target_address: Option<SocketAddr>,
-    target: Target,
-    proxy: Option<Proxy>,
-    proxy_protocol: Option<ProxyProtocol>,
-    starttls: Option<StartTls>,
+    pub(crate) target: Target,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) proxy_protocol: Option<ProxyProtocol>,
+    pub(crate) starttls: Option<StartTls>,
 }
 
 impl Route {
-    /// Finds out the addresses. The first that answers is kept, as every client does, and the measurement stays with it.
-    pub(crate) fn plan(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Failure> {
-        let mut names = Vec::new();
-        let proxy = options.proxy.clone();
-        let target_address = match options.resolve.or_else(|| target.address()) {
-            Some(address) => Some(SocketAddr::new(address, target.port)),
-            None if proxy.as_ref().is_some_and(Proxy::resolves_names) => None,
-            None => {
-                names.push((target.host.clone(), target.port));
-                // Through a proxy, its reach counts and not ours.
-                let is_probed = proxy.is_none();
-                Some(find(&target.host, target.port, is_probed, options.timeout, interrupt)?)
-            }
-        };
-        let address = match (&proxy, target_address) {
-            (Some(proxy), _) => match proxy.host.parse::<IpAddr>() {
-                Ok(address) => SocketAddr::new(address, proxy.port),
-                Err(_) => {
-                    names.push((proxy.host.clone(), proxy.port));
-                    find(&proxy.host, proxy.port, true, options.timeout, interrupt)?
-                }
-            },
-            (None, Some(address)) => address,
-            // Without a proxy the address is known by now, or resolving has failed.
-            (None, None) => return Err(failure::interrupted()),
-        };
-        Ok(Self {
-            address,
-            names,
-            target_address,
-            target: target.clone(),
-            proxy,
-            proxy_protocol: options.proxy_protocol,
-            starttls: options.starttls,
-        })
-    }
-
     /// Whether the service asks for TLS in the clear, and may say more there.
     pub(crate) fn begins_in_the_clear(&self) -> bool {
         self.starttls.is_some()
@@ -122,7 +78,7 @@ impl Route {
         }
         if let Some(starttls) = self.starttls {
             let introduction = Introduction { host: self.target.host.clone(), client: client.ip() };
-            dialogue.turn_to(Correspondent::Server(starttls));
+            dialogue.turn_to(Correspondent::Server(starttls.name()));
             phases.starttls = timed(&mut || starttls.protocol().preamble(&mut dialogue, &introduction))?;
         }
         dialogue.finish()
@@ -136,16 +92,4 @@ impl Route {
             None => failure,
         }
     }
-}
-
-/// The address of a name: where there are several and `is_probed`, the first that answers.
-fn find(host: &str, port: u16, is_probed: bool, timeout: Duration, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
-    let (addresses, _) = resolver::resolve(host, port, timeout, interrupt)?;
-    let answers = |address: &&IpAddr| {
-        !is_probed
-            || addresses.len() == 1
-            || std::net::TcpStream::connect_timeout(&SocketAddr::new(**address, port), timeout.min(HAPPY)).is_ok()
-    };
-    let address = addresses.iter().find(answers).or(addresses.first());
-    address.map(|&address| SocketAddr::new(address, port)).ok_or_else(failure::interrupted)
 }

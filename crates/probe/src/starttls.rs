@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use reprise_trace::Failure;
 
-use crate::route::{Dialogue, Heard};
+use crate::dialogue::{Dialogue, Heard};
 
 /// A protocol that asks for TLS in the clear, by the names of `openssl s_client -starttls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

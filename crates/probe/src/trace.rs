@@ -10,12 +10,11 @@ use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::approach::{configs, recognise, record, ticket_request, visitor};
+use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
 use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::lane::{age, exists};
 use crate::options::Options;
-use crate::route::Route;
 use crate::saved::Left;
 use crate::sessions::{Sessions, full, has_ticket, version_of};
 use crate::target::Target;
@@ -92,7 +91,7 @@ impl Observation {
         captures: bool,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let route = Route::plan(target, options, interrupt)?;
+        let route = approach::route(target, options, interrupt)?;
         self.document.target.address = route.target_address.map(|address| address.ip().to_string());
         let mut visitor = visitor(target, options, route, interrupt)?;
         visitor.records = captures;

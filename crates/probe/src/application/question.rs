@@ -3,8 +3,8 @@
 use reprise_trace::Failure;
 
 use super::Exchange;
+use crate::dialogue::{Unexpected, quoted};
 use crate::failure;
-use crate::route::{Unexpected, quoted};
 use crate::starttls::{Introduction, Protocol};
 
 /// An answer longer than this is none.

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reprise_trace::Failure;
 
-use super::dialogue::{Dialogue, Heard, Unexpected, quoted};
 use super::proxy::Credentials;
+use crate::dialogue::{Dialogue, Heard, Unexpected, quoted};
 use crate::target::Target;
 
 const MAX_HEADERS: usize = 64;

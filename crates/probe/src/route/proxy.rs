@@ -9,8 +9,8 @@ use reprise_trace::Failure;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use super::dialogue::{Correspondent, Dialogue};
 use super::{http_connect, socks5};
+use crate::dialogue::{Correspondent, Dialogue};
 use crate::target::{Target, TargetError};
 
 /// A proxy. Its `Debug` and `Display` leave out its credentials.

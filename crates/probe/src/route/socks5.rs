@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use reprise_trace::Failure;
 
-use super::dialogue::{Dialogue, Heard, Unexpected};
 use super::proxy::Credentials;
+use crate::dialogue::{Dialogue, Heard, Unexpected};
 use crate::target::Target;
 
 const VERSION: u8 = 5;

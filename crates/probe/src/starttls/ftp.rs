@@ -3,7 +3,7 @@
 use reprise_trace::Failure;
 
 use super::{Introduction, Protocol, reply};
-use crate::route::{Dialogue, Heard, quoted};
+use crate::dialogue::{Dialogue, Heard, quoted};
 
 pub(super) struct Ftp;
 

@@ -3,7 +3,7 @@
 use reprise_trace::Failure;
 
 use super::{Introduction, Protocol, line_length};
-use crate::route::{Dialogue, Heard, Unexpected, quoted};
+use crate::dialogue::{Dialogue, Heard, Unexpected, quoted};
 
 pub(super) struct Imap;
 

@@ -4,7 +4,7 @@
 use reprise_trace::Failure;
 
 use super::{Introduction, Protocol};
-use crate::route::{Dialogue, Heard, Unexpected};
+use crate::dialogue::{Dialogue, Heard, Unexpected};
 
 pub(super) struct Postgres;
 

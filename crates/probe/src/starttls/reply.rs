@@ -1,7 +1,7 @@
 //! The replies that SMTP (RFC 5321 §4.2) and FTP (RFC 959 §4.2) have in common: a code of three digits and a text, on
 //! one line or on several.
 
-use crate::route::{Heard, Unexpected};
+use crate::dialogue::{Heard, Unexpected};
 
 /// How long the reply is. `250-` begins one of several lines; it ends with the line that begins with `250 `.
 pub(super) fn length(heard: &[u8]) -> Heard {

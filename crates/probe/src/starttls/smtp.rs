@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use reprise_trace::Failure;
 
 use super::{Introduction, Protocol, reply};
-use crate::route::{Dialogue, Heard, quoted};
+use crate::dialogue::{Dialogue, Heard, quoted};
 
 pub(super) struct Smtp;
 

@@ -7,7 +7,6 @@ use reprise_trace::{Failure, FailureClass};
 
 use crate::failure;
 use crate::socket::Stream;
-use crate::starttls::StartTls;
 
 /// Bytes that are listened to at most: a server could otherwise go on without end. Greetings and lists of capabilities
 /// take hundreds.
@@ -45,7 +44,8 @@ impl Peer for Stream {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Correspondent {
     Proxy,
-    Server(StartTls),
+    /// Of this protocol.
+    Server(&'static str),
 }
 
 /// A conversation that is bounded in bytes, and in time by the peer's own deadline.
