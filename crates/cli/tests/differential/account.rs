@@ -32,6 +32,8 @@ pub(crate) struct Account {
     pub(crate) extended_master_secret: Option<String>,
     /// `yes` or `no`.
     pub(crate) certificate_requested: Option<String>,
+    /// `yes` or `no`: whether early data was accepted, where it was sent.
+    pub(crate) early_data_accepted: Option<String>,
 }
 
 /// Something on which two accounts are not one.
@@ -82,6 +84,7 @@ fn differences_on(second: bool, ours: &Visit, theirs: &Visit) -> Vec<Difference>
         ("the protocol", &ours.alpn, &theirs.alpn),
         ("extended_master_secret", &ours.extended_master_secret, &theirs.extended_master_secret),
         ("whether a certificate was asked for", &ours.certificate_requested, &theirs.certificate_requested),
+        ("whether early data was accepted", &ours.early_data_accepted, &theirs.early_data_accepted),
     ];
     let both = said.into_iter().filter_map(|(what, ours, theirs)| Some((what, ours.as_ref()?, theirs.as_ref()?)));
     both.filter_map(|(what, ours, theirs)| unequal(second, what, ours, theirs)).collect()

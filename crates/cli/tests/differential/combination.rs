@@ -22,6 +22,8 @@ pub(crate) struct Combination {
     pub(crate) certificate: bool,
     /// Whether the server can be expected to leave a session behind.
     pub(crate) resumes: bool,
+    /// Whether the second connection sends its request as early data.
+    pub(crate) early_data: bool,
 }
 
 /// A cipher suite by the names that the clients have for it.
@@ -66,7 +68,7 @@ const HYBRID: &str = "X25519MLKEM768";
 /// Every suite and group of either version to every server, ALPN and the client's certificate taking turns.
 pub(crate) fn combinations(servers: &Servers) -> Vec<Combination> {
     let mut combinations = Vec::new();
-    for &Server { name, address, asks_for_certificate, resumes } in servers.all() {
+    for &Server { name, address, asks_for_certificate, resumes, early_data } in servers.all() {
         let hybrid = [GROUPS.as_slice(), &[HYBRID]].concat();
         let offers = [(Version::Tls12, &TLS12[..], GROUPS.to_vec()), (Version::Tls13, &TLS13[..], hybrid)];
         for (version, suites, groups) in offers {
@@ -82,6 +84,7 @@ pub(crate) fn combinations(servers: &Servers) -> Vec<Combination> {
                         alpn: turn.is_multiple_of(3),
                         certificate: asks_for_certificate && turn.is_multiple_of(2),
                         resumes,
+                        early_data: early_data && version == Version::Tls13,
                     });
                 }
             }
@@ -94,6 +97,7 @@ impl fmt::Display for Combination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} · {} · {} · {}", self.server, self.version, self.suite.iana, self.group)?;
         f.write_str(if self.alpn { " · http/1.1" } else { "" })?;
+        f.write_str(if self.early_data { " · early data" } else { "" })?;
         f.write_str(if self.certificate { " · with a certificate" } else { "" })
     }
 }

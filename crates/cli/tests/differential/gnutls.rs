@@ -12,6 +12,10 @@ use crate::openssl::patiently;
 use crate::ours::certificate;
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
+    if combination.early_data {
+        // It does not say what became of it.
+        return None;
+    }
     let priority = priority(combination, gnutls_group(combination.group)?);
     let mut command = patiently("gnutls-cli");
     let port = combination.address.port().to_string();
@@ -70,6 +74,7 @@ fn account(said: &str, combination: &Combination) -> Visit {
         extended_master_secret: (combination.version == Version::Tls12)
             .then(|| yes(line("- Options: ").is_some_and(|options| options.contains("extended master secret")))),
         certificate_requested: None,
+        early_data_accepted: None,
     })
 }
 

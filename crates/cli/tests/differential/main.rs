@@ -68,6 +68,8 @@ struct Agreed {
     refused: u32,
     resumed: u32,
     full_alone: u32,
+    /// Of the resumed ones: whose early data was accepted, by both accounts.
+    early: u32,
 }
 
 #[derive(Default)]
@@ -89,6 +91,7 @@ impl Tally {
         }
         if differences.is_empty() {
             let agreed = self.agreed.entry(peer).or_default();
+            agreed.early += u32::from(accepts_early_data(ours) && accepts_early_data(theirs));
             match (&ours.first, &ours.second) {
                 (Visit::Refused, _) => agreed.refused += 1,
                 (_, Some(Visit::Done(Account { resumed: true, .. }))) => agreed.resumed += 1,
@@ -103,10 +106,10 @@ impl Tally {
         let mut page =
             format!("\n{combinations} combinations, two connections each by every client that can make the offer\n");
         for (peer, agreed) in &self.agreed {
-            let Agreed { refused, resumed, full_alone } = agreed;
+            let Agreed { refused, resumed, full_alone, early } = agreed;
             let all = refused + resumed + full_alone;
-            page +=
-                &format!("{peer:<8} the same account {all} times: {resumed} resumed, {full_alone} not, {refused} refused\n");
+            page += &format!("{peer:<8} the same account {all} times: {resumed} resumed ({early} with early data), ");
+            page += &format!("{full_alone} not, {refused} refused\n");
         }
         for (reason, count) in &self.reasoned {
             page += &format!("{count:>4} times: {reason}\n");
@@ -114,10 +117,17 @@ impl Tally {
         let _ = io::stderr().write_all(page.as_bytes());
         assert!(self.unexplained.is_empty(), "{}", self.unexplained.join("\n"));
         let seen = |agreed: &Agreed| agreed.refused > 0 && agreed.resumed > 0 && agreed.full_alone > 0;
+        // gnutls-cli alone does not say what became of early data.
+        assert_eq!(self.agreed.values().filter(|agreed| agreed.early > 0).count(), PEERS.len() - 1, "{page}");
         assert!(self.agreed.len() == PEERS.len() && self.agreed.values().all(seen), "{page}");
         // A reason that no longer occurs is no reason.
         for reason in reasons::ALL {
             assert!(self.reasoned.contains_key(reason), "no longer so: {reason}");
         }
     }
+}
+
+fn accepts_early_data(visits: &Visits) -> bool {
+    let accepted = |account: &Account| account.early_data_accepted.as_deref() == Some("yes");
+    matches!(&visits.second, Some(Visit::Done(account)) if accepted(account))
 }

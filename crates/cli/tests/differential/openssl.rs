@@ -11,12 +11,19 @@ use crate::combination::Combination;
 use crate::harness::{DEADLINE, Lab};
 use crate::ours::certificate;
 
+const REQUEST: &str = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
     let group = openssl_group(combination.group)?;
     let directory = tempfile::tempdir_in(lab.directory()).unwrap();
     let session = directory.path().join("session.pem");
     let first = connect(lab, combination, &["-curves", group, "-sess_out"], &session);
-    let second = session.exists().then(|| connect(lab, combination, &["-curves", group, "-sess_in"], &session));
+    let early_data = directory.path().join("request");
+    std::fs::write(&early_data, REQUEST).unwrap();
+    let early_data = ["-early_data", early_data.to_str().unwrap()];
+    let flags =
+        [["-curves", group].as_slice(), if combination.early_data { &early_data } else { &[] }, &["-sess_in"]].concat();
+    let second = session.exists().then(|| connect(lab, combination, &flags, &session));
     Some(Visits { first, second })
 }
 
@@ -35,9 +42,8 @@ fn connect(lab: &Lab, combination: &Combination, flags: &[&str], session: &Path)
         command.arg("-cert").arg(certificate).arg("-key").arg(key);
     }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     // A client that was refused has gone before it reads its input.
-    let _ = child.stdin.take().unwrap().write_all(request.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(REQUEST.as_bytes());
     let output = child.wait_with_output().unwrap();
     account(&String::from_utf8_lossy(&output.stdout), combination)
 }
@@ -73,6 +79,10 @@ fn account(said: &str, combination: &Combination) -> Visit {
         extended_master_secret: line("Extended master secret: ").filter(|_| tls12).map(str::to_owned),
         // What it shows of a resumed session is what the session remembers.
         certificate_requested: (!resumed).then(|| yes(asked)),
+        early_data_accepted: match (said.contains("Early data was accepted"), said.contains("Early data was rejected")) {
+            (false, false) => None,
+            (accepted, _) => Some(yes(accepted)),
+        },
     })
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use reprise_trace::document::{TraceDocument, TracedConnection};
-use reprise_trace::{ClientAuthentication, Version};
+use reprise_trace::{ClientAuthentication, EarlyData, Version};
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
@@ -20,8 +20,10 @@ pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Visits {
         Some((certificate, key)) => call.arg("--cert").arg(certificate).arg("--key").arg(key),
         None => call,
     };
+    let call = if combination.early_data { call.args(["--kind", "early"]) } else { call };
     let outcome = call.run();
-    assert!([0, 3].contains(&outcome.code), "{combination}: {}", outcome.stderr);
+    // 1: the kind was not observed, which is for the comparison to judge.
+    assert!([0, 1, 3].contains(&outcome.code), "{combination}: {}", outcome.stderr);
     let document: Option<TraceDocument> =
         fs::read_to_string(json.path()).ok().and_then(|text| serde_json::from_str(&text).ok());
     match document.as_ref().and_then(|document| document.traces.first()) {
@@ -45,5 +47,6 @@ fn completed(connection: &TracedConnection) -> Visit {
         alpn: Some(outcome.alpn.clone().unwrap_or_else(|| "none".to_owned())),
         extended_master_secret: (outcome.version == Version::Tls12).then(|| yes(outcome.extended_master_secret)),
         certificate_requested: Some(yes(outcome.client_authentication != ClientAuthentication::NotRequested)),
+        early_data_accepted: outcome.early_data.map(|early_data| yes(early_data == EarlyData::Accepted)),
     })
 }

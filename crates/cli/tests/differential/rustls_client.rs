@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, RootCertStore, StreamOwned};
 
-use crate::account::{Account, Visit, Visits};
+use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
 use crate::harness::{DEADLINE, Lab};
 use crate::ours::certificate;
@@ -49,6 +49,7 @@ fn config(lab: &Lab, combination: &Combination) -> Option<ClientConfig> {
         }
         None => builder.with_no_client_auth(),
     };
+    config.enable_early_data = combination.early_data;
     if combination.alpn {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
     }
@@ -58,14 +59,18 @@ fn config(lab: &Lab, combination: &Combination) -> Option<ClientConfig> {
 fn connect(config: &Arc<ClientConfig>, combination: &Combination) -> Visit {
     let socket = TcpStream::connect(combination.address).unwrap();
     socket.set_read_timeout(Some(DEADLINE)).unwrap();
-    let tls = ClientConnection::new(Arc::clone(config), "localhost".try_into().unwrap()).unwrap();
+    let mut tls = ClientConnection::new(Arc::clone(config), "localhost".try_into().unwrap()).unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    // There is a writer only where the ticket allows early data.
+    let sent_early = tls.early_data().map(|mut early| early.write_all(request.as_bytes()).unwrap()).is_some();
     let mut stream = StreamOwned::new(tls, socket);
     while stream.conn.is_handshaking() {
         if stream.conn.complete_io(&mut stream.sock).is_err() {
             return Visit::Refused;
         }
     }
-    let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let is_accepted = stream.conn.is_early_data_accepted();
+    let request = if is_accepted { "" } else { request };
     let mut response = Vec::new();
     // To the end, so that it has its tickets. A server that gives no close_notify is no matter here.
     let _ = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_end(&mut response));
@@ -79,6 +84,7 @@ fn connect(config: &Arc<ClientConfig>, combination: &Combination) -> Visit {
         alpn: Some(tls.alpn_protocol().map_or_else(|| "none".to_owned(), |name| String::from_utf8_lossy(name).into_owned())),
         extended_master_secret: None,
         certificate_requested: None,
+        early_data_accepted: sent_early.then(|| yes(is_accepted)),
     })
 }
 

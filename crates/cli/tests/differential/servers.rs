@@ -16,6 +16,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) asks_for_certificate: bool,
     pub(crate) resumes: bool,
+    pub(crate) early_data: bool,
 }
 
 /// All of them, running.
@@ -25,8 +26,8 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Five stacks' worth of behaviour: tickets and session IDs, RSA and ECDSA, a server that asks for certificates, one
-    /// that resumes nothing, and one that knows no extended_master_secret.
+    /// What tells stacks apart: tickets and session IDs, RSA and ECDSA, a server that asks for certificates, one
+    /// that resumes nothing, one that knows no extended_master_secret, and two that take early data.
     pub(crate) fn start(lab: &Lab) -> Self {
         let both = || vec![lab.identity(KeyKind::Rsa2048), lab.identity(KeyKind::P256)];
         let tickets = Nginx::start(NginxConfig::new(both())).unwrap();
@@ -51,8 +52,14 @@ impl Servers {
         })
         .unwrap();
         let rustls = lab.server(Resumption::Ticket);
+        let nginx_early =
+            Nginx::start(NginxConfig { early_data: true, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) }).unwrap();
+        let rustls_early = lab.server_with(|config| {
+            config.resumption = Resumption::Id;
+            config.max_early_data = 16_384;
+        });
 
-        let server = |name, address| Server { name, address, asks_for_certificate: false, resumes: true };
+        let server = |name, address| Server { name, address, asks_for_certificate: false, resumes: true, early_data: false };
         let all = vec![
             server("nginx, tickets", tickets.address()),
             Server { asks_for_certificate: true, ..server("nginx, IDs, client certificates", ids.address()) },
@@ -60,9 +67,19 @@ impl Servers {
             server("gnutls-serv without extended_master_secret", legacy.address()),
             Server { resumes: false, ..server("s_server, no resumption", off.address()) },
             server("rustls, tickets", EmbeddedServer::address(&rustls)),
+            Server { early_data: true, ..server("nginx, early data", nginx_early.address()) },
+            Server { early_data: true, ..server("rustls, early data", EmbeddedServer::address(&rustls_early)) },
         ];
-        let running: Vec<Box<dyn RealServer>> =
-            vec![Box::new(tickets), Box::new(ids), Box::new(gnutls), Box::new(legacy), Box::new(off), Box::new(rustls)];
+        let running: Vec<Box<dyn RealServer>> = vec![
+            Box::new(nginx_early),
+            Box::new(rustls_early),
+            Box::new(tickets),
+            Box::new(ids),
+            Box::new(gnutls),
+            Box::new(legacy),
+            Box::new(off),
+            Box::new(rustls),
+        ];
         Self { all, _running: running }
     }
 
