@@ -29,6 +29,10 @@ docs:
 bogo *tests:
     cargo xtask bogo {{tests}}
 
+# the lines of wire and engine that their tests reach (cargo-llvm-cov)
+coverage:
+    cargo coverage
+
 # write docs/schema from the types
 schema:
     cargo xtask schema
