@@ -13,6 +13,7 @@ mod record;
 pub mod script;
 pub mod seeds;
 mod session;
+mod session_file;
 mod stream;
 mod target;
 
@@ -35,6 +36,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "stream", run: stream::run, seeds: seeds::streams },
     Target { name: "target", run: target::run, seeds: seeds::targets },
     Target { name: "session", run: session::run, seeds: seeds::sessions },
+    Target { name: "session_file", run: session_file::run, seeds: seeds::session_files },
     Target { name: "condition", run: condition::run, seeds: seeds::conditions },
 ];
 

@@ -8,6 +8,7 @@ use reprise_scripted::play::{Act, Deviation, Edit, Play};
 use reprise_scripted::setting::{Ending, Line, Setting};
 use reprise_scripted::{NOW, tls12, tls13};
 use reprise_trace::{Kind, Version};
+use reprise_wire::codec::{vec16, vec24};
 use reprise_wire::{ContentType, HandshakeType, Record};
 
 use crate::script::Script;
@@ -158,6 +159,21 @@ pub fn targets() -> Seeds {
         "HTTPS://[fe80::1%25eth0]/",
     ];
     texts.iter().enumerate().map(|(number, text)| (format!("{number:02}"), text.as_bytes().to_vec())).collect()
+}
+
+/// Files of sessions without their sums: an open one for each seed of a session, and the head of a sealed one.
+pub fn session_files() -> Seeds {
+    const HEAD: &[u8] = b"reprise sessions\n\x01";
+    let open = |session: &[u8]| {
+        let mut file = [HEAD, &[0]].concat();
+        vec16(&mut file, |out| out.extend_from_slice(session::SERVER.as_bytes()));
+        file.push(1);
+        vec24(&mut file, |out| out.extend_from_slice(session));
+        file
+    };
+    let mut files: Seeds = sessions().into_iter().map(|(name, session)| (format!("open-{name}"), open(&session))).collect();
+    files.push(("sealed".to_owned(), [HEAD, &[1, 17], &[7; 16 + 12 + 40]].concat()));
+    files
 }
 
 /// Conditions, and what is none.

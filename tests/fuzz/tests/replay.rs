@@ -52,6 +52,11 @@ fn session() {
 }
 
 #[test]
+fn session_file() {
+    replay("session_file");
+}
+
+#[test]
 fn condition() {
     replay("condition");
 }
