@@ -1,7 +1,7 @@
 //! What is to be measured: `HOST[:PORT][/PATH]` or an https URL.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -50,6 +50,8 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let rest = match text.split_once("://") {
+            // A path or a query may hold a URL of its own.
+            Some((before, _)) if before.contains(['/', '?', '#']) => text,
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => rest,
             Some(_) => return Err(TargetError::Scheme(text.to_owned())),
             None => text,
@@ -109,6 +111,9 @@ fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> 
     let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) =
             bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
+        if host.parse::<Ipv6Addr>().is_err() {
+            return Err(TargetError::Host(authority.to_owned(), "brackets are for an IPv6 address"));
+        }
         (host, rest.strip_prefix(':').or(if rest.is_empty() { None } else { Some(rest) }))
     } else if authority.parse::<IpAddr>().is_ok() {
         (authority, None)
@@ -161,6 +166,7 @@ mod tests {
         assert_eq!(parsed("example.org/a?b=c#d"), example(443, "/a?b=c"));
         assert_eq!(parsed("https://example.org?x"), example(443, "/?x"));
         assert_eq!(parsed("HTTPS://example.org:1/a:b"), example(1, "/a:b"));
+        assert_eq!(parsed("example.org/to?https://other.org"), example(443, "/to?https://other.org"));
         assert_eq!(parsed("[::1]:8443/x"), ("::1".to_owned(), 8443, "/x".to_owned()));
         assert_eq!(parsed("::1"), ("::1".to_owned(), 443, "/".to_owned()));
         assert_eq!(parsed("127.0.0.1:1"), ("127.0.0.1".to_owned(), 1, "/".to_owned()));
@@ -177,7 +183,9 @@ mod tests {
         }
         assert_eq!(refused("user@example.org"), TargetError::UserInfo);
         assert!(matches!(refused("exa mple.org"), TargetError::Host(..)));
-        assert!(matches!(refused("[::1"), TargetError::Host(..)));
+        for bracketed in ["[::1", "[e]", "[example.org]:443", "[127.0.0.1]", "[]"] {
+            assert!(matches!(refused(bracketed), TargetError::Host(..)), "{bracketed}");
+        }
         assert_eq!(refused("example.org/a b"), TargetError::Path);
     }
 
