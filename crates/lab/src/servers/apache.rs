@@ -74,12 +74,7 @@ impl RealServer for Apache {
 
     /// Apache logs requests: a connection counts by its first one.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = self.site.lines_of("access.log")?;
-        let mut accounts = Vec::new();
-        for line in lines {
-            accounts.extend(parse(&line)?);
-        }
-        Ok(accounts)
+        self.site.lines_of("access.log")?.iter().filter_map(|line| parse(line).transpose()).collect()
     }
 }
 

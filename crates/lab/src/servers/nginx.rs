@@ -112,12 +112,7 @@ impl RealServer for Nginx {
 
     /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = self.site.lines_of("access.log")?;
-        let mut accounts = Vec::new();
-        for line in lines {
-            accounts.extend(parse(&line)?);
-        }
-        Ok(accounts)
+        self.site.lines_of("access.log")?.iter().filter_map(|line| parse(line).transpose()).collect()
     }
 }
 
