@@ -4,8 +4,9 @@
 #
 #   benches/load/peers.sh [path to reprise]
 #
-# Needs nginx, openssl and bc; h2load (Debian: nghttp2-client) and wrk take part where they are installed. RUNS (5),
-# SECONDS_EACH (5), SERVER_CPU (0), CLIENT_CPU (1) and FIRST_PORT (28443) may be set.
+# Needs nginx and openssl; h2load (Debian: nghttp2-client) and wrk take part where they are installed. RUNS (5),
+# SECONDS_EACH (5), SERVER_CPU (0), CLIENT_CPU (1), FIRST_PORT (28443) and ONLY may be set: those of the eight rows to run, as
+# in ONLY="1.3-p256-ticket 1.2-rsa-full".
 #
 # Same for all: suite, group, one GET for "/" on each connection, answered with three bytes; then the connection ends.
 # What differs: s_time speaks HTTP/1.0 and sends no Host, so that nginx closes, as it does for wrk and h2load; Reprise closes
@@ -127,6 +128,7 @@ for version in 1.3 1.2; do
         suite=TLS_AES_128_GCM_SHA256
         [ $version = 1.3 ] || { suite=ECDHE-ECDSA-AES128-GCM-SHA256; [ $key = p256 ] || suite=ECDHE-RSA-AES128-GCM-SHA256; }
         for kind in full ticket; do
+            case " ${ONLY:-$version-$key-$kind} " in *" $version-$key-$kind "*) ;; *) continue ;; esac
             rm -f "$work"/run.* "$work/busy"
             for _ in $(seq "$runs"); do
                 for client in $clients; do

@@ -3,7 +3,8 @@
  * bytes, the same peer, no TLS. It bounds what a change of the event loop could save. Run it by transports.sh.
  *
  * For each connection: socket, two setsockopt, connect, send a hello, receive a flight, send Finished and request, receive
- * the response, close with a reset. The peer runs on another processor in a process of its own, and may be told to compute
+ * the response, close with a reset. `-reused` disconnects the socket instead, by connect to AF_UNSPEC, which resets as well, and
+ * has the next connection take it: that leaves connect, four transfers and connect. The peer runs on another processor in a process of its own, and may be told to compute
  * for a while before its flight, as a server that signs does: then the client's events come one by one and not in batches.
  *
  * io_uring is given its best: the socket lives in the ring's own table, a connection is two chains of linked entries and one
@@ -31,6 +32,7 @@
 enum { HELLO = 220, FLIGHT = 900, REQUEST = 180, RESPONSE = 700, PLACES = 32, BUFFER = 2048 };
 
 static const int ONE = 1;
+static const struct sockaddr NONE = { .sa_family = AF_UNSPEC }; /* to connect to it is to disconnect */
 static const struct linger RESET = { .l_onoff = 1, .l_linger = 0 };
 static struct sockaddr_in peer_address;
 static char hello[HELLO], flight[FLIGHT], request[REQUEST], response[RESPONSE];
@@ -106,25 +108,35 @@ static void serve(int listener, int processor, double work_us) {
 
 struct connection { int fd, received; char bytes[BUFFER]; };
 
-static void begin(int poll, struct connection *connection, int place) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    check(fd >= 0, "socket");
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &ONE, sizeof ONE);
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &RESET, sizeof RESET);
+static void begin(int poll, struct connection *connection, int place, int reuse) {
+    int is_new = !reuse || !connection->fd, fd = connection->fd;
+    if (is_new) {
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        check(fd >= 0, "socket");
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &ONE, sizeof ONE);
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &RESET, sizeof RESET);
+    }
     int connected = connect(fd, (struct sockaddr *)&peer_address, sizeof peer_address);
     check(connected == 0 || errno == EINPROGRESS, "connect");
     check(send(fd, hello, HELLO, MSG_NOSIGNAL) == HELLO, "send");
     struct epoll_event event = { .events = EPOLLIN | EPOLLET | EPOLLRDHUP, .data.u32 = place };
-    check(epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll_ctl");
+    check(!is_new || epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll_ctl");
     connection->fd = fd;
     connection->received = 0;
 }
 
-static void by_epoll(int connections) {
+static void end(struct connection *connection, int reuse) {
+    if (reuse)
+        check(connect(connection->fd, &NONE, sizeof NONE) == 0, "connect to AF_UNSPEC");
+    else
+        close(connection->fd);
+}
+
+static void by_epoll(int connections, int reuse) {
     static struct connection places[PLACES];
     int poll = epoll_create1(EPOLL_CLOEXEC), begun = 0, done = 0;
     for (; begun < PLACES; begun++)
-        begin(poll, &places[begun], begun);
+        begin(poll, &places[begun], begun, reuse);
     struct epoll_event events[256];
     while (done < connections) {
         int count = epoll_wait(poll, events, 256, -1);
@@ -137,10 +149,11 @@ static void by_epoll(int connections) {
                 check(send(connection->fd, request, REQUEST, MSG_NOSIGNAL) == REQUEST, "send");
             if (connection->received < FLIGHT + RESPONSE)
                 continue;
-            close(connection->fd);
             done++;
-            if (begun < connections) {
-                begin(poll, connection, events[i].data.u32);
+            int is_last = begun == connections; /* a socket that stays disconnected would be told of */
+            end(connection, reuse && !is_last);
+            if (!is_last) {
+                begin(poll, connection, events[i].data.u32, reuse);
                 begun++;
             }
         }
@@ -186,17 +199,19 @@ static void receive(struct io_uring *ring, struct connection *connection, int pl
     finish(sqe, place, RECEIVED, IOSQE_FIXED_FILE);
 }
 
-static void begin_in(struct io_uring *ring, struct connection *connection, int place) {
+static void begin_in(struct io_uring *ring, struct connection *connection, int place, int is_new) {
     connection->received = 0;
     if (io_uring_sq_space_left(ring) < 8)
         check(io_uring_submit(ring) >= 0, "io_uring_submit"); /* a chain must not be torn */
-    struct io_uring_sqe *sqe = entry(ring);
-    io_uring_prep_socket_direct(sqe, AF_INET, SOCK_STREAM, 0, place, 0);
-    finish(sqe, place, SILENT, IOSQE_IO_LINK);
-    set_option(sqe = entry(ring), place, IPPROTO_TCP, TCP_NODELAY, &ONE, sizeof ONE);
-    finish(sqe, place, SILENT, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
-    set_option(sqe = entry(ring), place, SOL_SOCKET, SO_LINGER, &RESET, sizeof RESET);
-    finish(sqe, place, SILENT, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
+    struct io_uring_sqe *sqe;
+    if (is_new) {
+        io_uring_prep_socket_direct(sqe = entry(ring), AF_INET, SOCK_STREAM, 0, place, 0);
+        finish(sqe, place, SILENT, IOSQE_IO_LINK);
+        set_option(sqe = entry(ring), place, IPPROTO_TCP, TCP_NODELAY, &ONE, sizeof ONE);
+        finish(sqe, place, SILENT, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
+        set_option(sqe = entry(ring), place, SOL_SOCKET, SO_LINGER, &RESET, sizeof RESET);
+        finish(sqe, place, SILENT, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
+    }
     io_uring_prep_connect(sqe = entry(ring), place, (struct sockaddr *)&peer_address, sizeof peer_address);
     finish(sqe, place, SILENT, IOSQE_IO_LINK | IOSQE_FIXED_FILE);
     io_uring_prep_send(sqe = entry(ring), place, hello, HELLO, MSG_NOSIGNAL);
@@ -204,7 +219,7 @@ static void begin_in(struct io_uring *ring, struct connection *connection, int p
     receive(ring, connection, place);
 }
 
-static void by_io_uring(int connections) {
+static void by_io_uring(int connections, int reuse) {
     static struct connection places[PLACES];
     struct io_uring ring;
     struct io_uring_params params = {
@@ -217,7 +232,7 @@ static void by_io_uring(int connections) {
     check(io_uring_register_files_sparse(&ring, PLACES) == 0, "io_uring_register_files_sparse");
     int begun = 0, done = 0;
     for (; begun < PLACES; begun++)
-        begin_in(&ring, &places[begun], begun);
+        begin_in(&ring, &places[begun], begun, 1);
     while (done < connections) {
         check(io_uring_submit_and_wait(&ring, 1) >= 0, "io_uring_submit_and_wait");
         struct io_uring_cqe *cqe;
@@ -234,7 +249,7 @@ static void by_io_uring(int connections) {
             if (step == CLOSED) {
                 done++;
                 if (begun < connections) {
-                    begin_in(&ring, connection, place);
+                    begin_in(&ring, connection, place, !reuse);
                     begun++;
                 }
                 continue;
@@ -252,8 +267,11 @@ static void by_io_uring(int connections) {
                 receive(&ring, connection, place);
             } else {
                 struct io_uring_sqe *sqe = entry(&ring);
-                io_uring_prep_close_direct(sqe, place);
-                finish(sqe, place, CLOSED, 0);
+                if (reuse)
+                    io_uring_prep_connect(sqe, place, &NONE, sizeof NONE);
+                else
+                    io_uring_prep_close_direct(sqe, place);
+                finish(sqe, place, CLOSED, reuse ? IOSQE_FIXED_FILE : 0);
             }
         }
         io_uring_cq_advance(&ring, seen);
@@ -261,9 +279,9 @@ static void by_io_uring(int connections) {
     io_uring_queue_exit(&ring);
 }
 
-/* transports EPOLL|IO_URING CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU: prints user, and user and system, microseconds for each. */
+/* transports epoll[-reused]|io_uring[-reused] CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU: prints user, and user and system, microseconds for each. */
 int main(int argc, char **argv) {
-    check(argc == 6, "usage: transports epoll|io_uring CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU");
+    check(argc == 6, "usage: transports epoll[-reused]|io_uring[-reused] CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU");
     int connections = atoi(argv[2]), listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     socklen_t length = sizeof peer_address;
     peer_address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -277,7 +295,8 @@ int main(int argc, char **argv) {
     pin(atoi(argv[4]));
     double user_before, user_after, before, after;
     before = used_us(&user_before);
-    (strcmp(argv[1], "epoll") == 0 ? by_epoll : by_io_uring)(connections);
+    int reuse = strstr(argv[1], "-reused") != 0;
+    (strncmp(argv[1], "epoll", 5) == 0 ? by_epoll : by_io_uring)(connections, reuse);
     after = used_us(&user_after);
     printf("%.2f %.2f\n", (user_after - user_before) / connections, (after - before) / connections);
     kill(child, SIGKILL);

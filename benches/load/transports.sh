@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Client CPU for each connection's system calls under epoll and under io_uring, in turns: medians of RUNS and their ratio.
+# Client CPU for each connection's system calls under epoll and under io_uring, with a socket for each connection and with
+# sockets that are disconnected and reused, in turns: medians of RUNS and their ratios to the first.
 #
 #   benches/load/transports.sh
 #
@@ -18,19 +19,22 @@ trap 'rm -rf "$work"' EXIT
 
 median() { sort -g | awk '{ a[NR] = $1 } END { print (NR % 2) ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
 
-printf '%-12s %-9s %9s %12s %s\n' 'peer works' transport 'user us' 'user+sys us' 'least to most'
+printf '%-12s %-15s %9s %12s %6s  %s\n' 'peer works' transport 'user us' 'user+sys us' ratio 'least and most'
+transports="epoll epoll-reused io_uring io_uring-reused"
 for peer_us in 0 30 100; do
     for _ in $(seq "$runs"); do
-        for transport in epoll io_uring; do
-            "$work/transports" $transport "$connections" $peer_us "${CLIENT_CPU:-1}" "${SERVER_CPU:-0}" >> "$work/$transport.$peer_us"
+        for transport in $transports; do
+            "$work/transports" "$transport" "$connections" $peer_us "${CLIENT_CPU:-1}" "${SERVER_CPU:-0}" \
+                >> "$work/$transport.$peer_us"
         done
     done
-    for transport in epoll io_uring; do
+    for transport in $transports; do
         file=$work/$transport.$peer_us
         all=$(awk '{ print $2 }' "$file" | median)
+        [ "$transport" != epoll ] || epoll=$all
         range=$(awk '{ print $2 }' "$file" | sort -g | sed -n '1p;$p' | paste -sd ' ')
-        printf '%-12s %-9s %9.1f %12.1f %s\n' "$peer_us us" $transport "$(awk '{ print $1 }' "$file" | median)" "$all" "$range"
-        [ $transport = epoll ] && epoll=$all
+        user=$(awk '{ print $1 }' "$file" | median)
+        echo "$peer_us $transport $user $all $epoll $range" |
+            awk '{ printf "%-12s %-15s %9.1f %12.1f %6.2f  %s %s\n", $1 " us", $2, $3, $4, $4 / $5, $6, $7 }'
     done
-    awk -v epoll="$epoll" -v ring="$all" 'BEGIN { printf "             io_uring / epoll: %.2f\n", ring / epoll }'
 done

@@ -1,21 +1,20 @@
 //! One connection: a socket, the client over it, and where its requests stand.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
+use mio::{Interest, Registry, Token};
 use reprise_trace::{Kind, Nanos, Phases};
 use reprise_wire::Record;
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::client::{Client, Heard, Thread};
 use crate::fault::Fault;
 use crate::options::{Close, Options};
 use crate::response::Response;
+use crate::socket::Socket;
 
 /// A place for connections, one after the other. Its memory is used again.
 pub(crate) struct Connection {
-    stream: Option<TcpStream>,
+    socket: Socket,
     client: Client,
     /// What has come of a record that is not whole.
     incoming: Vec<u8>,
@@ -61,7 +60,7 @@ pub(crate) enum Begun {
 impl Connection {
     pub(crate) fn new(client: Client) -> Self {
         Self {
-            stream: None,
+            socket: Socket::default(),
             client,
             incoming: Vec::new(),
             outgoing: Vec::new(),
@@ -92,8 +91,7 @@ impl Connection {
         self.times = Times { began: now(), ..Times::default() };
         self.client.start(thread, plan.kind, plan.name, self.times.began)?;
         self.primes = plan.kind != Kind::Full && !self.client.offers_session();
-        let stream = connect(options.address, options.close).map_err(|error| Fault::of_connecting(&error))?;
-        let stream = self.stream.insert(stream);
+        let stream = self.socket.connect(options.address, options.close).map_err(|error| Fault::of_connecting(&error))?;
         match stream.write(self.client.hello()) {
             Ok(count) => {
                 let now = now();
@@ -120,7 +118,7 @@ impl Connection {
         }
         self.flush()?;
         loop {
-            let Some(stream) = &mut self.stream else { return Ok(Progress::Waiting) };
+            let Some(stream) = self.socket.stream() else { return Ok(Progress::Waiting) };
             let count = match stream.read(buffer) {
                 Ok(0) => return self.hear_end(options),
                 Ok(count) => count,
@@ -140,9 +138,13 @@ impl Connection {
         }
     }
 
-    /// The socket, to be watched.
-    pub(crate) fn stream(&self) -> Option<&TcpStream> {
-        self.stream.as_ref()
+    /// Has the poll tell of what it waits for.
+    pub(crate) fn watch(&mut self, registry: &Registry, token: Token, begun: Begun) -> io::Result<()> {
+        let interest = match begun {
+            Begun::HelloSent => Interest::READABLE,
+            Begun::Connecting => Interest::READABLE | Interest::WRITABLE,
+        };
+        self.socket.watch(registry, token, interest)
     }
 
     /// Ends it, whatever its state. What the client has learned goes back to the thread.
@@ -150,13 +152,17 @@ impl Connection {
         if completed && options.close == Close::Notify {
             self.outgoing.clear();
             if self.client.send_close(self.times.began, &mut self.outgoing).is_ok()
-                && let Some(stream) = &mut self.stream
+                && let Some(stream) = self.socket.stream()
             {
                 // A server that takes no two dozen bytes more is not told.
                 let _ = stream.write(&self.outgoing);
             }
         }
-        self.stream = None;
+        if completed && options.close == Close::Rst {
+            self.socket.reset();
+        } else {
+            self.socket.close();
+        }
         self.client.reset(thread, completed);
     }
 
@@ -212,7 +218,7 @@ impl Connection {
     }
 
     fn send_hello(&mut self, now: impl Fn() -> Nanos) -> Result<bool, Fault> {
-        let Some(stream) = &mut self.stream else { return Ok(false) };
+        let Some(stream) = self.socket.stream() else { return Ok(false) };
         match stream.write(self.client.hello()) {
             Ok(count) => {
                 let now = now();
@@ -315,7 +321,7 @@ impl Connection {
 
     fn flush(&mut self) -> Result<(), Fault> {
         while !self.outgoing.is_empty() {
-            let Some(stream) = &mut self.stream else { return Ok(()) };
+            let Some(stream) = self.socket.stream() else { return Ok(()) };
             match stream.write(&self.outgoing) {
                 Ok(count) if count >= self.outgoing.len() => self.outgoing.clear(),
                 Ok(count) => drop(self.outgoing.drain(..count)),
@@ -336,21 +342,6 @@ pub(crate) struct Plan {
     pub(crate) name: usize,
     /// When it was to begin.
     pub(crate) intended: Nanos,
-}
-
-fn connect(address: SocketAddr, close: Close) -> io::Result<TcpStream> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
-    // The request goes out in one write with the Finished: without this it may wait for the ACK of what went before.
-    socket.set_tcp_nodelay(true)?;
-    if close == Close::Rst {
-        socket.set_linger(Some(Duration::ZERO))?;
-    }
-    match socket.connect(&SockAddr::from(address)) {
-        Ok(()) => {}
-        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::EINPROGRESS as i32) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(socket.into())
 }
 
 /// Whether a socket is only not connected yet.

@@ -37,6 +37,8 @@ mod options;
 #[cfg(target_os = "linux")]
 mod response;
 #[cfg(target_os = "linux")]
+mod socket;
+#[cfg(target_os = "linux")]
 mod step;
 #[cfg(target_os = "linux")]
 mod tally;

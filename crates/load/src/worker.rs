@@ -4,14 +4,13 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Poll, Token};
 use reprise_trace::{Kind, Nanos};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
 use crate::client::{Client, Thread};
-use crate::connection::{Begun, Connection, Plan, Progress};
+use crate::connection::{Connection, Plan, Progress};
 use crate::deadlines::Deadlines;
 use crate::fault::Fault;
 use crate::options::{End, Options};
@@ -206,19 +205,12 @@ impl<'a> Worker<'a> {
         let Some(connection) = self.connections.get_mut(place) else { return };
         let begun =
             connection.begin(&mut self.thread, self.options, Plan { kind, name, intended }, || Nanos::from(epoch.elapsed()));
-        let interest = match begun {
-            Ok(Begun::HelloSent) => Interest::READABLE,
-            Ok(Begun::Connecting) => Interest::READABLE | Interest::WRITABLE,
+        let begun = match begun {
+            Ok(begun) => begun,
             Err(fault) => return self.fail(place, fault),
         };
         self.deadlines.add(place, connection.began() + Nanos::from(self.options.timeout));
-        let registered = match connection.stream() {
-            Some(stream) => {
-                use std::os::fd::AsRawFd;
-                self.poll.registry().register(&mut SourceFd(&stream.as_raw_fd()), Token(place), interest)
-            }
-            None => Ok(()),
-        };
+        let registered = connection.watch(self.poll.registry(), Token(place), begun);
         if registered.is_err() {
             self.fail(place, Fault::DescriptorLimit);
         }
@@ -276,7 +268,6 @@ impl<'a> Worker<'a> {
     fn release(&mut self, place: usize, completed: bool) {
         self.deadlines.remove(place);
         if let Some(connection) = self.connections.get_mut(place) {
-            // Closing takes the socket out of the poll as well.
             connection.end(&mut self.thread, self.options, completed);
             self.free.push(place);
         }
