@@ -5,8 +5,11 @@ use std::process::{Command, Stdio};
 
 use crate::servers::NotRun;
 
-/// Namespaces for users, networks and processes; everything in them ends with the command.
-const APART: [&str; 6] = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--"];
+/// Namespaces for networks and processes; everything in them ends with the command.
+const APART: [&str; 5] = ["--net", "--pid", "--fork", "--kill-child", "--"];
+
+/// Root may have those as they are, even where no user may be mapped (a chroot, a sysctl); others become root of a namespace first.
+const AS: [&[&str]; 2] = [&[], &["--map-root-user"]];
 
 /// Loopback is down in a new network.
 const BEGIN: [&str; 4] = ["bash", "-c", r#"PATH="$PATH:/usr/sbin:/sbin"; ip link set lo up && exec "$@""#, "bash"];
@@ -21,17 +24,19 @@ const BEGIN: [&str; 4] = ["bash", "-c", r#"PATH="$PATH:/usr/sbin:/sbin"; ip link
 /// for machines where namespaces are forbidden by design, such as a container without the right to make more of them.
 #[must_use]
 pub fn own_network() -> Option<Command> {
-    let command = || {
-        let mut command = Command::new("unshare");
-        command.args(APART).args(BEGIN).stdin(Stdio::null());
-        command
-    };
-    let tried = command().arg("true").output();
-    let refusal = match tried {
-        Ok(tried) if tried.status.success() => return Some(command()),
-        Ok(tried) => String::from_utf8_lossy(&tried.stderr).trim().to_owned(),
-        Err(error) => format!("unshare: {error}"),
-    };
+    let mut refusal = String::new();
+    for who in AS {
+        let command = || {
+            let mut command = Command::new("unshare");
+            command.args(who).args(APART).args(BEGIN).stdin(Stdio::null());
+            command
+        };
+        refusal = match command().arg("true").output() {
+            Ok(tried) if tried.status.success() => return Some(command()),
+            Ok(tried) => String::from_utf8_lossy(&tried.stderr).trim().to_owned(),
+            Err(error) => format!("unshare: {error}"),
+        };
+    }
     let not_run = NotRun::new(format!("a network of its own ({refusal})"));
     if env::var_os("REPRISE_WITHOUT_NAMESPACES").is_some_and(|value| value == "1") {
         not_run.say();
