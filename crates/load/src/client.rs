@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use reprise_engine::Config;
 use reprise_trace::{Kind, Nanos};
 use reprise_wire::{ContentType, HEADER_LEN, NamedGroup};
 
-use crate::engine_client::{EngineClient, EngineSessions};
+use crate::engine_client::{EngineClient, EngineThread};
 use crate::fault::Fault;
 use crate::lean;
 pub(crate) use crate::lean::Heard;
@@ -15,7 +14,7 @@ use crate::options::TlsOptions;
 /// What the connections of one thread share.
 pub(crate) enum Thread {
     Lean(Box<lean::Thread>),
-    Engine { configs: Vec<Arc<Config>>, sessions: EngineSessions, target: usize },
+    Engine(EngineThread),
 }
 
 /// The client of one connection, whose memory is used again by the next.
@@ -30,7 +29,7 @@ impl Thread {
         if options.engine.is_empty() {
             return Ok(Self::Lean(Box::new(lean::Thread::new(Arc::clone(options), sessions, wants)?)));
         }
-        Ok(Self::Engine { configs: options.engine.clone(), sessions: EngineSessions::default(), target: sessions.max(1) })
+        Ok(Self::Engine(EngineThread::new(&options.engine, sessions)))
     }
 
     /// The group that the server wanted last, by a HelloRetryRequest.
@@ -38,7 +37,7 @@ impl Thread {
         match self {
             Self::Lean(thread) => thread.wanted_group(),
             // The engine answers the retry.
-            Self::Engine { .. } => None,
+            Self::Engine(_) => None,
         }
     }
 }
@@ -48,17 +47,15 @@ impl Client {
     pub(crate) fn new(thread: &Thread) -> Self {
         match thread {
             Thread::Lean(_) => Self::Lean(Box::new(lean::Machine::new())),
-            Thread::Engine { .. } => Self::Engine(Box::default()),
+            Thread::Engine(_) => Self::Engine(Box::default()),
         }
     }
 
     /// Begins a connection that is to be of this kind, with the name at this place.
-    pub(crate) fn start(&mut self, thread: &mut Thread, kind: Kind, name: usize, now: Nanos) -> Result<(), Fault> {
+    pub(crate) fn start(&mut self, thread: &mut Thread, kind: Kind, server_name: usize, now: Nanos) -> Result<(), Fault> {
         match (self, thread) {
-            (Self::Lean(machine), Thread::Lean(thread)) => machine.start(thread, kind, name, now),
-            (Self::Engine(client), Thread::Engine { configs, sessions, target }) => {
-                client.start(configs.get(name).ok_or(Fault::Crypto)?, sessions, *target, kind, now)
-            }
+            (Self::Lean(machine), Thread::Lean(thread)) => machine.start(thread, kind, server_name, now),
+            (Self::Engine(client), Thread::Engine(thread)) => client.start(thread, kind, server_name, now),
             _ => Err(Fault::Crypto),
         }
     }
@@ -85,9 +82,7 @@ impl Client {
                 let fragment = record.get_mut(HEADER_LEN..).unwrap_or_default();
                 machine.receive(thread, now, content_type, fragment, out)
             }
-            (Self::Engine(client), Thread::Engine { sessions, target, .. }) => {
-                client.receive(sessions, *target, now, record, out)
-            }
+            (Self::Engine(client), Thread::Engine(thread)) => client.receive(thread, now, record, out),
             _ => Err(Fault::Crypto),
         }
     }
@@ -136,7 +131,7 @@ impl Client {
     pub(crate) fn reset(&mut self, thread: &mut Thread, completed: bool) {
         match (self, thread) {
             (Self::Lean(machine), Thread::Lean(thread)) => machine.reset(thread, completed),
-            (Self::Engine(client), Thread::Engine { sessions, .. }) => client.reset(sessions, completed),
+            (Self::Engine(client), Thread::Engine(thread)) => client.reset(thread, completed),
             _ => {}
         }
     }

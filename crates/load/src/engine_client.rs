@@ -57,33 +57,51 @@ pub fn engine_configs(
     tls.server_names.iter().map(|name| config(&name.name)).collect()
 }
 
+/// What the connections of one thread share: for each name its configuration, and the sessions that were made under it, which
+/// are offered under no other (RFC 8446 §4.6.1).
+pub(crate) struct EngineThread {
+    names: Vec<(Arc<Config>, EngineSessions)>,
+    /// How many sessions of TLS 1.2 are held for each name, before any is used.
+    target: usize,
+}
+
 /// One connection at a time.
 #[derive(Default)]
 pub(crate) struct EngineClient {
     connection: Option<Connection>,
+    server_name: usize,
     hello: Vec<u8>,
     offered: Option<Session>,
     was_ready: bool,
 }
 
-/// The sessions that one thread holds.
+/// The sessions that one thread holds for one name.
 #[derive(Default)]
-pub(crate) struct EngineSessions {
+struct EngineSessions {
     id: Vec<Session>,
     ticket: Vec<Session>,
     next: usize,
 }
 
+impl EngineThread {
+    /// `sessions` are held, over all names.
+    pub(crate) fn new(configs: &[Arc<Config>], sessions: usize) -> Self {
+        let names = configs.iter().map(|config| (Arc::clone(config), EngineSessions::default()));
+        Self { names: names.collect(), target: sessions.div_ceil(configs.len().max(1)).max(1) }
+    }
+}
+
 impl EngineClient {
     pub(crate) fn start(
         &mut self,
-        config: &Arc<Config>,
-        sessions: &mut EngineSessions,
-        target: usize,
+        thread: &mut EngineThread,
         kind: Kind,
+        server_name: usize,
         now: Nanos,
     ) -> Result<(), Fault> {
-        self.offered = sessions.take(kind, target, now);
+        let (config, sessions) = thread.names.get_mut(server_name).ok_or(Fault::Crypto)?;
+        self.server_name = server_name;
+        self.offered = sessions.take(kind, thread.target, now);
         let offer = match (&self.offered, kind) {
             (Some(Session::Tls13(ticket)), _) => Offer::Ticket(ticket.clone()),
             (Some(Session::Tls12(session)), Kind::Id) => Offer::SessionId(session.clone()),
@@ -104,8 +122,7 @@ impl EngineClient {
 
     pub(crate) fn receive<'a>(
         &mut self,
-        sessions: &mut EngineSessions,
-        target: usize,
+        thread: &mut EngineThread,
         now: Nanos,
         record: &'a mut [u8],
         out: &mut Vec<u8>,
@@ -114,8 +131,9 @@ impl EngineClient {
         let received = connection.receive(now, record);
         out.extend_from_slice(&connection.take_outgoing(now));
         received.map_err(|error| fault_of(&error))?;
+        let (_, sessions) = thread.names.get_mut(self.server_name).ok_or(Fault::Crypto)?;
         for session in connection.take_sessions() {
-            sessions.keep(session, target);
+            sessions.keep(session, thread.target);
         }
         if connection.ready().is_some() && !self.was_ready {
             self.was_ready = true;
@@ -160,8 +178,12 @@ impl EngineClient {
         self.offered.is_some()
     }
 
-    pub(crate) fn reset(&mut self, sessions: &mut EngineSessions, completed: bool) {
-        if completed && self.offered.is_some() && self.kind() == Kind::Full {
+    pub(crate) fn reset(&mut self, thread: &mut EngineThread, completed: bool) {
+        if completed
+            && self.offered.is_some()
+            && self.kind() == Kind::Full
+            && let Some((_, sessions)) = thread.names.get_mut(self.server_name)
+        {
             sessions.forget(self.offered.as_ref());
         }
         self.connection = None;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, find};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
-use reprise_load::{Arrival, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, engine_configs, run};
+use reprise_load::{Arrival, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run};
 use reprise_trace::{Kind, Version};
 use reprise_wire::NamedGroup;
 
@@ -136,6 +136,35 @@ fn go_and_rustls_accept_the_hybrid_shares_of_verified_connections() {
                 assert_eq!(completed, COUNT, "{address} {key_shares:?} {kind}: {:?}", outcome.errors());
                 assert_eq!(outcome.completed(Kind::Ticket) > 0, kind == Kind::Ticket, "{address} {key_shares:?}");
             }
+        }
+    }
+}
+
+/// rustls keeps the sessions of its names apart (RFC 6066 §3, RFC 8446 §4.6.1).
+#[test]
+fn a_session_is_offered_under_the_name_that_it_was_made_for() {
+    let authority = Authority::new().unwrap();
+    let name = |name: &str, weight| WeightedName { name: Some(name.to_owned()), weight };
+    let names = vec![name("a.localhost", 3), name("b.localhost", 1)];
+    let verifier = Arc::new(WebPkiVerifier::new(&[authority.certificate().clone()]).0);
+    for (version, versions) in [(Version::Tls12, Versions::Tls12), (Version::Tls13, Versions::Tls13)] {
+        let spec = ServerSpec {
+            names: names.iter().filter_map(|name| name.name.clone()).collect(),
+            ..ServerSpec::new(KeyKind::P256)
+        };
+        let identity = authority.server(&spec).unwrap();
+        let config = EmbeddedConfig { versions, resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) };
+        let server = EmbeddedServer::start(config).unwrap();
+        let lean = TlsOptions { server_names: names.clone(), ..TlsOptions::new(version) };
+        let policy = CertificatePolicy::Verify(verifier.clone());
+        let engine = engine_configs(&lean, "localhost", &policy, None).unwrap();
+        for tls in [lean.clone(), TlsOptions { engine, ..lean }] {
+            let by = if tls.engine.is_empty() { "the lean client" } else { "the engine" };
+            let outcome = load(server.address(), tls, &[Kind::Ticket]);
+            assert_eq!(outcome.errors(), Default::default(), "{version}, {by}");
+            assert_eq!(outcome.refused(), 0, "{version}, {by}");
+            assert_eq!(outcome.completed(Kind::Full), outcome.primed(), "{version}, {by}");
+            assert!(outcome.completed(Kind::Ticket) >= COUNT / 2, "{version}, {by}");
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Machine {
     pub(super) random: [u8; 32],
     pub(super) session_id: SessionId,
     pub(super) session: Option<Session>,
+    /// Which of the names it sends.
+    pub(super) server_name: usize,
     pub(super) own: Option<KeyPair>,
     /// The group of the key share in the hello.
     pub(super) group: Option<NamedGroup>,
@@ -73,6 +75,7 @@ impl Machine {
             random: [0; 32],
             session_id: SessionId::default(),
             session: None,
+            server_name: 0,
             own: None,
             group: None,
             sealer: None,
@@ -84,12 +87,13 @@ impl Machine {
         }
     }
 
-    /// Begins a connection that is to be of this kind; the bytes to be sent first are in [`Machine::hello`]. Where there is
+    /// Begins a connection that is to be of this kind, under this name; the bytes to be sent first are in [`Machine::hello`]. Where there is
     /// no session to offer, it is a full one, from which one may come.
-    pub(crate) fn start(&mut self, thread: &mut Thread, kind: Kind, name: usize, now: Nanos) -> Result<(), Fault> {
+    pub(crate) fn start(&mut self, thread: &mut Thread, kind: Kind, server_name: usize, now: Nanos) -> Result<(), Fault> {
         self.reset(thread, false);
+        self.server_name = server_name;
         thread.entropy.fill(&mut self.random)?;
-        self.session = thread.sessions.take(kind, now);
+        self.session = thread.sessions.take(kind, server_name, now);
         self.session_id = match &self.session {
             Some(session) if session.form == SessionForm::Id => SessionId::new(&session.name).ok_or(Fault::Crypto)?,
             // RFC 5077 §3.4: a fresh one, whose echo says that the ticket was accepted.
@@ -112,7 +116,7 @@ impl Machine {
             asks_ticket: thread.options.version == Version::Tls12 && kind != Kind::Id,
             now,
         };
-        thread.hellos.get(name).ok_or(Fault::Crypto)?.write(&fresh, &thread.schedule, &mut self.hello)?;
+        thread.hellos.get(server_name).ok_or(Fault::Crypto)?.write(&fresh, &thread.schedule, &mut self.hello)?;
         self.state = State::ExpectServerHello;
         Ok(())
     }

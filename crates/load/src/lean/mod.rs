@@ -14,6 +14,7 @@ mod rsa_premaster;
 mod schedule12;
 mod schedule13;
 mod session;
+mod sessions;
 mod thread;
 mod tls12;
 mod tls13;

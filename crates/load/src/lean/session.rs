@@ -30,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) extended_master_secret: bool,
     /// The ticket or the ID.
     pub(crate) name: Vec<u8>,
+    /// Which of the server's names it was made under.
+    pub(crate) server_name: usize,
     pub(crate) age_add: u32,
     pub(crate) lifetime: u32,
     pub(crate) received_at: Nanos,
@@ -48,7 +50,7 @@ impl Session {
     }
 }
 
-/// The sessions that one thread holds for one form.
+/// The sessions that one thread holds for one name and form.
 pub(crate) struct SessionPool {
     /// How many to hold.
     target: usize,

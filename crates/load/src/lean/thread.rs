@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_trace::{Kind, Version};
 use reprise_wire::NamedGroup;
 
 use super::exchange::Exchange;
 use super::hello::{Hello, HelloSpec};
 use super::rsa_premaster::RsaPremasters;
 use super::schedule13::Schedule;
-use super::session::{Session, SessionForm, SessionPool};
+use super::sessions::Sessions;
 use crate::entropy::Entropy;
 use crate::fault::Fault;
 use crate::options::TlsOptions;
@@ -30,13 +30,6 @@ pub(crate) struct Thread {
     pub(super) entropy: Entropy,
 }
 
-/// The pools of sessions; those of forms that are not asked for stay empty.
-pub(crate) struct Sessions {
-    id: SessionPool,
-    ticket: SessionPool,
-    wants_id: bool,
-    wants_ticket: bool,
-}
 impl Thread {
     /// `sessions` are held by this thread.
     pub(crate) fn new(options: Arc<TlsOptions>, sessions: usize, wants: &[Kind]) -> Result<Self, Fault> {
@@ -47,12 +40,7 @@ impl Thread {
             exchange,
             schedule: Schedule::new(),
             premasters: RsaPremasters::default(),
-            sessions: Sessions {
-                id: SessionPool::new(sessions, true),
-                ticket: SessionPool::new(sessions, reuse),
-                wants_id: wants.contains(&Kind::Id),
-                wants_ticket: wants.contains(&Kind::Ticket),
-            },
+            sessions: Sessions::new(sessions, options.server_names.len(), wants, reuse),
             groups: options.groups.clone(),
             wanted_group: None,
             hellos,
@@ -78,50 +66,6 @@ impl Thread {
     }
 }
 
-impl Sessions {
-    pub(super) fn take(&mut self, kind: Kind, now: Nanos) -> Option<Session> {
-        match kind {
-            Kind::Id => self.id.take(now),
-            Kind::Ticket => self.ticket.take(now),
-            _ => None,
-        }
-    }
-
-    /// Keeps a session, if connections of its kind are asked for.
-    pub(super) fn keep(&mut self, session: Session) {
-        let (pool, wanted) = match session.form {
-            SessionForm::Id => (&mut self.id, self.wants_id),
-            _ => (&mut self.ticket, self.wants_ticket),
-        };
-        if wanted {
-            pool.keep(session);
-        } else {
-            pool.recycle(session.name);
-        }
-    }
-
-    /// A ticket or an ID in memory that was used before.
-    pub(super) fn name(&mut self, name: &[u8]) -> Vec<u8> {
-        self.ticket.name(name)
-    }
-
-    /// Gives such memory back.
-    pub(super) fn recycle(&mut self, name: Vec<u8>) {
-        self.ticket.recycle(name);
-    }
-
-    /// Whether tickets are of any use.
-    pub(super) fn wants_tickets(&self) -> bool {
-        self.wants_ticket
-    }
-
-    pub(super) fn give_back(&mut self, session: Session, accepted: bool) {
-        match session.form {
-            SessionForm::Id => self.id.give_back(session, accepted),
-            _ => self.ticket.give_back(session, accepted),
-        }
-    }
-}
 /// A hello for each name.
 fn prepare(options: &TlsOptions, groups: &[NamedGroup], exchange: &Exchange) -> Result<Vec<Hello>, Fault> {
     let spec =

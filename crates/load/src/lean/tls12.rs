@@ -171,7 +171,7 @@ impl State {
                 if ending.ticket_announced && ending.ticket.is_none() && ending.server.is_some() =>
             {
                 ending.transcript.update(message.raw);
-                ending.hold_ticket(thread, message)?;
+                ending.hold_ticket(machine, thread, message)?;
                 Ok((Self::ExpectFinished(ending), Heard::Nothing))
             }
             (Self::ExpectFinished(ending), HandshakeType::FINISHED) if ending.server.is_none() => {
@@ -258,10 +258,10 @@ impl Ending {
     }
 
     /// The ticket counts once the Finished has verified.
-    fn hold_ticket(&mut self, thread: &mut Thread, message: &Handshake<'_>) -> Result<(), Fault> {
+    fn hold_ticket(&mut self, machine: &Machine, thread: &mut Thread, message: &Handshake<'_>) -> Result<(), Fault> {
         let ticket = NewSessionTicketTls12::parse(message.body)?;
         let kept = if thread.sessions.wants_tickets() { ticket.ticket } else { &[] };
-        self.ticket = Some((thread.sessions.name(kept), ticket.lifetime_hint));
+        self.ticket = Some((thread.sessions.remember(kept, machine.server_name), ticket.lifetime_hint));
         Ok(())
     }
 
@@ -287,12 +287,12 @@ impl Ending {
             Some((ticket, lifetime)) if !ticket.is_empty() => (SessionForm::Ticket12, ticket, lifetime),
             other => {
                 if let Some((memory, _)) = other {
-                    thread.sessions.recycle(memory);
+                    thread.sessions.recycle(memory, machine.server_name);
                 }
                 if self.resumed || self.session_id.as_bytes().is_empty() {
                     return Ok(());
                 }
-                (SessionForm::Id, thread.sessions.name(self.session_id.as_bytes()), 0)
+                (SessionForm::Id, thread.sessions.remember(self.session_id.as_bytes(), machine.server_name), 0)
             }
         };
         thread.sessions.keep(Session {
@@ -301,6 +301,7 @@ impl Ending {
             secret,
             extended_master_secret: self.extended_master_secret,
             name,
+            server_name: machine.server_name,
             age_add: 0,
             lifetime,
             received_at: now,

@@ -184,13 +184,14 @@ impl Traffic {
         let (Some(resumption), Some(suite)) = (&self.resumption, machine.suite) else { return Ok(()) };
         let psk = resumption.expand(b"resumption", ticket.nonce, suite.hash.output_len());
         let Some(secret) = StoredSecret::new(psk.as_ref()) else { return Ok(()) };
-        let name = thread.sessions.name(ticket.ticket);
+        let name = thread.sessions.remember(ticket.ticket, machine.server_name);
         thread.sessions.keep(Session {
             form: SessionForm::Ticket13,
             suite,
             secret,
             extended_master_secret: true,
             name,
+            server_name: machine.server_name,
             age_add: ticket.age_add,
             lifetime: ticket.lifetime,
             received_at: now,
