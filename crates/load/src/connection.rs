@@ -147,8 +147,10 @@ impl Connection {
         self.socket.watch(registry, token, interest)
     }
 
-    /// Ends it, whatever its state. What the client has learned goes back to the thread.
-    pub(crate) fn end(&mut self, thread: &mut Thread, options: &Options, completed: bool) {
+    /// Ends it, whatever its state. What the client has learned goes back to the thread. Where another connection follows at
+    /// once, it may have the socket; without one the poll would tell of a socket that is disconnected, and cost more than is
+    /// saved.
+    pub(crate) fn end(&mut self, thread: &mut Thread, options: &Options, completed: bool, another_follows: bool) {
         if completed && options.close == Close::Notify {
             self.outgoing.clear();
             if self.client.send_close(self.times.began, &mut self.outgoing).is_ok()
@@ -158,7 +160,7 @@ impl Connection {
                 let _ = stream.write(&self.outgoing);
             }
         }
-        if completed && options.close == Close::Rst {
+        if completed && another_follows && options.close == Close::Rst {
             self.socket.reset();
         } else {
             self.socket.close();

@@ -267,10 +267,20 @@ impl<'a> Worker<'a> {
 
     fn release(&mut self, place: usize, completed: bool) {
         self.deadlines.remove(place);
+        let another_follows = self.is_another_due();
         if let Some(connection) = self.connections.get_mut(place) {
-            connection.end(&mut self.thread, self.options, completed);
+            connection.end(&mut self.thread, self.options, completed, another_follows);
             self.free.push(place);
         }
+    }
+
+    /// Whether the next connection begins as soon as there is a place for it.
+    fn is_another_due(&self) -> bool {
+        self.left != Some(0)
+            && match &self.arrivals {
+                Arrivals::Closed { .. } => true,
+                Arrivals::Open(open) => open.due() <= self.now(),
+            }
     }
 
     fn expire(&mut self, now: Nanos) {
