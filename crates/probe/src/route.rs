@@ -5,6 +5,7 @@
 //!                       └───────────── Route::pass ────────┘
 //! ```
 
+mod credentials;
 mod http_connect;
 mod proxy;
 mod proxy_protocol;

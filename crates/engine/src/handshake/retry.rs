@@ -2,25 +2,15 @@
 
 use reprise_trace::Version;
 use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
-use reprise_wire::{ExtensionType, Handshake, NamedGroup, ServerHello};
+use reprise_wire::{ExtensionType, Handshake, ServerHello};
 
 use super::State;
 use super::checks::{Place, check_group, only_permitted, read};
-use super::server_hello::{ExpectServerHello, chosen_suite};
+use super::server_hello::{ExpectServerHello, Retry, chosen_suite};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::offer::Offer;
-use crate::suite::Suite;
 use crate::transcript::Transcript;
-
-/// What a HelloRetryRequest has fixed.
-pub(crate) struct Retry {
-    pub(super) suite: &'static Suite,
-    /// The group, if it asked for one.
-    pub(super) group: Option<NamedGroup>,
-    /// All messages so far.
-    pub(super) transcript: Transcript,
-}
 
 impl ExpectServerHello {
     pub(super) fn retry(

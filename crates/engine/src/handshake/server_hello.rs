@@ -2,10 +2,9 @@
 
 use reprise_trace::{Direction, Version, What};
 use reprise_wire::extensions::SelectedVersion;
-use reprise_wire::{ExtensionType, Handshake, HandshakeType, ProtocolVersion, ServerHello};
+use reprise_wire::{ExtensionType, Handshake, HandshakeType, NamedGroup, ProtocolVersion, ServerHello};
 
 use super::checks::{expect, read};
-use super::retry::Retry;
 use super::{State, tls12, tls13};
 use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
@@ -31,6 +30,15 @@ pub(crate) struct ExpectServerHello {
     pub(super) early: Option<EarlySecret>,
     /// What a HelloRetryRequest has fixed.
     pub(super) retried: Option<Retry>,
+}
+
+/// What a HelloRetryRequest has fixed.
+pub(crate) struct Retry {
+    pub(super) suite: &'static Suite,
+    /// The group, if it asked for one.
+    pub(super) group: Option<NamedGroup>,
+    /// All messages so far.
+    pub(super) transcript: Transcript,
 }
 
 impl ExpectServerHello {

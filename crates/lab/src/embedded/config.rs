@@ -9,7 +9,6 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 
-use super::connection::Timeouts;
 use crate::{Identity, LabError, Result};
 
 /// What an [`EmbeddedServer`](crate::EmbeddedServer) is and does; [`EmbeddedConfig::new`] has the usual values.
@@ -100,6 +99,13 @@ pub enum ClientAuth {
     Optional(CertificateDer<'static>),
     /// It refuses clients without one.
     Required(CertificateDer<'static>),
+}
+
+/// How long a client may keep the server waiting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeouts {
+    pub(super) handshake: Duration,
+    pub(super) idle: Duration,
 }
 
 impl EmbeddedConfig {

@@ -6,16 +6,9 @@ use std::time::{Duration, Instant};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
 use super::account::{ConnectionAccount, Entry, HandshakeFailure, Ledger};
-use super::config::{Application, Turn};
+use super::config::{Application, Timeouts, Turn};
 use super::http::{self, Answer, Parsed};
 use crate::listener::Guest;
-
-/// How long a client may keep the server waiting.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Timeouts {
-    pub(super) handshake: Duration,
-    pub(super) idle: Duration,
-}
 
 /// How long the server reads on after its own end, so that its last words are not lost to a reset.
 const LINGER: Duration = Duration::from_secs(1);

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reprise_trace::Failure;
 
-use super::proxy::Credentials;
+use super::credentials::Credentials;
 use crate::dialogue::{Dialogue, Heard, Unexpected, quoted};
 use crate::target::Target;
 

@@ -4,11 +4,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
 use reprise_trace::Failure;
 use thiserror::Error;
-use zeroize::Zeroizing;
 
+use super::credentials::Credentials;
 use super::{http_connect, socks5};
 use crate::dialogue::{Correspondent, Dialogue};
 use crate::target::{Target, TargetError};
@@ -21,13 +20,6 @@ pub struct Proxy {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(super) credentials: Option<Credentials>,
-}
-
-/// A user name and a password.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Credentials {
-    pub(super) user: Zeroizing<Vec<u8>>,
-    pub(super) password: Zeroizing<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +43,7 @@ pub enum ProxyError {
     /// A path, a query.
     #[error("a proxy has no path: write no more than http://HOST:PORT")]
     Path,
-    /// RFC 1929 has one byte for the length of each; a colon separates the two in HTTP.
+    /// Its user name and password cannot be told to a proxy.
     #[error("the proxy's user name is empty, holds a colon, or it or the password is longer than 255 bytes")]
     Credentials,
 }
@@ -93,7 +85,9 @@ impl FromStr for Proxy {
         };
         // The last @ ends the credentials, so that one within a password is no part of the host that errors repeat.
         let (credentials, authority) = match rest.rsplit_once('@') {
-            Some((credentials, authority)) => (Some(credentials.parse()?), authority),
+            Some((credentials, authority)) => {
+                (Some(Credentials::parse(credentials).ok_or(ProxyError::Credentials)?), authority)
+            }
             None => (None, rest),
         };
         let authority = authority.strip_suffix('/').unwrap_or(authority);
@@ -102,18 +96,6 @@ impl FromStr for Proxy {
         }
         let target = authority.parse::<Target>().map_err(ProxyError::Address)?.or_port(DEFAULT_PORT);
         Ok(Self { scheme, host: target.host, port: target.port, credentials })
-    }
-}
-
-impl FromStr for Credentials {
-    type Err = ProxyError;
-
-    fn from_str(text: &str) -> Result<Self, ProxyError> {
-        let (user, password) = text.split_once(':').unwrap_or((text, ""));
-        let decoded = |text| Zeroizing::new(percent_decode_str(text).collect::<Vec<u8>>());
-        let (user, password) = (decoded(user), decoded(password));
-        let is_sound = (1..=255).contains(&user.len()) && !user.contains(&b':') && password.len() <= 255;
-        if is_sound { Ok(Self { user, password }) } else { Err(ProxyError::Credentials) }
     }
 }
 

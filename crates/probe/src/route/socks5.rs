@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use reprise_trace::Failure;
 
-use super::proxy::Credentials;
+use super::credentials::Credentials;
 use crate::dialogue::{Dialogue, Heard, Unexpected};
 use crate::target::Target;
 

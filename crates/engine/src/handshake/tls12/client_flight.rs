@@ -3,11 +3,11 @@
 
 use reprise_trace::ClientAuthentication;
 use reprise_wire::codec::vec24;
-use reprise_wire::{CertificateVerify, ClientKeyExchange, Finished, HandshakeType, NamedGroup, SignatureScheme};
+use reprise_wire::{CertificateVerify, ClientKeyExchange, HandshakeType, NamedGroup, SignatureScheme};
 use zeroize::Zeroizing;
 
 use super::Handshake12;
-use super::finished::{Ending, Order};
+use super::finished::{Ending, Order, send_finished};
 use crate::core::Core;
 use crate::error::{Error, Unspoken};
 use crate::handshake::State;
@@ -52,17 +52,10 @@ pub(super) fn send(
     Ok(Ending { handshake, master, keys, ticket: None, order: Order::ServerLast }.begin(None))
 }
 
-/// The client's Finished over all that went before.
-pub(super) fn send_finished(core: &mut Core, handshake: &mut Handshake12, master: &MasterSecret) -> Result<(), Error> {
-    let transcript = handshake.handshaking.transcript.current();
-    let verify_data = master.client_finished(handshake.handshaking.suite, transcript.as_ref())?;
-    send_message(core, handshake, HandshakeType::FINISHED, |out| Finished { verify_data: &verify_data }.emit(out))
-}
-
 /// The client's certificate, or an empty list where there is none to show (RFC 5246 §7.4.6).
 fn send_certificate(core: &mut Core, handshake: &mut Handshake12) -> Result<(), Error> {
     let config = core.config.clone();
-    send_message(core, handshake, HandshakeType::CERTIFICATE, |out| {
+    handshake.send(core, HandshakeType::CERTIFICATE, |out| {
         vec24(out, |out| {
             for der in config.identity.iter().flat_map(|identity| &identity.chain) {
                 vec24(out, |out| out.extend_from_slice(der));
@@ -78,7 +71,7 @@ fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &Pe
         PeerKey::Ecdhe { group, public } => {
             let share = core.config.key_shares.share(*group)?;
             let exchange = ClientKeyExchange::Ecdhe { public: share.public() };
-            send_message(core, handshake, msg_type, |out| exchange.emit(out))?;
+            handshake.send(core, msg_type, |out| exchange.emit(out))?;
             share.agree(public)
         }
         PeerKey::Rsa { spki } => {
@@ -90,7 +83,7 @@ fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &Pe
             let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster);
             let encrypted = encrypted.map_err(|_| Error::Unspoken(Unspoken::RsaKey))?;
             let exchange = ClientKeyExchange::Rsa { encrypted: &encrypted };
-            send_message(core, handshake, msg_type, |out| exchange.emit(out))?;
+            handshake.send(core, msg_type, |out| exchange.emit(out))?;
             Ok(Zeroizing::new(premaster.to_vec()))
         }
     }
@@ -103,19 +96,7 @@ fn send_certificate_verify(core: &mut Core, handshake: &mut Handshake12, scheme:
     let messages = handshake.handshaking.transcript.messages().ok_or(Error::Crypto("CertificateVerify"))?;
     let signature = identity.signer.sign(scheme, messages)?;
     let verify = CertificateVerify { scheme, signature: &signature };
-    send_message(core, handshake, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out))?;
+    handshake.send(core, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out))?;
     core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
     Ok(())
-}
-
-/// One message in its own record, as servers of TLS 1.2 are used to.
-fn send_message(
-    core: &mut Core,
-    handshake: &mut Handshake12,
-    msg_type: HandshakeType,
-    body: impl FnOnce(&mut Vec<u8>),
-) -> Result<(), Error> {
-    let mut message = Vec::new();
-    handshake.handshaking.append(&mut message, msg_type, body);
-    core.send_handshake(&message)
 }

@@ -4,7 +4,7 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use reprise_wire::{Finished, Handshake, HandshakeType, NewSessionTicketTls12};
 
-use super::{Handshake12, client_flight};
+use super::Handshake12;
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
@@ -96,7 +96,7 @@ impl ExpectFinished {
         if order == Order::ClientLast {
             core.send_change_cipher_spec();
             core.send_under(Sealer::tls12(suite, &keys.client)?);
-            client_flight::send_finished(core, &mut handshake, &master)?;
+            send_finished(core, &mut handshake, &master)?;
         }
         core.become_ready();
         core.confirmed = true;
@@ -112,6 +112,13 @@ impl ExpectFinished {
         }
         Ok(State::Tls12Traffic(Traffic))
     }
+}
+
+/// The client's Finished over all that went before.
+pub(super) fn send_finished(core: &mut Core, handshake: &mut Handshake12, master: &MasterSecret) -> Result<(), Error> {
+    let transcript = handshake.handshaking.transcript.current();
+    let verify_data = master.client_finished(handshake.handshaking.suite, transcript.as_ref())?;
+    handshake.send(core, HandshakeType::FINISHED, |out| Finished { verify_data: &verify_data }.emit(out))
 }
 
 /// The handshake is done; a TLS 1.2 server sends nothing more than data.
