@@ -11,9 +11,13 @@ mod alarm;
 #[cfg(target_os = "linux")]
 mod arrivals;
 #[cfg(target_os = "linux")]
+mod bare;
+#[cfg(target_os = "linux")]
 mod client;
 #[cfg(target_os = "linux")]
 mod connection;
+#[cfg(target_os = "linux")]
+mod conversation;
 #[cfg(target_os = "linux")]
 mod cpu;
 #[cfg(target_os = "linux")]
@@ -51,6 +55,9 @@ mod warnings;
 #[cfg(target_os = "linux")]
 mod worker;
 
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use bare::Bare;
 #[cfg(target_os = "linux")]
 pub use engine_client::engine_configs;
 #[cfg(target_os = "linux")]

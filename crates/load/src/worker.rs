@@ -235,8 +235,9 @@ impl<'a> Worker<'a> {
                 self.tally.warmup += 1;
             } else {
                 let at = now.since(warmup);
+                let conversation = connection.conversation();
                 self.tally.complete(&Completion {
-                    kind: connection.kind(),
+                    kind: conversation.kind(),
                     phases: connection.phases(now),
                     from_intended: matches!(self.arrivals, Arrivals::Open(_)).then(|| now.since(connection.intended())),
                     at,
@@ -244,10 +245,10 @@ impl<'a> Worker<'a> {
                         End::After(duration) => at <= Nanos::from(duration),
                         End::Count(_) => true,
                     },
-                    status: connection.status(),
+                    status: conversation.status(),
                 });
-                self.tally.primed += u64::from(connection.primes());
-                self.tally.refused += u64::from(connection.was_refused());
+                self.tally.primed += u64::from(conversation.primes());
+                self.tally.refused += u64::from(conversation.was_refused());
             }
         }
         self.failures_in_a_row = 0;

@@ -119,6 +119,14 @@ impl Setting {
         client::start(&Arc::new(config), self.offer(), NOW).unwrap()
     }
 
+    /// The session that a client resumes, where this is a resumption.
+    pub fn session(&self) -> Option<Session> {
+        self.resumes().then(|| match self.version {
+            Version::Tls12 => Session::Tls12(tls12_session().clone()),
+            Version::Tls13 => Session::Tls13(tls13_ticket().clone()),
+        })
+    }
+
     fn offer(&self) -> Offer {
         match (self.version, self.kind) {
             (Version::Tls12, Kind::Id) => Offer::SessionId(tls12_session().clone()),

@@ -8,6 +8,8 @@
 mod certificate;
 mod client;
 mod condition;
+#[cfg(target_os = "linux")]
+mod generator;
 mod handshake;
 mod record;
 pub mod script;
@@ -33,6 +35,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "handshake", run: handshake::run, seeds: seeds::messages },
     Target { name: "certificate", run: certificate::run, seeds: seeds::certificates },
     Target { name: "client", run: client::run, seeds: seeds::scripts },
+    #[cfg(target_os = "linux")]
+    Target { name: "generator", run: generator::run, seeds: seeds::scripts },
     Target { name: "stream", run: stream::run, seeds: seeds::streams },
     Target { name: "target", run: target::run, seeds: seeds::targets },
     Target { name: "session", run: session::run, seeds: seeds::sessions },

@@ -36,6 +36,12 @@ fn client() {
     replay("client");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn generator() {
+    replay("generator");
+}
+
 #[test]
 fn stream() {
     replay("stream");

@@ -2,7 +2,7 @@
 
 use reprise_engine::Secret;
 use reprise_engine::suite::Suite;
-use reprise_trace::Nanos;
+use reprise_trace::{Kind, Nanos};
 
 /// RFC 8446 §4.6.1: no ticket is kept longer than seven days.
 const MAX_LIFETIME: u32 = 604_800;
@@ -38,6 +38,42 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// A session of the engine's, to be offered in the way of this kind; `None` where it cannot be.
+    pub(crate) fn of_engine(session: &reprise_engine::Session, kind: Kind) -> Option<Self> {
+        use reprise_engine::Session as Engine;
+        Some(match session {
+            Engine::Tls13(ticket) => Self {
+                form: SessionForm::Ticket13,
+                suite: ticket.suite,
+                secret: ticket.psk.clone(),
+                extended_master_secret: true,
+                name: ticket.ticket.clone(),
+                server_name: 0,
+                age_add: ticket.age_add,
+                lifetime: ticket.lifetime,
+                received_at: ticket.received.at,
+            },
+            Engine::Tls12(session) => {
+                let (form, name, lifetime) = match (kind, &session.ticket) {
+                    (Kind::Id, _) => (SessionForm::Id, session.session_id.clone(), 0),
+                    (_, Some(ticket)) => (SessionForm::Ticket12, ticket.ticket.clone(), ticket.lifetime_hint),
+                    (_, None) => return None,
+                };
+                Self {
+                    form,
+                    suite: session.suite,
+                    secret: Secret::new(session.master_secret.as_bytes())?,
+                    extended_master_secret: session.extended_master_secret,
+                    name,
+                    server_name: 0,
+                    age_add: 0,
+                    lifetime,
+                    received_at: session.received.at,
+                }
+            }
+        })
+    }
+
     /// `obfuscated_ticket_age` at `now` (RFC 8446 §4.2.11.1).
     pub(crate) fn obfuscated_age(&self, now: Nanos) -> u32 {
         ((now.since(self.received_at).0 / 1_000_000) as u32).wrapping_add(self.age_add)

@@ -9,6 +9,7 @@ use super::exchange::Exchange;
 use super::hello::{Hello, HelloSpec};
 use super::rsa_premaster::RsaPremasters;
 use super::schedule13::Schedule;
+use super::session::Session;
 use super::sessions::Sessions;
 use crate::entropy::Entropy;
 use crate::fault::Fault;
@@ -47,6 +48,13 @@ impl Thread {
             entropy: Entropy::default(),
             options,
         })
+    }
+
+    /// Has a session of the engine's offered under the first name, in connections of this kind.
+    pub(crate) fn hold(&mut self, session: &reprise_engine::Session, kind: Kind) {
+        if let Some(session) = Session::of_engine(session, kind) {
+            self.sessions.keep(session);
+        }
     }
 
     pub(crate) fn wanted_group(&self) -> Option<NamedGroup> {
