@@ -87,8 +87,8 @@ impl Machine {
         }
     }
 
-    /// Begins a connection that is to be of this kind, under this name; the bytes to be sent first are in [`Machine::hello`]. Where there is
-    /// no session to offer, it is a full one, from which one may come.
+    /// Begins a connection that is to be of this kind, under this name; the bytes to be sent first are in [`Machine::hello`].
+    /// Where there is no session to offer, it is a full one, from which one may come.
     pub(crate) fn start(&mut self, thread: &mut Thread, kind: Kind, server_name: usize, now: Nanos) -> Result<(), Fault> {
         self.reset(thread, false);
         self.server_name = server_name;
