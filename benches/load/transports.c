@@ -279,7 +279,8 @@ static void by_io_uring(int connections, int reuse) {
     io_uring_queue_exit(&ring);
 }
 
-/* transports epoll[-reused]|io_uring[-reused] CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU: prints user, and user and system, microseconds for each. */
+/* transports epoll[-reused]|io_uring[-reused] CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU: prints user, and user and system,
+ * microseconds for each. */
 int main(int argc, char **argv) {
     check(argc == 6, "usage: transports epoll[-reused]|io_uring[-reused] CONNECTIONS WORK_US CLIENT_CPU SERVER_CPU");
     int connections = atoi(argv[2]), listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);

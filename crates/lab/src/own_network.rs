@@ -8,7 +8,8 @@ use crate::servers::NotRun;
 /// Namespaces for networks and processes; everything in them ends with the command.
 const APART: [&str; 5] = ["--net", "--pid", "--fork", "--kill-child", "--"];
 
-/// Root may have those as they are, even where no user may be mapped (a chroot, a sysctl); others become root of a namespace first.
+/// Root may have those as they are, even where no user may be mapped (a chroot, a sysctl); others become root of a namespace
+/// first.
 const AS: [&[&str]; 2] = [&[], &["--map-root-user"]];
 
 /// Loopback is down in a new network.
