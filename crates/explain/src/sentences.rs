@@ -13,7 +13,7 @@ use crate::observation::{Saving, best_resumption, completed, median_ns, runs, sa
 /// What the figures mean: a sentence for each version, and one for connections that were kept alive.
 pub fn sentences(document: &MeasureDocument) -> Vec<String> {
     if document.runs.iter().all(|run| completed(run) == 0) {
-        let failed = connections(document.runs.iter().map(|run| run.failed).sum());
+        let failed = connections(document.runs.iter().map(|run| run.failed).fold(0, u64::saturating_add));
         return vec![format!("None of {failed} completed: there is nothing to compare.")];
     }
     let versions = versions(document).into_iter().filter_map(|version| about(document, version));

@@ -75,9 +75,9 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_counts(&mut merged.completed, &other.completed);
     add_counts(&mut merged.errors, &other.errors);
     add_counts(&mut merged.http_status, &other.http_status);
-    merged.warmup_completed += other.warmup_completed;
-    merged.primed += other.primed;
-    merged.refused += other.refused;
+    add_count(&mut merged.warmup_completed, other.warmup_completed);
+    add_count(&mut merged.primed, other.primed);
+    add_count(&mut merged.refused, other.refused);
     merged.wanted_group = other.wanted_group.clone().or(merged.wanted_group.take());
     // They ran at the same time, so their rates add up, and the time is that of the longest.
     merged.seconds = merged.seconds.max(other.seconds);
@@ -86,12 +86,13 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     for (kind, series) in &other.rate.per_second_by_kind {
         add_series(merged.rate.per_second_by_kind.entry(*kind).or_default(), series);
     }
-    merged.client_cpu_ns.user += other.client_cpu_ns.user;
-    merged.client_cpu_ns.system += other.client_cpu_ns.system;
+    add_count(&mut merged.client_cpu_ns.user, other.client_cpu_ns.user);
+    add_count(&mut merged.client_cpu_ns.system, other.client_cpu_ns.system);
     // One server is seen by those that run beside it: all of them saw the same.
     merged.server_cpu_ns = merged.server_cpu_ns.max(other.server_cpu_ns);
-    merged.asked.threads += other.asked.threads;
-    merged.asked.connections = merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one + other);
+    add_count(&mut merged.asked.threads, other.asked.threads);
+    merged.asked.connections =
+        merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one.saturating_add(other));
     merged.asked.rate = merged.asked.rate.zip(other.asked.rate).map(|(one, other)| one + other);
     for warning in &other.warnings {
         if !merged.warnings.contains(warning) {
@@ -99,12 +100,17 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
         }
     }
     merged.interrupted |= other.interrupted;
-    merged.generators += other.generators;
+    add_count(&mut merged.generators, other.generators);
+}
+
+/// A file may claim any count: their sum has an end.
+fn add_count(to: &mut u64, from: u64) {
+    *to = to.saturating_add(from);
 }
 
 fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
-        *to.entry(key.clone()).or_default() += count;
+        add_count(to.entry(key.clone()).or_default(), *count);
     }
 }
 
@@ -112,7 +118,7 @@ fn add_series(to: &mut Vec<u64>, from: &[u64]) {
     if to.len() < from.len() {
         to.resize(from.len(), 0);
     }
-    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+    to.iter_mut().zip(from).for_each(|(to, from)| add_count(to, *from));
 }
 
 /// One generator that was its own bottleneck spoils the sum; a server that one saw saturated was so for all.

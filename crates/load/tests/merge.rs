@@ -54,6 +54,20 @@ fn counts_and_histograms_add_up_and_order_does_not_matter() {
 }
 
 #[test]
+fn counts_that_no_load_has_do_not_overflow() {
+    let mut documents = documents(&[3, 3]);
+    for document in &mut documents {
+        document.completed.insert(Kind::Ticket, u64::MAX);
+        (document.primed, document.warmup_completed, document.generators) = (u64::MAX, u64::MAX, u64::MAX);
+        document.client_cpu_ns.user = u64::MAX;
+        document.rate.per_second.fill(u64::MAX);
+        (document.asked.threads, document.asked.connections) = (u64::MAX, Some(u64::MAX));
+    }
+    let merged = merge(&documents).unwrap();
+    assert_eq!((merged.completed[&Kind::Ticket], merged.total_completed()), (u64::MAX, u64::MAX));
+}
+
+#[test]
 fn what_does_not_belong_together_is_not_merged() {
     let documents = documents(&[3, 3]);
     assert_eq!(merge(&[]).unwrap_err(), MergeError::Nothing);

@@ -31,6 +31,20 @@ fn a_target_on_terminals_of_every_width() {
 }
 
 #[test]
+fn counts_that_no_measurement_has_do_not_overflow() {
+    for name in MEASURED {
+        let mut document = measured(name);
+        for run in &mut document.runs {
+            run.observed.kinds.0.insert(Kind::Full, u64::MAX);
+            run.observed.kinds.0.insert(Kind::Psk, u64::MAX);
+            (run.failed, run.observed.sessions_offered) = (u64::MAX, u64::MAX);
+        }
+        document.findings = reprise_explain::findings(&document);
+        assert!(terminal::measure(&document, plain(None)).contains("Medians"));
+    }
+}
+
+#[test]
 fn a_target_in_colour() {
     let style = Style { color: true, width: Some(120) };
     for name in MEASURED {

@@ -130,7 +130,7 @@ impl Condition {
 
     fn failed_of_all(&self, result: &MeasureDocument) -> Value {
         let all = result.all_connections;
-        let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].iter().sum();
+        let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].into_iter().fold(0, u64::saturating_add);
         let of = format!("{}: failed", result.label);
         self.value(of, self.share(all.failed, total), None, &format!(", {} of {total}", all.failed))
     }

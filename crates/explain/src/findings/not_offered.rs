@@ -86,7 +86,7 @@ fn severity(document: &MeasureDocument, version: Version) -> Severity {
 }
 
 fn what_was_given(document: &MeasureDocument, version: Version) -> String {
-    let all = connections(runs(document, version).map(completed).sum());
+    let all = connections(runs(document, version).map(completed).fold(0, u64::saturating_add));
     match version {
         Version::Tls12 => format!("{all}, and neither a session ID nor a ticket on any"),
         Version::Tls13 => format!("{all}, and a NewSessionTicket on none"),

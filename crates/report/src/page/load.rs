@@ -56,7 +56,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {:.1} s", document.rate.mean, document.seconds)),
     ];
-    let each = document.total_completed() + document.warmup_completed;
+    let each = document.total_completed().saturating_add(document.warmup_completed);
     if each > 0 {
         let micros = |ns: u64| ns as f64 / 1e3 / each as f64;
         let client = document.client_cpu_ns;

@@ -69,13 +69,18 @@ impl LoadDocument {
 
     /// All that completed.
     pub fn total_completed(&self) -> u64 {
-        self.completed.values().sum()
+        saturating_sum(&self.completed)
     }
 
     /// All that did not.
     pub fn total_errors(&self) -> u64 {
-        self.errors.values().sum()
+        saturating_sum(&self.errors)
     }
+}
+
+/// A file may claim any counts: their sum has an end.
+fn saturating_sum<K>(counts: &BTreeMap<K, u64>) -> u64 {
+    counts.values().copied().fold(0, u64::saturating_add)
 }
 
 /// The shape of a load.
