@@ -12,6 +12,9 @@ use crate::observation::{Saving, best_resumption, completed, median_ns, runs, sa
 
 /// What the figures mean: a sentence for each version, and one for connections that were kept alive.
 pub fn sentences(document: &MeasureDocument) -> Vec<String> {
+    if document.runs.is_empty() {
+        return vec!["Nothing was measured.".to_owned()];
+    }
     if document.runs.iter().all(|run| completed(run) == 0) {
         let failed = connections(document.runs.iter().map(|run| run.failed).fold(0, u64::saturating_add));
         return vec![format!("None of {failed} completed: there is nothing to compare.")];

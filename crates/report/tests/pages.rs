@@ -31,6 +31,16 @@ fn a_target_on_terminals_of_every_width() {
 }
 
 #[test]
+fn a_result_without_a_run_has_no_table_and_says_why() {
+    let mut document = measured("away");
+    document.runs.clear();
+    document.ratios.clear();
+    let page = terminal::measure(&document, plain(None));
+    assert!(page.contains("Nothing was measured.") && !page.contains("Medians"), "{page}");
+    assert!(!page.contains("\n\n\n"), "no empty table: {page}");
+}
+
+#[test]
 fn counts_that_no_measurement_has_do_not_overflow() {
     for name in MEASURED {
         let mut document = measured(name);

@@ -14,7 +14,10 @@ use crate::table::{Column, Draft, Table, Tone};
 
 /// All that is shown of one target.
 pub(crate) fn measure(document: &MeasureDocument) -> Page {
-    let mut blocks = vec![Block::Facts(facts(document)), Block::Table(table(document)), Block::Aside(legend(document))];
+    let mut blocks = vec![Block::Facts(facts(document))];
+    if !document.runs.is_empty() {
+        blocks.extend([Block::Table(table(document)), Block::Aside(legend(document))]);
+    }
     blocks.extend(sentences(document).into_iter().map(Block::Paragraph));
     if document.interrupted {
         blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
