@@ -2,7 +2,7 @@
 //! OpenSSL's own server.
 
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_lab::{Identity, KeyKind};
+use reprise_lab::{Identity, KeyKind, Resumption, Versions};
 use reprise_trace::{Kind, Version};
 
 use crate::harness::{Lab, Outcome, assert_account_for};
@@ -71,6 +71,19 @@ fn a_kind_that_is_named_and_never_observed_is_a_bad_answer() {
     let run = outcome.measured(Version::Tls13, Kind::Ticket);
     assert_eq!((run.n, run.observed.kinds.of(Kind::Ticket), run.observed.kinds.of(Kind::Full)), (0, 0, ALL));
     outcome.says(&["ticket under TLS 1.3 was observed in 0 of 12 connections"]);
+}
+
+#[test]
+fn a_kind_that_no_spoken_version_knows_is_a_bad_answer_if_it_was_named() {
+    let lab = Lab::new();
+    for (versions, kinds, missed) in
+        [(Versions::Tls13, "id", "id"), (Versions::Tls13, "full,id", "id"), (Versions::Tls12, "early", "early")]
+    {
+        let server = lab.server_with(|config| (config.resumption, config.versions) = (Resumption::Ticket, versions));
+        let outcome = lab.measure(server.address()).count(2).args(["--kinds", kinds]).run().exits(1);
+        outcome
+            .says(&[&format!("{missed} was observed on no connection, since no version that knows it could be measured")]);
+    }
 }
 
 #[test]

@@ -125,6 +125,13 @@ impl Complaints {
 /// The kinds that were named and not observed in every one of their samples, each on a line; `None` if there are none.
 fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
     let mut missed = Vec::new();
+    // As with session IDs where the server speaks TLS 1.3 alone. None of no connections is no proof.
+    for kind in named.iter().filter(|kind| document.runs.iter().all(|run| run.asked.kind != **kind)) {
+        missed.push(format!(
+            "{}: {kind} was observed on no connection, since no version that knows it could be measured",
+            document.label
+        ));
+    }
     for run in document.runs.iter().filter(|run| named.contains(&run.asked.kind)) {
         let samples = run.observed.kinds.total() + run.failed;
         if run.n < samples {
