@@ -41,6 +41,7 @@ pub use measure::{Measurement, Observer, Silent, measure};
 pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerName};
 pub use provenance::provenance;
 pub use random::{FreshKeyShares, SystemEntropy};
+pub use resolver::unresolved;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use route::{Proxy, ProxyError, ProxyProtocol};
 pub use starttls::StartTls;

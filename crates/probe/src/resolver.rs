@@ -36,7 +36,7 @@ pub(crate) fn resolve(
         match receiver.recv_timeout(SLICE) {
             Ok((Ok(addresses), took)) if !addresses.is_empty() => return Ok((addresses, took)),
             Ok((Ok(_), _)) => return Err(failed(host, "it has no address")),
-            Ok((Err(error), _)) => return Err(failed(host, &why(&error))),
+            Ok((Err(error), _)) => return Err(unresolved(host, &error)),
             Err(RecvTimeoutError::Disconnected) => return Err(failed(host, "the resolver gave up")),
             Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(failure::interrupted()),
             Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
@@ -45,6 +45,11 @@ pub(crate) fn resolve(
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
+}
+
+/// What a name comes to that the system's resolver could not resolve, with what to do next.
+pub fn unresolved(host: &str, error: &io::Error) -> Failure {
+    failed(host, &why(error))
 }
 
 /// The resolver's own words, without those that say it once more.

@@ -34,6 +34,16 @@ fn what_cannot_be_is_a_usage_error() {
 }
 
 #[test]
+fn a_name_that_does_not_resolve_is_exit_status_3() {
+    // RFC 6761 §6.4: a name that never resolves.
+    let output = reprise(&["load", "nowhere.invalid:443", "-n", "1"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    for words in ["cannot resolve nowhere.invalid", "--resolve"] {
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn a_server_that_completes_nothing_is_exit_status_3() {
     let server = ScriptedServer::closing().unwrap();
     let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);

@@ -20,7 +20,10 @@ use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
-    let address = prerequisites::resolve(&arguments)?;
+    let address = match prerequisites::resolve(&arguments) {
+        Ok(address) => address,
+        Err(failure) => return Ok(Ending::Failed(failure)),
+    };
     prerequisites::refuse_strangers(&arguments, address)?;
     let options = arguments.options(address)?;
     let target = TargetRecord {

@@ -1,23 +1,25 @@
 //! What must be settled before a load begins: where it goes, whether it may, and when.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use reprise_probe::Interrupt;
+use reprise_trace::Failure;
 
 use super::LoadArgs;
 
 /// The address that all connections go to: one, so that a load is on one thing.
-pub(super) fn resolve(arguments: &LoadArgs) -> anyhow::Result<SocketAddr> {
+pub(super) fn resolve(arguments: &LoadArgs) -> Result<SocketAddr, Failure> {
     let target = &arguments.target;
     if let Some(address) = arguments.resolve.or_else(|| target.address()) {
         return Ok(SocketAddr::new(address, target.port));
     }
-    let addresses = (target.host.as_str(), target.port).to_socket_addrs();
-    let mut addresses = addresses.with_context(|| format!("cannot resolve {}", target.host))?;
-    addresses.next().with_context(|| format!("{} has no address", target.host))
+    let unresolved = |error: io::Error| reprise_probe::unresolved(&target.host, &error);
+    let mut addresses = (target.host.as_str(), target.port).to_socket_addrs().map_err(unresolved)?;
+    addresses.next().ok_or_else(|| unresolved(io::Error::other("it has no address")))
 }
 
 /// A load on somebody else's server is an attack: whoever may make it has to say so.
