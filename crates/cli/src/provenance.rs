@@ -1,6 +1,9 @@
 //! Where a result comes from: this program, and the command line as it may be published, without its secrets.
 
+use clap::CommandFactory;
 use reprise_trace::document::Provenance;
+
+use crate::args::Cli;
 
 /// The flags whose value may be a secret. A header can carry a password or a token.
 const SECRET: &[&str] = &["-H", "--header", "--psk-key", "--passphrase"];
@@ -13,17 +16,18 @@ pub(crate) fn provenance() -> Provenance {
 }
 
 fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let switches = switches();
     let mut hide_next = false;
     let hide = |argument: String| {
-        if std::mem::replace(&mut hide_next, SECRET.contains(&argument.as_str())) {
+        let (before, last) = last_of_cluster(&argument, &switches);
+        if std::mem::replace(&mut hide_next, SECRET.contains(&last.as_str())) {
             return HIDDEN.to_owned();
         }
         for flag in SECRET {
-            let value = match flag.strip_prefix("--") {
-                Some(_) => argument.strip_prefix(&format!("{flag}=")),
-                None => argument.strip_prefix(flag).filter(|value| !value.is_empty()),
-            };
-            if value.is_some() {
+            if !flag.starts_with("--") && last.len() > flag.len() && last.starts_with(flag) {
+                return format!("-{before}{}={HIDDEN}", flag.trim_start_matches('-'));
+            }
+            if argument.starts_with(&format!("{flag}=")) {
                 return format!("{flag}={HIDDEN}");
             }
         }
@@ -32,8 +36,28 @@ fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
     arguments.map(hide).collect()
 }
 
+/// Short flags without a value may precede another in one argument: `-kH FIELD` is `-k -H FIELD`. The letters of those, and
+/// what follows them as an argument of its own.
+fn last_of_cluster(argument: &str, switches: &[char]) -> (String, String) {
+    match argument.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
+        Some(letters) => {
+            let last = letters.trim_start_matches(switches);
+            let before = letters.strip_suffix(last).unwrap_or_default();
+            (before.to_owned(), format!("-{last}"))
+        }
+        None => (String::new(), argument.to_owned()),
+    }
+}
+
+/// The letters of all flags that take no value.
+fn switches() -> Vec<char> {
+    let cli = Cli::command();
+    let all = cli.get_subcommands().flat_map(clap::Command::get_arguments);
+    all.filter(|flag| !flag.get_action().takes_values()).filter_map(clap::Arg::get_short).collect()
+}
+
 /// A query string may carry a token.
-fn without_query(argument: String) -> String {
+pub(crate) fn without_query(argument: String) -> String {
     match argument.split_once('?') {
         Some((before, _)) => format!("{before}?{HIDDEN}"),
         None => argument,
@@ -61,6 +85,13 @@ mod tests {
             shown,
             ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]
         );
+    }
+
+    #[test]
+    fn a_header_behind_another_flags_letter_is_hidden() {
+        let given = ["reprise", "-kH", "Authorization: x", "-kHCookie: y", "-kkH=Token: z", "-k", "-E", "H"];
+        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        assert_eq!(shown, ["reprise", "-kH", HIDDEN, "-kH=<hidden>", "-kkH=<hidden>", "-k", "-E", "H"]);
     }
 
     #[test]

@@ -44,6 +44,16 @@ fn a_name_that_does_not_resolve_is_exit_status_3() {
 }
 
 #[test]
+fn a_query_stands_nowhere_in_a_result() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let target = format!("{}/a?token=secret", server().address());
+    reprise(&["load", &target, "-n", "1", "--json", json.to_str().unwrap()]);
+    assert_eq!(document(&json)["target"]["path"], "/a?<hidden>");
+    assert!(!std::fs::read_to_string(&json).unwrap().contains("secret"));
+}
+
+#[test]
 fn a_server_that_completes_nothing_is_exit_status_3() {
     let server = ScriptedServer::closing().unwrap();
     let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);

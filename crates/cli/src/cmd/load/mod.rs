@@ -16,7 +16,7 @@ use reprise_trace::{Failure, FailureClass};
 use crate::cmd::load::live::Live;
 use crate::ending::Ending;
 use crate::outputs::Outputs;
-use crate::provenance::provenance;
+use crate::provenance::{provenance, without_query};
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         host: arguments.target.host.clone(),
         port: address.port(),
         address: Some(address.ip().to_string()),
-        path: (options.requests > 0).then(|| arguments.path().to_owned()),
+        path: (options.requests > 0).then(|| without_query(arguments.path().to_owned())),
         ..TargetRecord::default()
     };
     prerequisites::wait_for_start(&arguments, interrupt)?;
