@@ -10,6 +10,7 @@ mod provenance;
 mod rendered;
 mod resumption_flags;
 mod route_flags;
+mod saved_result;
 mod session_files;
 
 use std::process::ExitCode;

@@ -31,6 +31,18 @@ fn a_target_on_terminals_of_every_width() {
 }
 
 #[test]
+fn a_saved_result_is_read_to_the_last_digit() {
+    let mut document = measured("nginx");
+    // One that a parser gets wrong by its last digit unless it takes care.
+    document.ratios[0].median = 0.990_779_763_209_298_5;
+    let mut saved = Vec::new();
+    json::write(&document, &mut saved).unwrap();
+    let mut again = Vec::new();
+    json::write(&serde_json::from_slice::<MeasureDocument>(&saved).unwrap(), &mut again).unwrap();
+    assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(saved).unwrap());
+}
+
+#[test]
 fn a_result_without_a_run_has_no_table_and_says_why() {
     let mut document = measured("away");
     document.runs.clear();

@@ -1,15 +1,15 @@
 //! `reprise report FILE…`: saved results again, in any format; several results of one load as one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use serde::Deserialize;
 
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
+use crate::saved_result::{Named, parse, read_text};
 
 /// Show a saved result again, in any format.
 ///
@@ -27,33 +27,54 @@ pub(crate) struct ReportArgs {
     output: OutputArgs,
 }
 
-/// What every document says of itself.
-#[derive(Deserialize)]
-struct Named {
-    schema: String,
-}
-
 pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
     if arguments.merge {
-        let documents = arguments.files.iter().map(|file| read(file)).collect::<anyhow::Result<Vec<LoadDocument>>>()?;
+        let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
         outputs.write(&reprise_load::merge(&documents)?)?;
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {
         bail!("one FILE at a time; several results of one load become one with --merge");
     };
-    match read::<Named>(file)?.schema.as_str() {
-        MeasureDocument::SCHEMA => outputs.write(&read::<MeasureDocument>(file)?)?,
-        LabDocument::SCHEMA => outputs.write(&read::<LabDocument>(file)?)?,
-        LoadDocument::SCHEMA => outputs.write(&read::<LoadDocument>(file)?)?,
-        TraceDocument::SCHEMA => outputs.write(&read::<TraceDocument>(file)?)?,
+    let saved = Saved::read(file)?;
+    match saved.schema.as_str() {
+        MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
+        LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
+        LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
+        TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
         other => bail!("{}: '{other}' is no result that this version knows", file.display()),
     }
     Ok(Ending::Done)
 }
 
-fn read<T: for<'a> Deserialize<'a>>(file: &Path) -> anyhow::Result<T> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} holds no such result", file.display()))
+/// A file that says which document it holds.
+struct Saved<'a> {
+    file: &'a Path,
+    text: String,
+    schema: String,
+}
+
+impl<'a> Saved<'a> {
+    fn read(file: &'a Path) -> anyhow::Result<Self> {
+        let text = read_text(file)?;
+        let Named { schema } = parse(&text).with_context(|| format!("{} holds no result of reprise", file.display()))?;
+        Ok(Self { file, text, schema })
+    }
+
+    fn document<T: for<'b> Deserialize<'b>>(&self) -> anyhow::Result<T> {
+        let Self { file, text, schema } = self;
+        parse(text).with_context(|| format!("{} says that it is {schema}, and is not", file.display()))
+    }
+
+    /// What can be merged.
+    fn load(&self) -> anyhow::Result<LoadDocument> {
+        let (file, schema) = (self.file.display(), &self.schema);
+        ensure!(
+            schema == LoadDocument::SCHEMA,
+            "{file}: --merge takes results of load, {}, and this is {schema}",
+            LoadDocument::SCHEMA
+        );
+        self.document()
+    }
 }

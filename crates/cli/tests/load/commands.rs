@@ -114,6 +114,13 @@ fn several_processes_make_one_result() {
     let accounts = server.accounts();
     assert_eq!(accounts.len(), 120);
 
+    let foreign = directory.path().join("foreign.json");
+    let version = std::fs::read_to_string(&files[0]).unwrap().replace("reprise.load/1", "reprise.load/9");
+    std::fs::write(&foreign, version).unwrap();
+    let refused = reprise(&["report", "--merge", &files[1], foreign.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--merge takes results of load"), "{}", text(&refused.stderr));
+
     let shown = reprise(&["report", merged_file.to_str().unwrap(), "--csv", "-"]);
     let csv = text(&shown.stdout);
     assert!(csv.starts_with("second,kind,completed\n"), "{csv}");

@@ -109,6 +109,45 @@ fn a_result_replaces_what_was_there_to_its_last_byte() {
 }
 
 #[test]
+fn a_saved_result_is_shown_as_it_was_and_written_again_to_the_byte() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let [json, csv, markdown] = ["result.json", "result.csv", "result.md"].map(|file| lab.path(file));
+    let arguments = ["--count", "7", "--json", name(&json), "--csv", name(&csv), "--markdown", name(&markdown)];
+    let target = server.address().to_string();
+    let page = Reprise::new(["measure", &target, "--ca"]).arg(lab.ca()).args(arguments).run().exits(0).page;
+    let report = |arguments: &[&str]| Reprise::new(["report"]).arg(&json).args(arguments).run().exits(0).silently().page;
+    assert_eq!(report(&[]), page);
+    for (flag, path) in [("--json", &json), ("--csv", &csv), ("--markdown", &markdown)] {
+        assert_eq!(report(&[flag, "-"]), fs::read_to_string(path).unwrap(), "{flag}");
+    }
+}
+
+#[test]
+fn what_is_no_saved_result_is_refused_in_words() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let saved = lab.measure(server.address()).count(1).run().exits(0).json.unwrap();
+    let line = serde_json::from_str::<serde_json::Value>(&saved).unwrap().to_string();
+    for (contents, words) in [
+        (String::new(), "it is empty"),
+        ("[".repeat(100_000), "holds no result of reprise"),
+        ("{}".to_owned(), "missing field `schema`"),
+        (saved[..saved.len() / 2].to_owned(), "holds no result of reprise"),
+        (saved.replace("reprise.measure/1", "reprise.measure/2"), "no result that this version knows"),
+        (saved.replace("reprise.measure/1", "reprise.lab/1"), "says that it is reprise.lab/1, and is not"),
+        (format!("{line}\n{line}\n"), "tail -n 1"),
+    ] {
+        let file = lab.file("saved.json", contents);
+        Reprise::new(["report"]).arg(file).run().exits(2).says(&["saved.json", words]);
+    }
+    // A file of holes is as long as a result cannot be, and takes no room.
+    let huge = lab.file("huge.json", "");
+    fs::File::options().write(true).open(&huge).unwrap().set_len((1 << 30) + 1).unwrap();
+    Reprise::new(["report"]).arg(huge).run().exits(2).says(&["larger than any result"]);
+}
+
+#[test]
 fn colour_is_for_terminals_and_never_against_no_color() {
     let lab = Lab::new();
     let server = server(&lab);

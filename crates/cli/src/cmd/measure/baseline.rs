@@ -1,16 +1,12 @@
 //! `--baseline FILE`: an earlier result, read and judged before anything is measured.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use reprise_explain::Scope;
 use reprise_trace::document::{LabDocument, MeasureDocument};
-use serde::Deserialize;
 
-/// More than any result of a million connections takes; what is larger is no result.
-const LARGEST: u64 = 1 << 30;
+use crate::saved_result::{Named, parse, read_text};
 
 /// An earlier result to compare with.
 pub(super) struct Baseline {
@@ -20,17 +16,11 @@ pub(super) struct Baseline {
     scope: Scope,
 }
 
-/// What every document says of itself.
-#[derive(Deserialize)]
-struct Named {
-    schema: String,
-}
-
 impl Baseline {
     /// Reads `path`. `of_lab` says whether the embedded lab is about to be measured, and not a target.
     pub(super) fn read(path: &Path, of_lab: bool, scope: Scope) -> anyhow::Result<Self> {
         let file = path.display().to_string();
-        let text = read_text(path)?;
+        let text = read_text(path).context("--baseline")?;
         let named: Named = parse(&text).with_context(|| format!("--baseline: {file} holds no result of reprise"))?;
         let results = match (named.schema.as_str(), of_lab) {
             (MeasureDocument::SCHEMA, false) => vec![parse(&text).with_context(|| broken(&file, MeasureDocument::SCHEMA))?],
@@ -66,26 +56,6 @@ impl Baseline {
     fn earlier(&self, label: &str) -> Option<&MeasureDocument> {
         self.results.iter().find(|result| !self.of_lab || result.label == label)
     }
-}
-
-fn read_text(path: &Path) -> anyhow::Result<String> {
-    let shown = path.display();
-    let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("--baseline: cannot read {shown}"))?;
-    file.take(LARGEST + 1).read_to_string(&mut text).with_context(|| format!("--baseline: cannot read {shown}"))?;
-    ensure!(text.len() as u64 <= LARGEST, "--baseline: {shown} is larger than any result");
-    Ok(text)
-}
-
-fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T> {
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<T>();
-    let first = match documents.next() {
-        Some(first) => first.context("as JSON")?,
-        None => bail!("it is empty"),
-    };
-    let rest = text.get(documents.byte_offset()..).unwrap_or_default();
-    ensure!(rest.trim().is_empty(), "it holds more than one, as --every writes them: take one line, 'tail -n 1'");
-    Ok(first)
 }
 
 fn broken(file: &str, schema: &str) -> String {
