@@ -19,6 +19,10 @@ impl Outcome {
             _ => self.elapsed,
         };
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
+        let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);
+        let in_time = |kind| self.tally.of(kind).map_or(0, |tally| tally.in_time);
+        let completed_kinds = Kind::ALL.into_iter().filter(|kind| self.completed(*kind) > 0);
+        let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(in_time(kind))));
         let series =
             |place: usize| self.tally.per_second.iter().map(move |counts| counts.get(place).copied().unwrap_or_default());
         let histograms = self.histograms();
@@ -39,7 +43,8 @@ impl Outcome {
             wanted_group: self.tally.wanted_group.map(|group| group.to_string()),
             http_status: self.tally.status.iter().copied().collect(),
             rate: LoadRate {
-                mean: self.tally.in_time as f64 / planned.as_secs_f64().max(1e-9),
+                mean: a_second(self.tally.in_time),
+                mean_by_kind: mean_by_kind.collect(),
                 per_second: self.tally.per_second.iter().map(|counts| counts.iter().sum()).collect(),
                 per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
             },

@@ -82,6 +82,9 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     // They ran at the same time, so their rates add up, and the time is that of the longest.
     merged.seconds = merged.seconds.max(other.seconds);
     merged.rate.mean += other.rate.mean;
+    for (kind, mean) in &other.rate.mean_by_kind {
+        *merged.rate.mean_by_kind.entry(*kind).or_default() += mean;
+    }
     add_series(&mut merged.rate.per_second, &other.rate.per_second);
     for (kind, series) in &other.rate.per_second_by_kind {
         add_series(merged.rate.per_second_by_kind.entry(*kind).or_default(), series);

@@ -44,6 +44,8 @@ pub(crate) struct Tally {
 #[derive(Default)]
 pub(crate) struct KindTally {
     pub(crate) completed: u64,
+    /// Of those, the ones within the time that counts.
+    pub(crate) in_time: u64,
     /// Made when the kind is first seen.
     histograms: Option<Box<Histograms>>,
 }
@@ -90,6 +92,7 @@ impl Tally {
         }
         if let Some(kind) = self.kinds.get_mut(place) {
             kind.completed += 1;
+            kind.in_time += u64::from(completion.in_time);
             kind.histograms = kind.histograms.take().or_else(Histograms::new);
             if let Some(histograms) = &mut kind.histograms {
                 histograms.record(completion);
@@ -105,6 +108,7 @@ impl Tally {
     pub(crate) fn merge(&mut self, other: &Self) {
         for (ours, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             ours.completed += theirs.completed;
+            ours.in_time += theirs.in_time;
             if let Some(theirs) = &theirs.histograms {
                 ours.histograms = ours.histograms.take().or_else(Histograms::new);
                 if let Some(ours) = &mut ours.histograms {

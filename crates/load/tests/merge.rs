@@ -40,6 +40,7 @@ fn counts_and_histograms_add_up_and_order_does_not_matter() {
     let merged = merge(&documents).unwrap();
     assert_eq!((merged.completed[&Kind::Full], merged.generators), (100, 3));
     assert_eq!(merged.rate.per_second.iter().sum::<u64>(), 100);
+    assert!((merged.rate.mean_by_kind[&Kind::Full] / merged.rate.mean - 1.0).abs() < 1e-9, "{:?}", merged.rate);
     let largest = |document: &LoadDocument| document.latency_ns[&Kind::Full][&Phase::Total].max;
     assert_eq!(largest(&merged), documents.iter().map(largest).max().unwrap());
 

@@ -34,6 +34,26 @@ fn what_cannot_be_is_a_usage_error() {
 }
 
 #[test]
+fn the_rates_of_the_kinds_make_the_rate() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    let shape = ["--duration", "300ms", "-c", "32", "--mix", "full=1,ticket=1", "--json", json.to_str().unwrap()];
+    let output = reprise(&[&["load", &address], &shape[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rate = &document(&json)["rate"];
+    let mut sum = 0.0;
+    for kind in ["full", "ticket"] {
+        let mean = rate["mean_by_kind"][kind].as_f64().unwrap();
+        let row = text(&output.stdout).lines().find(|line| line.starts_with(kind)).unwrap();
+        assert!(row.ends_with(&format!(" {mean:.1}")), "what ended after the time that counts is in no rate: {row}");
+        sum += mean;
+    }
+    assert!((sum - rate["mean"].as_f64().unwrap()).abs() < 1e-6, "{rate}");
+}
+
+#[test]
 fn a_name_that_does_not_resolve_is_exit_status_3() {
     // RFC 6761 §6.4: a name that never resolves.
     let output = reprise(&["load", "nowhere.invalid:443", "-n", "1"]);

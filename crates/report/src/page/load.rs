@@ -77,12 +77,14 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
 fn connections(document: &LoadDocument) -> Table {
     let columns = vec![Column::words("outcome"), Column::figures("n", ""), Column::figures("a second", "")];
     let seconds = document.seconds.max(1e-9);
-    let row = |name: &str, count: u64, tone| {
-        let rate = format!("{:.1}", count as f64 / seconds);
-        Line::Row(Row { cells: vec![name.to_owned(), count.to_string(), rate], note: None, tone })
+    let row = |name: &str, count: u64, a_second: f64, tone| {
+        let cells = vec![name.to_owned(), count.to_string(), format!("{a_second:.1}")];
+        Line::Row(Row { cells, note: None, tone })
     };
-    let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, Tone::Plain));
-    let errors = document.errors.iter().map(|(name, count)| row(name, *count, Tone::Fault));
+    // Some of those that completed did so after the time that counts.
+    let mean = |kind: &Kind, count: u64| document.rate.mean_by_kind.get(kind).copied().unwrap_or(count as f64 / seconds);
+    let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, mean(kind, *count), Tone::Plain));
+    let errors = document.errors.iter().map(|(name, count)| row(name, *count, *count as f64 / seconds, Tone::Fault));
     Table { columns, lines: aligned(completed.chain(errors).collect(), 1) }
 }
 

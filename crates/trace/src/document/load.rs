@@ -109,8 +109,11 @@ pub struct LoadAsked {
 /// Completed connections each second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRate {
-    /// Over all of the time that counts.
+    /// Over all of the time that counts; what ended after it is not in it.
     pub mean: f64,
+    /// The same by kind.
+    #[serde(default)]
+    pub mean_by_kind: BTreeMap<Kind, f64>,
     /// Second by second; the last one may be a part of one.
     pub per_second: Vec<u64>,
     /// The same by kind.
