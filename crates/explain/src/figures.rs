@@ -11,10 +11,11 @@ pub(crate) fn ratio(ratio: f64) -> String {
     }
 }
 
-/// A ratio and its interval, in decimals that show how wide it is: `("3.28", "3.24–3.32")`.
+/// A ratio and its interval, in decimals that show how wide it is: `("3.28", "3.24–3.32")`. Below ten it keeps a
+/// decimal however wide that is: 1.4 is not 1.
 pub(crate) fn ratio_and_interval(ratio: f64, [low, high]: [f64; 2]) -> (String, String) {
     let decimals = match (high - low) / 2.0 {
-        half if half >= 0.5 => 0,
+        half if half >= 0.5 && low >= 9.95 => 0,
         half if half >= 0.05 => 1,
         _ => 2,
     };
@@ -96,6 +97,12 @@ mod tests {
         assert_eq!(ratio_and_interval(3.28, [3.24, 3.32]), ("3.28".into(), "3.24–3.32".into()));
         assert_eq!(ratio_and_interval(5.61, [5.50, 5.72]), ("5.6".into(), "5.5–5.7".into()));
         assert_eq!(ratio_and_interval(26.4, [25.1, 27.6]), ("26".into(), "25–28".into()));
+    }
+
+    #[test]
+    fn a_wide_interval_near_one_tells_its_ends_apart() {
+        assert_eq!(ratio_and_interval(1.27, [0.45, 1.45]), ("1.3".into(), "0.5–1.4".into()));
+        assert_eq!(ratio_and_interval(2.39, [1.61, 6.87]), ("2.4".into(), "1.6–6.9".into()));
     }
 
     #[test]
