@@ -13,7 +13,7 @@ use reprise_report::openmetrics::Metrics;
 use reprise_report::terminal::{self, Style};
 use reprise_report::{csv, json, line, markdown};
 use reprise_trace::document::{LabDocument, MeasureDocument, TraceDocument};
-use reprise_trace::{Kind, Phase};
+use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
 
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
@@ -158,6 +158,18 @@ fn the_lab_against_a_baseline_names_its_servers() {
     assert!(page.contains(&format!("The baseline has no result of {}", now.results[0].label)), "{page}");
     let labels = now.results.iter().skip(1).filter(|result| page.contains(&result.label)).count();
     assert_eq!(labels, now.results.len() - 1, "{page}");
+}
+
+#[test]
+fn what_is_no_longer_measured_is_not_said_to_be_no_longer_offered() {
+    let earlier = measured("nginx");
+    let mut document = measured("nginx");
+    document.runs.retain(|run| run.asked.tls == Version::Tls12);
+    document.warnings.push("TLS 1.3 is not measured: the server closed the connection".to_owned());
+    document.baseline = Some(Box::new(reprise_explain::compare(&document, &earlier, "nginx.json", &Scope::default(), 1)));
+    let page = terminal::measure(&document, plain(None));
+    assert!(page.contains("changed  TLS 1.3 full: was measured, and is not now\n"), "{page}");
+    assert!(!page.contains("offered now"), "{page}");
 }
 
 /// The target of `nginx.json` before its handshakes became slower and its tickets went unused.

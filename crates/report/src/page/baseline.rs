@@ -133,7 +133,7 @@ fn item(label: &str, difference: &Difference) -> Item {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let (before, after) = (told(&difference.before), told(&difference.after));
     let text = match (difference.what.as_str(), after.as_str()) {
-        ("measured", "no") => "was measured, and is not offered now".to_owned(),
+        ("measured", "no") => "was measured, and is not now".to_owned(),
         ("measured", _) => "is measured now, and was not before".to_owned(),
         ("kinds", _) => format!("observed in {before} before, in {after} now"),
         ("failed", _) => format!("{before} failed before, {after} now"),
