@@ -60,7 +60,7 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
 }
 
 /// One row. Its fields are the header: their names and order are fixed, empty is unknown.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Record<'a> {
     label: &'a str,
     tls: &'static str,
@@ -91,8 +91,9 @@ struct Record<'a> {
     bytes_received: Option<u64>,
 }
 
-fn write(documents: &[MeasureDocument], out: impl Write) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(out);
+fn write(documents: &[MeasureDocument], mut out: impl Write) -> io::Result<()> {
+    out.write_all(header()?.as_bytes())?;
+    let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(out);
     for document in documents {
         for run in &document.runs {
             for record in records(document, run) {
@@ -101,6 +102,14 @@ fn write(documents: &[MeasureDocument], out: impl Write) -> io::Result<()> {
         }
     }
     writer.flush()
+}
+
+/// The line of names: a table without a row, of a target that could not be measured, has it too.
+fn header() -> io::Result<String> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.serialize(Record::default())?;
+    let table = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&table).split_inclusive('\n').take(1).collect())
 }
 
 /// A run's rows. One whose samples were all of another kind has no statistics, and still one row, for its counts.

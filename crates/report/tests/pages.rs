@@ -50,6 +50,12 @@ fn a_result_without_a_run_has_no_table_and_says_why() {
     let page = terminal::measure(&document, plain(None));
     assert!(page.contains("Nothing was measured.") && !page.contains("Medians"), "{page}");
     assert!(!page.contains("\n\n\n"), "no empty table: {page}");
+    let table = |document: &MeasureDocument| {
+        let mut table = Vec::new();
+        csv::measure(document, &mut table).unwrap();
+        String::from_utf8(table).unwrap()
+    };
+    assert_eq!(table(&document).lines().collect::<Vec<_>>(), table(&measured("away")).lines().take(1).collect::<Vec<_>>());
 }
 
 #[test]
