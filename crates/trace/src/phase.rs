@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// A stretch of a connection's life. Together they leave no gap between the first and the last byte.
+/// A stretch of a connection's life. One begins where another ends, but for the client's write of its request between `tls` and
+/// `wait`: that is in `total` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
