@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
 
-use super::{QUIET, Style, tone, visible};
+use super::{QUIET, Style, tone, visible, wrapped};
 use crate::table::{Alignment, Line, Row, Table, Tone};
 
 /// Between two columns.
@@ -27,7 +27,8 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         }
     }
     if !left_out.is_empty() {
-        line(style.paint(QUIET, &format!("Left out for the width: {}.", left_out.join(", "))));
+        let said = format!("Left out for the width: {}.", left_out.join(", "));
+        wrapped(&said, "", "", style).iter().for_each(|text| line(style.paint(QUIET, text)));
     }
     out
 }
@@ -136,9 +137,11 @@ mod tests {
         assert_eq!(lines(Some(24)), lines(None));
         assert_eq!(
             lines(Some(23))[2..],
-            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Left out for the width: n."]
+            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Left out for the width:", "n."]
         );
-        assert_eq!(lines(Some(5)), lines(Some(23)), "what is indispensable stays");
+        let words = |width| lines(Some(width)).join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines(Some(5))[..6], lines(Some(23))[..6], "what is indispensable stays");
+        assert_eq!(words(5), words(23));
     }
 
     #[test]
