@@ -52,6 +52,7 @@ fn ctrl_c_is_exit_status_130_with_what_was_seen() {
     assert!(count(&document, "completed", "full") >= 16, "{}", document["completed"]);
     assert_eq!(sum(&document, "errors"), count(&document, "errors", "cut_off"), "{}", document["errors"]);
     assert!(text(&output.stdout).contains("under load"), "the page is printed all the same");
+    assert!(text(&output.stdout).contains("Cut short"), "and says that there is not more: {}", text(&output.stdout));
 }
 
 #[test]

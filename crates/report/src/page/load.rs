@@ -16,6 +16,9 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     if !document.steps.is_empty() {
         blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(&document.steps))]);
     }
+    if document.interrupted {
+        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+    }
     blocks.push(Block::Item(verdict(document)));
     blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
     blocks.push(source(&document.provenance));
