@@ -75,12 +75,14 @@ impl Connection {
         Ok(if self.send_hello(now)? { Begun::HelloSent } else { Begun::Connecting })
     }
 
-    /// Goes on, after the socket has become readable or writable.
+    /// Goes on, after the socket has become readable or writable. `ended`: whether the poll has told of the server's FIN or
+    /// reset already, of which it will not tell again.
     pub(crate) fn proceed(
         &mut self,
         thread: &mut Thread,
         options: &Options,
         buffer: &mut [u8],
+        ended: bool,
         now: impl Fn() -> Nanos,
     ) -> Result<Progress, Fault> {
         if self.hello_sent.is_none() && !self.send_hello(&now)? {
@@ -90,7 +92,7 @@ impl Connection {
         loop {
             let Some(stream) = self.socket.stream() else { return Ok(Progress::Waiting) };
             let count = match stream.read(buffer) {
-                Ok(0) => return self.conversation.receive_end(options).map(|()| Progress::Done),
+                Ok(0) => return self.conversation.receive_end(options, now()).map(|()| Progress::Done),
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Progress::Waiting),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -102,8 +104,9 @@ impl Connection {
             if self.conversation.is_done() && self.conversation.outgoing.is_empty() {
                 return Ok(Progress::Done);
             }
-            // A short read has emptied the socket: an edge tells of what comes after it.
-            if count < buffer.len() {
+            // A short read has emptied the socket: an edge tells of what comes after it. An end that came with it had its
+            // edge already.
+            if count < buffer.len() && !ended {
                 return Ok(Progress::Waiting);
             }
         }

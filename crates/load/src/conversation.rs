@@ -96,10 +96,10 @@ impl Conversation {
     }
 
     /// The server sends nothing more.
-    pub(crate) fn receive_end(&mut self, options: &Options) -> Result<(), Fault> {
+    pub(crate) fn receive_end(&mut self, options: &Options, now: Nanos) -> Result<(), Fault> {
         let is_last = self.requests_left == 1 && options.requests > 0;
         if is_last && self.response.end() && self.client.is_confirmed() {
-            self.times.answered = self.times.answered.or(self.times.first_byte);
+            self.times.answered = self.times.answered.or(Some(now));
             self.requests_left = 0;
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl Conversation {
                         self.next_request(options, now)?;
                     }
                 }
-                Heard::Ended => self.receive_end(options)?,
+                Heard::Ended => self.receive_end(options, now)?,
             }
         }
         Ok(used)

@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
                 _ => {}
             }
             for event in &events {
-                self.proceed(event.token().0);
+                self.proceed(event.token().0, event.is_read_closed() || event.is_error());
             }
         }
         self.cut_off();
@@ -216,11 +216,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn proceed(&mut self, place: usize) {
+    fn proceed(&mut self, place: usize, ended: bool) {
         let epoch = self.epoch;
+        let now = || Nanos::from(epoch.elapsed());
         let Some(connection) = self.connections.get_mut(place) else { return };
-        let progress = connection.proceed(&mut self.thread, self.options, &mut self.buffer, || Nanos::from(epoch.elapsed()));
-        match progress {
+        match connection.proceed(&mut self.thread, self.options, &mut self.buffer, ended, now) {
             Ok(Progress::Waiting) => {}
             Ok(Progress::Done) => self.complete(place),
             Err(fault) => self.fail(place, fault),
