@@ -89,6 +89,9 @@ impl Connection {
             return Ok(Progress::Waiting);
         }
         self.flush()?;
+        if self.is_done() {
+            return Ok(Progress::Done);
+        }
         loop {
             let Some(stream) = self.socket.stream() else { return Ok(Progress::Waiting) };
             let count = match stream.read(buffer) {
@@ -101,7 +104,7 @@ impl Connection {
             let bytes = buffer.get_mut(..count).unwrap_or_default();
             self.conversation.receive(thread, options, bytes, now())?;
             self.flush()?;
-            if self.conversation.is_done() && self.conversation.outgoing.is_empty() {
+            if self.is_done() {
                 return Ok(Progress::Done);
             }
             // A short read has emptied the socket: an edge tells of what comes after it. An end that came with it had its
@@ -119,6 +122,14 @@ impl Connection {
             Begun::Connecting => Interest::READABLE | Interest::WRITABLE,
         };
         self.socket.watch(registry, token, interest)
+    }
+
+    /// Has the poll tell of room for what the socket would not take, if there is any of that.
+    pub(crate) fn watch_for_room(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        if self.conversation.outgoing.is_empty() || self.socket.stream().is_none() {
+            return Ok(());
+        }
+        self.socket.watch(registry, token, Interest::READABLE | Interest::WRITABLE)
     }
 
     /// Ends it, whatever its state. Where another connection follows at once, it may have the socket; without one the poll
@@ -190,6 +201,11 @@ impl Connection {
             Err(error) if is_not_yet(&error) => Ok(false),
             Err(error) => Err(Fault::of_connecting(&error)),
         }
+    }
+
+    /// Whether nothing is left to be heard or said.
+    fn is_done(&self) -> bool {
+        self.conversation.is_done() && self.conversation.outgoing.is_empty()
     }
 
     fn flush(&mut self) -> Result<(), Fault> {

@@ -97,6 +97,9 @@ impl Conversation {
 
     /// The server sends nothing more.
     pub(crate) fn receive_end(&mut self, options: &Options, now: Nanos) -> Result<(), Fault> {
+        if options.requests == 0 && self.client.is_confirmed() {
+            return Ok(());
+        }
         let is_last = self.requests_left == 1 && options.requests > 0;
         if is_last && self.response.end() && self.client.is_confirmed() {
             self.times.answered = self.times.answered.or(Some(now));
@@ -175,6 +178,8 @@ impl Conversation {
                         self.client.send(now, &options.request, &mut self.outgoing)?;
                     }
                 }
+                // A service that is not HTTP may speak first: that it does shows that it has finished.
+                Heard::Data(_) if options.requests == 0 => {}
                 Heard::Data(data) => {
                     if self.requests_left == 0 {
                         return Err(Fault::BadResponse);

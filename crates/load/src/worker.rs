@@ -221,7 +221,11 @@ impl<'a> Worker<'a> {
         let now = || Nanos::from(epoch.elapsed());
         let Some(connection) = self.connections.get_mut(place) else { return };
         match connection.proceed(&mut self.thread, self.options, &mut self.buffer, ended, now) {
-            Ok(Progress::Waiting) => {}
+            Ok(Progress::Waiting) => {
+                if connection.watch_for_room(self.poll.registry(), Token(place)).is_err() {
+                    self.fail(place, Fault::DescriptorLimit);
+                }
+            }
             Ok(Progress::Done) => self.complete(place),
             Err(fault) => self.fail(place, fault),
         }

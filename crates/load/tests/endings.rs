@@ -8,10 +8,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, run};
-use reprise_trace::Version;
+use reprise_engine::CertificatePolicy;
+use reprise_lab::{Application, Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Turn};
+use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, engine_configs, run};
+use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_trace::{Kind, Phase, Version};
 
 const COUNT: u64 = 6;
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 fn options(address: SocketAddr, version: Version) -> Options {
     Options {
@@ -19,7 +23,7 @@ fn options(address: SocketAddr, version: Version) -> Options {
         arrival: Arrival::Closed { connections: 2 },
         end: End::Count(COUNT),
         timeout: Duration::from_secs(5),
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..Options::new(address, REQUEST.to_vec())
     }
 }
 
@@ -49,4 +53,74 @@ fn an_end_that_comes_with_the_last_bytes_is_heard() {
     // The beginning of a record whose rest never comes.
     let outcome = load(&options(last_words(&[22, 3, 3, 0, 90, 2, 0]), Version::Tls13));
     assert_eq!(outcome.errors(), BTreeMap::from([("closed_early".to_owned(), COUNT)]));
+}
+
+/// Says and hears these lines on each connection, and closes; no tickets are given.
+fn dialogue(turns: Vec<Turn>) -> EmbeddedServer {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let application = Application::Dialogue(turns);
+    let config = EmbeddedConfig { application, resumption: Resumption::Off, ..EmbeddedConfig::new(identity) };
+    EmbeddedServer::start(config).unwrap()
+}
+
+/// Both clients.
+fn clients(version: Version) -> [Arc<TlsOptions>; 2] {
+    let lean = TlsOptions::new(version);
+    let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
+    [lean.clone(), TlsOptions { engine, ..lean }].map(Arc::new)
+}
+
+#[test]
+fn without_requests_whatever_the_server_says_first_shows_that_it_has_finished() {
+    let greeting = || vec![Turn::Says(b"220 mail.example\r\n".to_vec())];
+    for turns in [greeting(), Vec::new()] {
+        let server = dialogue(turns.clone());
+        for version in [Version::Tls12, Version::Tls13] {
+            for tls in clients(version) {
+                let outcome = load(&Options { requests: 0, tls, ..options(server.address(), version) });
+                let case = format!("{version} {turns:?}: {:?}", outcome.errors());
+                assert_eq!(outcome.completed(Kind::Full), COUNT, "{case}");
+            }
+        }
+    }
+}
+
+fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
+    let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
+    let provenance = Provenance {
+        version: String::new(),
+        commit: None,
+        command: Vec::new(),
+        time: String::new(),
+        machine: None,
+        cpu: None,
+        kernel: None,
+        libraries: BTreeMap::new(),
+    };
+    outcome.document(options, target, false, provenance)
+}
+
+#[test]
+fn a_response_without_a_length_is_received_until_its_end() {
+    let response = [b"HTTP/1.0 200 OK\r\n\r\n", &[7; 1_000_000][..]].concat();
+    let server = dialogue(vec![Turn::Hears(REQUEST.to_vec()), Turn::Says(response)]);
+    let options = options(server.address(), Version::Tls13);
+    let outcome = load(&options);
+    assert_eq!(outcome.completed(Kind::Full), COUNT, "{:?}", outcome.errors());
+    // A megabyte takes many reads, each with a time of its own.
+    let latency = &document(&outcome, &options).latency_ns[&Kind::Full];
+    assert!(latency[&Phase::Receive].p50 > 0, "{latency:?}");
+}
+
+#[test]
+fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
+    let long = [b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", &[b'x'; 12_000_000][..], b"\r\n\r\n"].concat();
+    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let server = dialogue(vec![Turn::Hears(long.clone()), Turn::Says(response)]);
+    for version in [Version::Tls12, Version::Tls13] {
+        let options = options(server.address(), version);
+        let options = Options { request: long.clone(), timeout: Duration::from_secs(60), end: End::Count(1), ..options };
+        let outcome = load(&options);
+        assert_eq!(outcome.completed(Kind::Full), 1, "{version}: {:?}", outcome.errors());
+    }
 }
