@@ -88,18 +88,38 @@ impl Response {
         Ok(length?.map(|length| length.saturating_sub(before)))
     }
 
+    /// RFC 9110 §15.2: interim responses (100, 103) may come before the final one, whether they were asked for or not.
     fn parse_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Fault> {
+        let mut passed = 0;
+        while let Some(length) = self.parse_one_head(bytes.get(passed..).unwrap_or_default())? {
+            passed += length;
+            if self.rest != Rest::Head {
+                return Ok(Some(passed));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Leaves `rest` as it is if the head is an interim one.
+    fn parse_one_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Fault> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut response = httparse::Response::new(&mut headers);
         let length = match response.parse(bytes).map_err(|_| Fault::BadResponse)? {
             httparse::Status::Partial => return Ok(None),
             httparse::Status::Complete(length) => length,
         };
-        self.status = response.code.unwrap_or_default();
+        let status = response.code.unwrap_or_default();
+        // No upgrade was asked for.
+        if status == 101 {
+            return Err(Fault::BadResponse);
+        }
+        if matches!(status, 100..=199) {
+            return Ok(Some(length));
+        }
+        self.status = status;
         let header = |name: &str| response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
         self.rest = match (header("transfer-encoding"), header("content-length")) {
-            _ if matches!(self.status, 100..=199) => return Err(Fault::BadResponse),
-            _ if matches!(self.status, 204 | 304) => Rest::Done,
+            _ if matches!(status, 204 | 304) => Rest::Done,
             (Some(encoding), _) if encoding.value.eq_ignore_ascii_case(b"chunked") => Rest::Chunked(Chunk::Size(0, false)),
             (Some(_), _) => return Err(Fault::BadResponse),
             (None, Some(length)) => {
@@ -190,6 +210,19 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n1A;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n",
         );
         ends_with_its_last_byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n\r\n");
+    }
+
+    #[test]
+    fn interim_responses_are_passed_over() {
+        let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        let last = "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n";
+        ends_with_its_last_byte(&format!("{interim}{last}"));
+        let mut response = Response::default();
+        assert_eq!(response.take(interim.as_bytes()), Ok(false));
+        assert!(!response.end(), "an interim response is no answer");
+        assert_eq!((response.take(last.as_bytes()), response.status()), (Ok(true), 404));
+        let upgrade = Response::default().take(b"HTTP/1.1 101 Switching Protocols\r\n\r\n");
+        assert_eq!(upgrade, Err(Fault::BadResponse), "nobody asked for it");
     }
 
     #[test]
