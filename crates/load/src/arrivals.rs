@@ -77,7 +77,32 @@ impl Open {
             Spread::Poisson => self.random.exponential(),
         };
     }
+
+    /// Goes on to the first that is due at `end` or later, and says how many were due before.
+    pub(crate) fn pass_over(&mut self, end: Nanos) -> u64 {
+        let mut passed = 0;
+        // One by one would take longer than the load did; the last ones are, since the sum is not exact.
+        let expected = arrivals(self.per_second, self.ramp, end.0 as f64 / 1e9) - self.due_after;
+        if expected > ONE_BY_ONE {
+            let at_once = (expected - ONE_BY_ONE).floor();
+            self.due_after += at_once;
+            passed += at_once as u64;
+        }
+        while self.due() < end {
+            self.advance();
+            passed += 1;
+        }
+        passed
+    }
 }
+
+/// How many arrivals there are in the first `seconds`: the rate grows linearly over the ramp.
+pub(crate) fn arrivals(per_second: f64, ramp: f64, seconds: f64) -> f64 {
+    if seconds < ramp { per_second * seconds * seconds / (2.0 * ramp) } else { per_second * (seconds - ramp / 2.0) }
+}
+
+/// So many arrivals are gone through one by one at the most.
+const ONE_BY_ONE: f64 = 100_000.0;
 
 /// The part of `whole` that falls to one of `parts`.
 pub(crate) fn share(whole: u64, parts: usize, index: usize) -> u64 {
@@ -190,6 +215,18 @@ mod tests {
         assert!((4999..=5001).contains(&counts), "{counts}");
         let counts = in_first(&mut open(1000.0, Spread::Constant, 10, 1)[0], 11);
         assert!((5999..=6001).contains(&counts), "{counts}");
+    }
+
+    #[test]
+    fn what_is_passed_over_at_once_is_what_would_be_one_by_one() {
+        for (rate, ramp) in [(1e6, 0), (1e6, 4), (3e5, 1)] {
+            let mut at_once = open(rate, Spread::Constant, ramp, 1);
+            let mut one_by_one = open(rate, Spread::Constant, ramp, 1);
+            let expected = in_first(&mut one_by_one[0], 2) as u64;
+            let passed = at_once[0].pass_over(Nanos(2_000_000_000));
+            assert!(passed.abs_diff(expected) <= 1, "{passed} {expected}");
+            assert!(at_once[0].due() >= Nanos(2_000_000_000));
+        }
     }
 
     #[test]

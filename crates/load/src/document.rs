@@ -15,8 +15,8 @@ impl Outcome {
     /// The document of this load.
     pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
         let planned = match options.end {
-            End::After(duration) if !interrupted => duration.min(self.elapsed),
-            _ => self.elapsed,
+            End::After(duration) => duration.min(self.elapsed),
+            End::Count(_) => self.elapsed,
         };
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
         let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);

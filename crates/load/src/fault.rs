@@ -117,12 +117,17 @@ impl From<reprise_wire::Error> for Fault {
 impl FaultCounts {
     /// One more.
     pub fn add(&mut self, fault: Fault) {
+        self.add_many(fault, 1);
+    }
+
+    /// So many more.
+    pub(crate) fn add_many(&mut self, fault: Fault, more: u64) {
         let place = match fault {
             Fault::Alert(AlertDescription(number)) => self.alerts.get_mut(usize::from(number)),
             named => NAMED.iter().position(|(known, _)| *known == named).and_then(|place| self.named.get_mut(place)),
         };
         if let Some(count) = place {
-            *count += 1;
+            *count += more;
         }
     }
 

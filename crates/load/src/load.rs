@@ -107,18 +107,24 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let mut busiest_thread = Share::default();
     let mut all_failed_last = true;
     let mut failed = None;
+    let mut ended = Duration::ZERO;
+    let watching = thread::current();
     thread::scope(|scope| {
         let running: Vec<_> = workers
             .into_iter()
             .enumerate()
             .map(|(index, worker)| {
+                let watching = &watching;
                 scope.spawn(move || {
                     pin(options, index);
                     let begun = Instant::now();
                     let (cpu, waited) = (crate::cpu::thread_cpu(), thread_waited());
                     let tally = worker.run();
                     let ran = crate::cpu::thread_cpu().since(cpu).total();
-                    (tally, Share::new(ran, thread_waited().saturating_sub(waited), begun.elapsed()))
+                    let share = Share::new(ran, thread_waited().saturating_sub(waited), begun.elapsed());
+                    let ended = epoch.elapsed();
+                    watching.unpark();
+                    (tally, share, ended)
                 })
             })
             .collect();
@@ -129,14 +135,15 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
         }
         for thread in running {
             match thread.join() {
-                Ok((Ok(seen), share)) => {
+                Ok((Ok(seen), share, at)) => {
+                    ended = ended.max(at);
                     tally.merge(&seen);
                     if share.ran > busiest_thread.ran {
                         busiest_thread = share;
                     }
                     all_failed_last &= seen.begun == 0 || seen.failed_since > 0;
                 }
-                Ok((Err(error), _)) => failed = Some(error),
+                Ok((Err(error), ..)) => failed = Some(error),
                 Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
             }
         }
@@ -146,7 +153,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     }
     let is_suspect = all_failed_last && tally.begun > 0;
     let outcome = Outcome {
-        elapsed: epoch.elapsed().saturating_sub(options.warmup),
+        elapsed: ended.saturating_sub(options.warmup),
         client_cpu: own_cpu().since(client_before),
         server_cpu: options.server_pid.zip(server_before).map(|(pid, before)| ServerCpu::of_tree(pid).since(&before)),
         tally,

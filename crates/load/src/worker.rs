@@ -31,6 +31,9 @@ const BUFFER: usize = 32 * 1024;
 /// Events that are taken at once.
 const EVENTS: usize = 256;
 
+/// Connections of an open loop that begin before others are looked after.
+const MOST_AT_ONCE: usize = 256;
+
 /// What all threads of a load share.
 pub(crate) struct Shared<'a> {
     /// Whether it is to end early.
@@ -54,7 +57,8 @@ pub(crate) struct Worker<'a> {
     buffer: Vec<u8>,
     arrivals: Arrivals,
     kinds: Turns,
-    names: Turns,
+    /// For each kind its own, so that every kind has its share of every name.
+    names: Vec<Turns>,
     tally: Tally,
     /// How many may still begin, where the load has a count.
     left: Option<u64>,
@@ -94,7 +98,11 @@ impl<'a> Worker<'a> {
             buffer: vec![0; BUFFER],
             arrivals,
             kinds: Turns::new(options.mix.iter().map(|(_, weight)| *weight), index),
-            names: Turns::new(options.tls.server_names.iter().map(|name| name.weight), index),
+            names: options
+                .mix
+                .iter()
+                .map(|_| Turns::new(options.tls.server_names.iter().map(|it| it.weight), index))
+                .collect(),
             tally: Tally::new(),
             left: match options.end {
                 End::Count(count) => Some(share(count, options.threads, index)),
@@ -112,27 +120,29 @@ impl<'a> Worker<'a> {
     pub(crate) fn run(mut self) -> io::Result<Tally> {
         let mut events = Events::with_capacity(EVENTS);
         let mut drain_until = None;
+        let mut is_stopped = false;
         loop {
             let now = self.now();
-            let drain_until = match drain_until {
-                None if self.is_over(now) => {
-                    self.count_unstarted(now);
-                    let stopped = (self.shared.stop)();
-                    let grace = if stopped { GRACE.min(self.options.timeout) } else { self.options.timeout };
-                    *drain_until.insert(now + Nanos::from(grace))
-                }
-                None => {
+            if drain_until.is_none() {
+                if self.is_over(now) {
+                    self.begin_last(now);
+                    drain_until = Some(now + Nanos::from(self.options.timeout));
+                } else {
                     self.begin_due(now);
-                    Nanos(u64::MAX)
                 }
-                Some(until) => until,
-            };
+            }
+            if let Some(until) = &mut drain_until
+                && !is_stopped
+                && (self.shared.stop)()
+            {
+                is_stopped = true;
+                *until = (*until).min(now + Nanos::from(GRACE));
+            }
             self.expire(now);
-            let idle = self.running() == 0;
-            if drain_until != Nanos(u64::MAX) && (idle || now >= drain_until) {
+            if drain_until.is_some_and(|until| self.running() == 0 || now >= until) {
                 break;
             }
-            let mut timeout = self.timeout(self.now(), drain_until);
+            let mut timeout = self.timeout(self.now(), drain_until.unwrap_or(Nanos(u64::MAX)));
             if let Some(alarm) = &self.alarm
                 && timeout < SLICE
                 && !timeout.is_zero()
@@ -171,7 +181,7 @@ impl<'a> Worker<'a> {
 
     /// Begins what is due, and in a closed loop what there is a place for.
     fn begin_due(&mut self, now: Nanos) {
-        loop {
+        for begun in 0.. {
             if self.left == Some(0) || self.free.is_empty() {
                 return;
             }
@@ -183,7 +193,8 @@ impl<'a> Worker<'a> {
                     }
                     now
                 }
-                Arrivals::Open(open) if open.due() > now => return,
+                // Where each is refused at once, others would come due faster than they begin.
+                Arrivals::Open(open) if open.due() > now || begun >= MOST_AT_ONCE => return,
                 Arrivals::Open(open) => open.due(),
             };
             if let Arrivals::Open(open) = &mut self.arrivals {
@@ -195,16 +206,19 @@ impl<'a> Worker<'a> {
 
     fn begin(&mut self, intended: Nanos) {
         let Some(place) = self.free.pop() else { return };
-        let (kind, name) = (self.kinds.next(), self.names.next());
+        let kind = self.kinds.next();
+        let name = self.names.get_mut(kind).map_or(0, Turns::next);
         let kind = self.options.mix.get(kind).map_or(Kind::Full, |(kind, _)| *kind);
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(1);
-        }
         self.tally.begun += 1;
         let epoch = self.epoch;
         let Some(connection) = self.connections.get_mut(place) else { return };
         let begun =
             connection.begin(&mut self.thread, self.options, Plan { kind, name, intended }, || Nanos::from(epoch.elapsed()));
+        if let Some(left) = &mut self.left
+            && connection.began() >= Nanos::from(self.options.warmup)
+        {
+            *left = left.saturating_sub(1);
+        }
         let begun = match begun {
             Ok(begun) => begun,
             Err(fault) => return self.fail(place, fault),
@@ -295,21 +309,28 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What was due before the end and found no place is counted as what it is.
-    fn count_unstarted(&mut self, now: Nanos) {
-        let end = match self.options.end {
-            End::After(duration) => Nanos::from(self.options.warmup + duration).min(now),
-            End::Count(_) => return,
-        };
-        let mut unstarted: u64 = 0;
-        if let Arrivals::Open(open) = &mut self.arrivals {
-            while open.due() < end {
-                open.advance();
-                unstarted += 1;
+    /// What was due before the end begins where there is a place for it; what finds none is counted as what it is.
+    fn begin_last(&mut self, now: Nanos) {
+        let End::After(duration) = self.options.end else { return };
+        if matches!(self.arrivals, Arrivals::Closed { .. }) {
+            return;
+        }
+        let end = Nanos::from(self.options.warmup + duration).min(now);
+        if (self.shared.stop)() {
+            // Somebody has seen enough: nothing begins, and what would have is not missed.
+            if !self.free.is_empty() {
+                return;
+            }
+        } else {
+            // As many as there are places: more only where each is refused at once.
+            for _ in 0..self.connections.len().div_ceil(MOST_AT_ONCE) {
+                self.begin_due(Nanos(end.0.saturating_sub(1)));
             }
         }
-        for _ in 0..unstarted {
-            self.tally.fail(Fault::NotStarted);
+        if let Arrivals::Open(open) = &mut self.arrivals {
+            let unstarted = open.pass_over(end);
+            self.tally.faults.add_many(Fault::NotStarted, unstarted);
+            self.shared.failed.fetch_add(unstarted, Ordering::Relaxed);
         }
     }
 

@@ -1,0 +1,134 @@
+//! What was asked for, what was begun and what is told agree: kinds and names, counts and warm-up, rates and seconds.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
+use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, TlsOptions, WeightedName, run};
+use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_trace::{Kind, Version};
+
+fn server() -> EmbeddedServer {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    EmbeddedServer::start(EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) }).unwrap()
+}
+
+fn options(address: SocketAddr) -> Options {
+    Options {
+        tls: Arc::new(TlsOptions::new(Version::Tls13)),
+        arrival: Arrival::Closed { connections: 1 },
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    }
+}
+
+fn load(options: &Options) -> Outcome {
+    run(options, &|| false, &Silent).unwrap()
+}
+
+fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
+    let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
+    let provenance = Provenance {
+        version: String::new(),
+        commit: None,
+        command: Vec::new(),
+        time: String::new(),
+        machine: None,
+        cpu: None,
+        kernel: None,
+        libraries: Default::default(),
+    };
+    outcome.document(options, target, false, provenance)
+}
+
+#[test]
+fn every_kind_goes_to_every_name() {
+    let server = server();
+    let name = |name: &str| WeightedName { name: Some(name.to_owned()), weight: 1 };
+    let tls = TlsOptions { server_names: vec![name("a.example"), name("b.example")], ..TlsOptions::new(Version::Tls13) };
+    let options = Options {
+        tls: Arc::new(tls),
+        mix: vec![(Kind::Full, 1), (Kind::Ticket, 1)],
+        end: End::Count(80),
+        ..options(server.address())
+    };
+    let outcome = load(&options);
+    // Where tickets go to both names, each has one without that comes first, unless a full one has brought it.
+    let resumed = outcome.completed(Kind::Ticket);
+    let accounts = server.accounts();
+    let by_name = |name: &str| accounts.iter().filter(|it| it.resumed && it.sni.as_deref() == Some(name)).count();
+    assert_eq!(resumed + outcome.primed(), 40);
+    assert!(by_name("a.example") >= 19 && by_name("b.example") >= 19, "{} {}", by_name("a.example"), by_name("b.example"));
+}
+
+#[test]
+fn a_count_is_of_what_begins_after_the_warm_up() {
+    let server = server();
+    let options = Options { warmup: Duration::from_millis(100), end: End::Count(20), ..options(server.address()) };
+    let outcome = load(&options);
+    assert_eq!(outcome.completed(Kind::Full), 20);
+    let warmup = document(&outcome, &options).warmup_completed;
+    assert!(warmup > 0);
+    assert_eq!(server.accounts().len() as u64, 20 + warmup);
+}
+
+#[test]
+fn the_time_is_that_of_the_connections_and_not_of_who_watches_them() {
+    let server = server();
+    let options = Options { end: End::Count(1), ..options(server.address()) };
+    let document = document(&load(&options), &options);
+    let whole = document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max as f64 / 1e9;
+    // Watching looks every tenth of a second: one connection would always seem to take as long.
+    assert!(document.seconds < whole * 1.5 + 0.05, "{} s for a connection of {whole} s", document.seconds);
+}
+
+#[test]
+fn what_was_due_before_the_end_and_has_a_place_begins() {
+    let server = server();
+    // Many are due while others are served, at whatever moment the end comes.
+    let options = Options {
+        arrival: Arrival::Open { rate: 20_000.0, spread: Spread::Constant, most: 4_000 },
+        end: End::After(Duration::from_millis(100)),
+        ..options(server.address())
+    };
+    let outcome = load(&options);
+    assert_eq!(outcome.errors(), Default::default());
+    assert_eq!(outcome.completed(Kind::Full), 2_000);
+}
+
+#[test]
+fn a_rate_far_beyond_reach_ends_in_time_where_every_connection_is_refused() {
+    let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    for spread in [Spread::Constant, Spread::Poisson] {
+        let options = Options {
+            arrival: Arrival::Open { rate: 10_000_000.0, spread, most: 4 },
+            end: End::After(Duration::from_millis(500)),
+            ..options(address)
+        };
+        // Asked once a round, which must not become longer and longer.
+        let asked = AtomicU64::new(0);
+        let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1_000_000;
+        let outcome = run(&options, &stop, &Silent).unwrap();
+        let rounds = asked.load(Ordering::Relaxed);
+        let errors = outcome.errors();
+        let (all, refused) = (errors.values().sum::<u64>(), errors["connection_refused"]);
+        assert!(refused < rounds * 1000, "{refused} in {rounds} rounds");
+        let expected = 5_000_000_f64;
+        assert!((all as f64 - expected).abs() < 5.0 * expected.sqrt(), "{all}");
+    }
+}
+
+#[test]
+fn who_stops_while_the_last_connections_are_waited_for_waits_two_seconds_more() {
+    let server = ScriptedServer::silent().unwrap();
+    let timeout = Duration::from_secs(60);
+    let options = Options { end: End::Count(1), timeout, ..options(server.address()) };
+    let begun = Instant::now();
+    // The load is over as soon as it has begun; to stop is asked for after that.
+    let asked = AtomicU64::new(0);
+    let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &Silent).unwrap();
+    assert_eq!(outcome.errors()["cut_off"], 1);
+    assert!(begun.elapsed() < timeout / 2, "{:?}", begun.elapsed());
+}
