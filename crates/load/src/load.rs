@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_trace::{Kind, Nanos};
 
@@ -94,9 +94,10 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// Makes the load. It ends early once `stop` says so; what was seen until then is kept.
 ///
 /// # Errors
-/// If the threads or what they wait with cannot be made: then nothing was sent.
+/// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
 pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
     let shared = Shared::new(stop);
+    check_processors(options)?;
     let epoch = Instant::now();
     let workers = (0..options.threads.max(1))
         .map(|index| Worker::new(options, &shared, index, epoch))
@@ -183,6 +184,21 @@ fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
     let Ok(Ok(tally)) = Worker::new(&options, &shared, 0, Instant::now()).map(Worker::run) else { return true };
     // Who asks for another group answers.
     tally.completed() > 0 || tally.faults.of(Fault::HelloRetryRequest) > 0
+}
+
+/// A load that does not run where it was to run is another one.
+fn check_processors(options: &Options) -> io::Result<()> {
+    // Where the system does not tell, it may refuse later.
+    let Ok(allowed) = sched_getaffinity(Pid::from_raw(0)) else { return Ok(()) };
+    match options.processors.iter().find(|processor| !allowed.is_set(**processor).unwrap_or(false)) {
+        None => Ok(()),
+        Some(processor) => {
+            let allowed: Vec<String> =
+                (0..CpuSet::count()).filter(|it| allowed.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
+            let message = format!("cannot pin a thread to processor {processor}: this process has {}", allowed.join(", "));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
 }
 
 /// Where the system refuses, a thread runs where it likes.

@@ -74,6 +74,25 @@ fn a_query_stands_nowhere_in_a_result() {
 }
 
 #[test]
+fn what_names_nothing_is_refused_before_anything_is_sent() {
+    let server = server();
+    let address = server.address().to_string();
+    for (flags, says) in [
+        (&["--start-at", "18446744073709551615"][..], "--start-at"),
+        (&["--start-at", "4000000000000"], "milliseconds"),
+        (&["--server-pid", "4194305"], "no process"),
+        (&["--server-pid", "0"], "no process"),
+        (&["--pin", "0,1023"], "1023"),
+        (&["--rate", "10", "--step", "pNaN=1s"], "p99=20ms"),
+    ] {
+        let output = reprise(&[&["load", &address, "--duration", "100ms"][..], flags].concat());
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(says), "{flags:?}: {}", text(&output.stderr));
+    }
+    assert_eq!(server.accounts().len(), 0);
+}
+
+#[test]
 fn a_server_that_completes_nothing_is_exit_status_3() {
     let server = ScriptedServer::closing().unwrap();
     let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);

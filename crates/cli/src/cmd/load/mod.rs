@@ -25,6 +25,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         Err(failure) => return Ok(Ending::Failed(failure)),
     };
     prerequisites::refuse_strangers(&arguments, address)?;
+    prerequisites::find_server(&arguments)?;
     let options = arguments.options(address)?;
     let target = TargetRecord {
         host: arguments.target.host.clone(),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -34,11 +35,29 @@ pub(super) fn refuse_strangers(arguments: &LoadArgs, address: SocketAddr) -> any
     )
 }
 
+/// A process that is not there would be shown as one that used nothing, or not at all.
+pub(super) fn find_server(arguments: &LoadArgs) -> anyhow::Result<()> {
+    match arguments.server_pid {
+        Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => {
+            bail!("--server-pid {pid}: no process has this number here")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Nobody has generators wait for longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
 /// Several generators begin at the same second of their clocks.
 pub(super) fn wait_for_start(arguments: &LoadArgs, interrupt: &Interrupt) -> anyhow::Result<()> {
     let Some(start) = arguments.start_at else { return Ok(()) };
-    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(start);
-    if start < SystemTime::now() {
+    let now = SystemTime::now();
+    let too_late = now + LONGEST_WAIT;
+    let start = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(start)).filter(|start| *start <= too_late);
+    let Some(start) = start else {
+        bail!("--start-at is more than a day ahead: it takes seconds since 1970 (`date +%s`), not milliseconds");
+    };
+    if start < now {
         bail!("--start-at is in the past: this generator would begin after the others");
     }
     while let Ok(left) = start.duration_since(SystemTime::now()) {
