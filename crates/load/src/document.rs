@@ -8,16 +8,13 @@ use reprise_trace::{Kind, Phase};
 
 use crate::histograms::{encoded, summarize};
 use crate::load::Outcome;
-use crate::options::{Arrival, Close, End, KeyShareMode, Options};
+use crate::options::{Arrival, Close, KeyShareMode, Options};
 use crate::{verdict, warnings};
 
 impl Outcome {
     /// The document of this load.
     pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
-        let planned = match options.end {
-            End::After(duration) => duration.min(self.elapsed),
-            End::Count(_) => self.elapsed,
-        };
+        let planned = self.planned(options);
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
         let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);
         let in_time = |kind| self.tally.of(kind).map_or(0, |tally| tally.in_time);

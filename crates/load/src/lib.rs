@@ -31,6 +31,8 @@ mod entropy;
 #[cfg(target_os = "linux")]
 mod fault;
 #[cfg(target_os = "linux")]
+mod held;
+#[cfg(target_os = "linux")]
 mod lean;
 #[cfg(target_os = "linux")]
 mod load;

@@ -20,9 +20,6 @@ pub struct StepTarget {
     pub duration: Duration,
 }
 
-/// The share of a rate that must be held.
-const HELD: f64 = 0.98;
-
 /// The search ends when what held and what did not are this near.
 const NEAR: f64 = 1.05;
 
@@ -61,7 +58,11 @@ pub fn search(
         let options =
             Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(target.duration), ..options.clone() };
         let outcome = run(&options, stop, observer)?;
-        let step = judge(&outcome, rate, target);
+        // What was cut short says nothing of its rate.
+        if stop() && best.is_some() {
+            break;
+        }
+        let step = judge(&outcome, &options, rate, target);
         let passed = step.passed;
         steps.push(step);
         target_is_gone = outcome.target_is_gone();
@@ -88,10 +89,10 @@ pub fn search(
     Ok(best.map(|(outcome, options)| Search { outcome, options, target_is_gone, steps }))
 }
 
-fn judge(outcome: &Outcome, rate: f64, target: StepTarget) -> LoadStep {
+fn judge(outcome: &Outcome, options: &Options, rate: f64, target: StepTarget) -> LoadStep {
     let held = outcome.tally.in_time as f64 / target.duration.as_secs_f64().max(1e-9);
     let latency_ns = outcome.latency_from_intended(target.quantile);
     let errors = outcome.errors().values().sum();
-    let passed = errors == 0 && held >= HELD * rate && latency_ns <= target.latency.0;
+    let passed = errors == 0 && outcome.held_its_rate(options) && latency_ns <= target.latency.0;
     LoadStep { rate, held, latency_ns, errors, passed }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Tally {
     pub(crate) status: Vec<(u16, u64)>,
     /// The group that the server wanted last, by a HelloRetryRequest.
     pub(crate) wanted_group: Option<NamedGroup>,
+    /// In an open loop, connections that were due within the time that counts.
+    pub(crate) due: u64,
     /// Connections that were begun.
     pub(crate) begun: u64,
     /// Connections that the target failed since the last one that completed, of one thread; not merged.
@@ -121,6 +123,7 @@ impl Tally {
         self.primed += other.primed;
         self.refused += other.refused;
         self.in_time += other.in_time;
+        self.due += other.due;
         self.begun += other.begun;
         self.wanted_group = other.wanted_group.or(self.wanted_group);
         if self.per_second.len() < other.per_second.len() {

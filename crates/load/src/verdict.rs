@@ -4,7 +4,7 @@ use reprise_trace::document::{Bottleneck, Verdict};
 
 use crate::cpu::Share;
 use crate::load::Outcome;
-use crate::options::{Arrival, Options};
+use crate::options::Options;
 
 /// From here on a processor is busy.
 const BUSY: f64 = 0.9;
@@ -15,15 +15,12 @@ const SATURATED: f64 = 0.95;
 /// Who waits for a processor this share of the time is held up by others on this machine.
 const HELD_UP: f64 = 0.05;
 
-/// The share of a rate that must have been held for it to count as held.
-const HELD: f64 = 0.98;
-
 /// The verdict of a load, with its reason.
 pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
     let server = outcome.server_cpu.as_ref().filter(|cpu| !cpu.is_empty());
     let readings = Readings {
         completed: outcome.tally.completed(),
-        held: is_held(outcome, options),
+        held: outcome.held_its_rate(options),
         client: outcome.busiest_thread,
         server: server.map(|cpu| cpu.busiest(outcome.elapsed + options.warmup)),
         server_processes: server.map_or(0, |cpu| cpu.busy_processes()),
@@ -37,12 +34,6 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
         server_busy: readings.server.map(|share| share.ran),
         server_waiting: readings.server.map(|share| share.waited),
     }
-}
-
-fn is_held(outcome: &Outcome, options: &Options) -> bool {
-    let Arrival::Open { rate, .. } = options.arrival else { return false };
-    let seconds = outcome.elapsed.as_secs_f64().max(1e-9) - options.ramp.as_secs_f64() / 2.0;
-    outcome.tally.completed() as f64 >= HELD * rate * seconds.max(0.0)
 }
 
 /// What a verdict is made of, and nothing else.

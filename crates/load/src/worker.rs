@@ -210,6 +210,7 @@ impl<'a> Worker<'a> {
         let name = self.names.get_mut(kind).map_or(0, Turns::next);
         let kind = self.options.mix.get(kind).map_or(Kind::Full, |(kind, _)| *kind);
         self.tally.begun += 1;
+        self.tally.due += u64::from(intended >= Nanos::from(self.options.warmup));
         let epoch = self.epoch;
         let Some(connection) = self.connections.get_mut(place) else { return };
         let begun =
@@ -329,6 +330,7 @@ impl<'a> Worker<'a> {
         }
         if let Arrivals::Open(open) = &mut self.arrivals {
             let unstarted = open.pass_over(end);
+            self.tally.due += unstarted;
             self.tally.faults.add_many(Fault::NotStarted, unstarted);
             self.shared.failed.fetch_add(unstarted, Ordering::Relaxed);
         }

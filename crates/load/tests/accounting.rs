@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
-use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, TlsOptions, WeightedName, run};
+use reprise_lab::{
+    Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, Resumption, ScriptedServer, ServerSpec,
+};
+use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
-use reprise_trace::{Kind, Version};
+use reprise_trace::{Kind, Nanos, Version};
 
 fn server() -> EmbeddedServer {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
@@ -131,4 +133,27 @@ fn who_stops_while_the_last_connections_are_waited_for_waits_two_seconds_more() 
     let outcome = run(&options, &|| asked.fetch_add(1, Ordering::Relaxed) > 10, &Silent).unwrap();
     assert_eq!(outcome.errors()["cut_off"], 1);
     assert!(begun.elapsed() < timeout / 2, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_search_counts_neither_the_ramp_nor_what_is_under_way_against_a_rate() {
+    let server = server();
+    // Each connection takes a fifth of a second, most of which it waits.
+    let pause = Fault::Pause(Duration::from_millis(200));
+    let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record: 0, fault: pause }).unwrap();
+    for (ramp, spread) in [(300, Spread::Constant), (0, Spread::Poisson)] {
+        let options = Options {
+            // Twice the rate finds no place.
+            arrival: Arrival::Open { rate: 40.0, spread, most: 14 },
+            ramp: Duration::from_millis(ramp),
+            timeout: Duration::from_secs(20),
+            ..options(relay.address())
+        };
+        let latency = Nanos::from(Duration::from_secs(10));
+        let target = StepTarget { quantile: 0.99, latency, duration: Duration::from_millis(600) };
+        let found = search(&options, target, &|| false, &Silent).unwrap().unwrap();
+        let first = &found.steps[0];
+        assert!(first.passed && first.errors == 0, "ramp {ramp} {spread:?}: {:?}", found.steps);
+        assert!(found.steps.iter().any(|step| !step.passed), "{:?}", found.steps);
+    }
 }
