@@ -20,8 +20,10 @@ impl Outcome {
         let in_time = |kind| self.tally.of(kind).map_or(0, |tally| tally.in_time);
         let completed_kinds = Kind::ALL.into_iter().filter(|kind| self.completed(*kind) > 0);
         let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(in_time(kind))));
-        let series =
-            |place: usize| self.tally.per_second.iter().map(move |counts| counts.get(place).copied().unwrap_or_default());
+        // Seconds in which nothing completed any more are seconds all the same.
+        let seconds = self.tally.per_second.len().max(planned.as_secs_f64().ceil() as usize);
+        let counts = |second: usize| self.tally.per_second.get(second).copied().unwrap_or_default();
+        let series = |place: usize| (0..seconds).map(move |second| counts(second).get(place).copied().unwrap_or_default());
         let histograms = self.histograms();
         let mut document = LoadDocument {
             schema: LoadDocument::SCHEMA.to_owned(),
@@ -42,7 +44,7 @@ impl Outcome {
             rate: LoadRate {
                 mean: a_second(self.tally.in_time),
                 mean_by_kind: mean_by_kind.collect(),
-                per_second: self.tally.per_second.iter().map(|counts| counts.iter().sum()).collect(),
+                per_second: (0..seconds).map(|second| counts(second).iter().sum()).collect(),
                 per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
             },
             client_cpu_ns: LoadCpu { user: nanos(self.client_cpu.user), system: nanos(self.client_cpu.system) },

@@ -12,7 +12,7 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Three digits of every figure are true.
 const DIGITS: u8 = 3;
 
-/// Seconds of which completions are told apart; room is made for them beforehand.
+/// So many seconds have room beforehand.
 const SECONDS: usize = 4096;
 
 /// Counts and histograms.
@@ -80,13 +80,11 @@ impl Tally {
     pub(crate) fn complete(&mut self, completion: &Completion) {
         let place = place_of(completion.kind);
         let second = (completion.at.0 / 1_000_000_000) as usize;
-        if second < SECONDS {
-            if self.per_second.len() <= second {
-                self.per_second.resize(second + 1, [0; Kind::ALL.len()]);
-            }
-            if let Some(count) = self.per_second.get_mut(second).and_then(|counts| counts.get_mut(place)) {
-                *count += 1;
-            }
+        if self.per_second.len() <= second {
+            self.per_second.resize(second + 1, [0; Kind::ALL.len()]);
+        }
+        if let Some(count) = self.per_second.get_mut(second).and_then(|counts| counts.get_mut(place)) {
+            *count += 1;
         }
         self.in_time += u64::from(completion.in_time);
         if completion.status != 0 {

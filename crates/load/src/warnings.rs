@@ -10,6 +10,9 @@ const CROWDED: f64 = 0.1;
 /// From here on the generator's own waiting is part of the latencies.
 const SUSPECT: f64 = 0.8;
 
+/// Seconds of few connections differ by so many standard deviations of a Poisson process, and nothing was at work.
+const CHANCE: f64 = 4.0;
+
 /// Why the figures of this document may mislead.
 pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -19,10 +22,12 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             document.bottleneck.client_busy * 100.0
         ));
     }
-    let whole = document.rate.per_second.split_last().map_or(&[][..], |(_, whole)| whole);
-    if let (Some(least), Some(most)) = (whole.iter().min(), whole.iter().max())
+    // What completed after the end is no second of the load, and its last may be a part of one.
+    let whole = document.rate.per_second.iter().take(document.seconds.floor() as usize);
+    if let (Some(least), Some(most)) = (whole.clone().min(), whole.clone().max())
         && whole.len() >= 3
         && (*most as f64) > 1.5 * (*least).max(1) as f64
+        && (most - least) as f64 > CHANCE * (*most as f64).sqrt()
         && options.ramp <= options.warmup
     {
         warnings.push(format!("the seconds differ much, from {least} to {most} connections: something else was at work"));
@@ -63,6 +68,14 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
         warnings.push(format!(
             "{} of {attempts} connections failed: latencies are those of the others",
             document.total_errors()
+        ));
+    }
+    let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
+    if refusals * 100 > document.total_completed() {
+        warnings.push(format!(
+            "{refusals} of {} connections ended with an HTTP status of 400 or above ({}): what was asked for was not served",
+            document.total_completed(),
+            document.http_status.range(400..).map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
         ));
     }
     let resumable = options.mix.iter().any(|(kind, _)| *kind != reprise_trace::Kind::Full);

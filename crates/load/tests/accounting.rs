@@ -157,3 +157,36 @@ fn a_search_counts_neither_the_ramp_nor_what_is_under_way_against_a_rate() {
         assert!(found.steps.iter().any(|step| !step.passed), "{:?}", found.steps);
     }
 }
+
+#[test]
+fn seconds_in_which_nothing_completed_are_told_and_those_after_the_end_are_no_warning() {
+    // The first connections are answered, the others never.
+    let server = server();
+    let stall = RelayRule { skip_connections: 5, record: 0, fault: Fault::Stall };
+    let relay = Relay::start(server.address(), stall).unwrap();
+    let options = Options {
+        end: End::After(Duration::from_millis(2100)),
+        timeout: Duration::from_secs(1),
+        ..options(relay.address())
+    };
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
+    let seconds = &document.rate.per_second;
+    assert_eq!((seconds.len(), seconds.iter().sum::<u64>(), seconds[2]), (3, 5, 0), "{seconds:?}");
+    assert_eq!(&document.rate.per_second_by_kind[&Kind::Full], seconds);
+
+    // A dozen connections, one of which takes three seconds longer than the load.
+    let late = RelayRule { skip_connections: 11, record: 0, fault: Fault::Pause(Duration::from_secs(3)) };
+    let relay = Relay::start(server.address(), late).unwrap();
+    let options = Options {
+        arrival: Arrival::Open { rate: 40.0, spread: Spread::Constant, most: 40 },
+        end: End::After(Duration::from_millis(290)),
+        ..self::options(relay.address())
+    };
+    let outcome = load(&options);
+    let document = self::document(&outcome, &options);
+    assert_eq!(document.total_completed(), 12);
+    assert!(document.rate.per_second.len() > 3, "{:?}", document.rate.per_second);
+    let differ = document.warnings.iter().find(|warning| warning.contains("seconds differ"));
+    assert_eq!(differ, None);
+}

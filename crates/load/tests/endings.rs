@@ -124,3 +124,14 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
         assert_eq!(outcome.completed(Kind::Full), 1, "{version}: {:?}", outcome.errors());
     }
 }
+
+#[test]
+fn a_server_that_refuses_every_request_is_warned_of() {
+    let response = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let server = dialogue(vec![Turn::Hears(REQUEST.to_vec()), Turn::Says(response)]);
+    let options = options(server.address(), Version::Tls13);
+    let document = document(&load(&options), &options);
+    assert_eq!(document.http_status[&503], COUNT);
+    let warns = document.warnings.iter().any(|warning| warning.contains("6 of 6 connections") && warning.contains("503"));
+    assert!(warns, "{:?}", document.warnings);
+}
