@@ -18,6 +18,12 @@ pub enum MergeError {
     /// They are of different loads.
     #[error("the results are of different loads ({0}): merging them would compare nothing")]
     Different(&'static str),
+    /// One of them stands there twice, as if two generators had seen the same.
+    #[error("two of the results are one and the same: it would be counted twice")]
+    Twice,
+    /// One is of a search, whose rate is not that of the others.
+    #[error("a result of --step is that of one generator alone: others searched by themselves and ended at other rates")]
+    Search,
     /// A histogram cannot be read.
     #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
     Histogram {
@@ -35,8 +41,11 @@ pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
     let mut merged = first.clone();
     let mut histograms: BTreeMap<(Kind, Option<Phase>), Histogram<u64>> = BTreeMap::new();
     add_histograms(&mut histograms, first)?;
-    for other in others {
+    for (place, other) in others.iter().enumerate() {
         check(first, other)?;
+        if documents.iter().take(place + 1).any(|before| before == other) {
+            return Err(MergeError::Twice);
+        }
         add_histograms(&mut histograms, other)?;
         add(&mut merged, other);
     }
@@ -53,7 +62,12 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     differs("versions", one.asked.tls == other.asked.tls)?;
     differs("kinds", one.asked.mix == other.asked.mix)?;
     differs("requests", one.asked.requests == other.asked.requests)?;
-    differs("open and closed loop", one.asked.rate.is_some() == other.asked.rate.is_some())
+    differs("open and closed loop", one.asked.rate.is_some() == other.asked.rate.is_some())?;
+    differs("paths", one.target.path == other.target.path)?;
+    differs("key shares", one.asked.key_shares == other.asked.key_shares)?;
+    differs("endings", one.asked.close == other.asked.close)?;
+    differs("verification", one.asked.verify == other.asked.verify)?;
+    if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
 }
 
 fn add_histograms(

@@ -3,7 +3,7 @@
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{End, MergeError, Options, Silent, merge, run};
-use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_trace::document::{LoadDocument, LoadStep, Provenance, Target};
 use reprise_trace::{Kind, Phase};
 
 fn provenance() -> Provenance {
@@ -75,6 +75,21 @@ fn what_does_not_belong_together_is_not_merged() {
     let mut other = documents[1].clone();
     other.target.port ^= 1;
     assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different("targets"));
+    let mut key_shares = documents[1].clone();
+    key_shares.asked.key_shares = "fresh".to_owned();
+    let mut path = documents[1].clone();
+    path.target.path = Some("/other".to_owned());
+    let mut close = documents[1].clone();
+    close.asked.close = "fin".to_owned();
+    let mut verify = documents[1].clone();
+    verify.asked.verify = true;
+    for (other, what) in [(key_shares, "key shares"), (path, "paths"), (close, "endings"), (verify, "verification")] {
+        assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different(what));
+    }
+    assert_eq!(merge(&[documents[0].clone(), documents[0].clone()]).unwrap_err(), MergeError::Twice);
+    let mut searched = documents[1].clone();
+    searched.steps.push(LoadStep { rate: 1.0, held: 1.0, latency_ns: 1, errors: 0, passed: true });
+    assert_eq!(merge(&[documents[0].clone(), searched]).unwrap_err(), MergeError::Search);
     let mut broken = documents[1].clone();
     broken.histograms[0].hdr_v2.truncate(20);
     assert_eq!(merge(&[documents[0].clone(), broken]).unwrap_err(), MergeError::Histogram { kind: Kind::Full });

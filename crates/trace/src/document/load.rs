@@ -9,7 +9,7 @@ use super::{Provenance, Target};
 use crate::{Kind, Phase};
 
 /// What `load TARGET` prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadDocument {
     /// `reprise.load/1`.
     pub schema: String,

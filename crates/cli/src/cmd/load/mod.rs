@@ -67,7 +67,7 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     }
     let most = document.errors.iter().max_by_key(|(_, count)| **count);
     let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
-    if document.total_completed() + document.warmup_completed > 0 {
+    if document.total_completed() > 0 || document.warmup_completed > 0 {
         if target_is_gone {
             return failed(FailureClass::Connect, "target_died", format!("the target died under the load: {why}"));
         }
