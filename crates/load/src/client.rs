@@ -29,7 +29,7 @@ impl Thread {
         if options.engine.is_empty() {
             return Ok(Self::Lean(Box::new(lean::Thread::new(Arc::clone(options), sessions, wants)?)));
         }
-        Ok(Self::Engine(EngineThread::new(&options.engine, sessions)))
+        Ok(Self::Engine(EngineThread::new(&options.engine, sessions, options.reuse_tickets)))
     }
 
     /// The group that the server wanted last, by a HelloRetryRequest.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use reprise_engine::CertificatePolicy;
 use reprise_trace::document::{LoadAsked, LoadCpu, LoadDocument, LoadRate, Provenance, Target};
 use reprise_trace::{Kind, Phase};
 
@@ -106,7 +107,7 @@ fn asked(options: &Options) -> LoadAsked {
             Close::Notify => "notify",
         }
         .to_owned(),
-        verify: !options.tls.engine.is_empty(),
+        verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
     }
 }
 

@@ -61,8 +61,10 @@ pub fn engine_configs(
 /// are offered under no other (RFC 8446 §4.6.1).
 pub(crate) struct EngineThread {
     names: Vec<(Arc<Config>, EngineSessions)>,
-    /// How many sessions of TLS 1.2 are held for each name, before any is used.
+    /// How many sessions are held for each name, before any is used more than once.
     target: usize,
+    /// Whether tickets of TLS 1.3 are, as sessions of TLS 1.2 always.
+    reuse: bool,
 }
 
 /// One connection at a time.
@@ -84,10 +86,10 @@ struct EngineSessions {
 }
 
 impl EngineThread {
-    /// `sessions` are held, over all names.
-    pub(crate) fn new(configs: &[Arc<Config>], sessions: usize) -> Self {
+    /// `sessions` are held, over all names. `reuse`: whether a ticket of TLS 1.3 may be used more than once.
+    pub(crate) fn new(configs: &[Arc<Config>], sessions: usize, reuse: bool) -> Self {
         let names = configs.iter().map(|config| (Arc::clone(config), EngineSessions::default()));
-        Self { names: names.collect(), target: sessions.div_ceil(configs.len().max(1)).max(1) }
+        Self { names: names.collect(), target: sessions.div_ceil(configs.len().max(1)).max(1), reuse }
     }
 }
 
@@ -101,7 +103,7 @@ impl EngineClient {
     ) -> Result<(), Fault> {
         let (config, sessions) = thread.names.get_mut(server_name).ok_or(Fault::Crypto)?;
         self.server_name = server_name;
-        self.offered = sessions.take(kind, thread.target, now);
+        self.offered = sessions.take(kind, thread.target, thread.reuse, now);
         let offer = match (&self.offered, kind) {
             (Some(Session::Tls13(ticket)), _) => Offer::Ticket(ticket.clone()),
             (Some(Session::Tls12(session)), Kind::Id) => Offer::SessionId(session.clone()),
@@ -192,8 +194,9 @@ impl EngineClient {
 }
 
 impl EngineSessions {
-    /// TLS 1.3 tickets go once each, newest first; TLS 1.2 sessions in turns, once there are as many as are to be held.
-    fn take(&mut self, kind: Kind, target: usize, now: Nanos) -> Option<Session> {
+    /// TLS 1.3 tickets go once each, newest first; with `reuse` they go as TLS 1.2 sessions do: in turns, once there are as many
+    /// as are to be held.
+    fn take(&mut self, kind: Kind, target: usize, reuse: bool, now: Nanos) -> Option<Session> {
         let held = match kind {
             Kind::Id => &mut self.id,
             Kind::Ticket => &mut self.ticket,
@@ -201,7 +204,9 @@ impl EngineSessions {
         };
         if let Some(Session::Tls13(_)) = held.last() {
             held.retain(|session| !matches!(session, Session::Tls13(ticket) if ticket.is_expired(now)));
-            return held.pop();
+            if !reuse {
+                return held.pop();
+            }
         }
         self.next = self.next.wrapping_add(1);
         held.get(self.next % held.len().max(1)).filter(|_| held.len() >= target).cloned()
@@ -220,8 +225,13 @@ impl EngineSessions {
 
     /// What was refused is not offered again.
     fn forget(&mut self, refused: Option<&Session>) {
-        let Some(Session::Tls12(refused)) = refused else { return };
-        let is_it = |session: &Session| matches!(session, Session::Tls12(held) if held.session_id == refused.session_id && held.ticket == refused.ticket);
+        let is_it = |session: &Session| match (session, refused) {
+            (Session::Tls12(held), Some(Session::Tls12(refused))) => {
+                held.session_id == refused.session_id && held.ticket == refused.ticket
+            }
+            (Session::Tls13(held), Some(Session::Tls13(refused))) => held.ticket == refused.ticket,
+            _ => false,
+        };
         self.id.retain(|session| !is_it(session));
         self.ticket.retain(|session| !is_it(session));
     }

@@ -170,6 +170,25 @@ fn a_session_is_offered_under_the_name_that_it_was_made_for() {
 }
 
 #[test]
+fn tickets_are_used_again_where_that_is_asked_for_by_both_clients() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    // rustls forgets a stored session with its first use: what is offered again is refused.
+    let config = EmbeddedConfig { resumption: Resumption::Id, ..EmbeddedConfig::new(identity) };
+    let server = EmbeddedServer::start(config).unwrap();
+    for reuse_tickets in [false, true] {
+        let lean = TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) };
+        let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
+        for tls in [lean.clone(), TlsOptions { engine, ..lean }] {
+            let by = if tls.engine.is_empty() { "the lean client" } else { "the engine" };
+            let outcome = load(server.address(), tls, &[Kind::Ticket]);
+            assert_eq!(outcome.errors(), Default::default(), "{by}");
+            assert!(outcome.completed(Kind::Ticket) > 0, "{by}");
+            assert_eq!(outcome.refused() > 0, reuse_tickets, "{by}: {}", outcome.refused());
+        }
+    }
+}
+
+#[test]
 fn a_server_that_wants_another_group_is_given_it_from_then_on() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let groups = vec![reprise_lab::NamedGroup::secp384r1];

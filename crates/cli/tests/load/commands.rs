@@ -187,6 +187,11 @@ fn a_server_that_asks_for_certificates_is_shown_one_and_verified() {
         let output = reprise(&shown);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert_eq!(document(&json)["completed"]["full"], 12, "{version}");
+        assert_eq!(document(&json)["asked"]["verify"], true);
+        // Who only shows a certificate verifies none.
+        let output = reprise(&[&with_version[..], &["--cert", certificate, "--key", key]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(document(&json)["asked"]["verify"], false);
         // Nothing to show: refused, whatever the server's Finished said before.
         let output = reprise(&with_version);
         assert_eq!(output.status.code(), Some(3), "{version}: {}", text(&output.stderr));
