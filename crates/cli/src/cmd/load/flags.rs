@@ -46,7 +46,7 @@ pub(crate) struct LoadArgs {
     /// How long, the warm-up not included
     #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_duration, help_heading = "Shape")]
     pub(super) duration: Duration,
-    /// So many connections, instead of --duration
+    /// So many connections, instead of --duration; the warm-up not included
     #[arg(short = 'n', long, conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Shape")]
     pub(super) count: Option<u64>,
     /// Search the highest rate at which this quantile stays within this latency, 'p99=20ms'; --rate is the first one tried,
