@@ -12,6 +12,8 @@ mod call;
 mod clock;
 mod dialogue;
 mod discover;
+#[cfg(test)]
+mod example;
 mod failure;
 mod identity;
 mod interrupt;

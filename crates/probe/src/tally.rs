@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_stats::{Summary, paired_ratio, summarize};
+use reprise_stats::{Summary, paired_ratio, ratio, summarize};
 use reprise_trace::document::{NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics, Traffic};
 use reprise_trace::{Asked, Attempt, Bytes, ClientAuthentication, EarlyData, Kind, Nanos, NextRequest, Phase, Sample};
 
@@ -22,6 +22,11 @@ impl Attempts {
         self.completed().filter(|sample| sample.outcome.kind == self.asked.kind)
     }
 
+    /// One phase of every connection that came out as asked.
+    fn phase(&self, phase: Phase) -> Vec<u64> {
+        self.of_asked_kind().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
+    }
+
     /// One phase of one round, if that came out as asked.
     fn phase_in_round(&self, round: usize, phase: Phase) -> Option<u64> {
         let sample = self.rounds.get(round)?.as_ref().ok()?;
@@ -33,10 +38,8 @@ impl Attempts {
 /// The figures of one run.
 pub(crate) fn run(attempts: &Attempts, seed: u64) -> Run {
     let asked: Vec<&Sample> = attempts.of_asked_kind().collect();
-    let phases = Phase::ALL.into_iter().filter_map(|phase| {
-        let values: Vec<u64> = asked.iter().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect();
-        Some((phase, statistics(summarize(&values, seed)?)))
-    });
+    let phases =
+        Phase::ALL.into_iter().filter_map(|phase| Some((phase, statistics(summarize(&attempts.phase(phase), seed)?))));
     let mut http_status = BTreeMap::new();
     for status in attempts.completed().filter_map(|sample| sample.http_status) {
         *http_status.entry(status).or_default() += 1;
@@ -77,13 +80,19 @@ pub(crate) fn records(runs: &[Attempts]) -> Vec<SampleRecord> {
     samples.map(record).collect()
 }
 
+/// Of the medians that stand in the runs. Where a connection failed or was of another kind, its round has no pair, and the
+/// rest of the pairs have medians of their own: the interval then forgoes the rounds, not the samples.
 fn compare(from: &Attempts, to: &Attempts, phase: Phase, seed: u64) -> Option<Ratio> {
     let rounds = from.rounds.len().min(to.rounds.len());
     let pairs: Vec<(u64, u64)> = (0..rounds)
         .filter_map(|round| Some((from.phase_in_round(round, phase)?, to.phase_in_round(round, phase)?)))
         .collect();
-    let ratio = paired_ratio(&pairs, seed)?;
-    let (from_values, to_values): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+    let (from_values, to_values) = (from.phase(phase), to.phase(phase));
+    let every_sample_has_its_pair = pairs.len() == from_values.len() && pairs.len() == to_values.len();
+    let ratio = match every_sample_has_its_pair {
+        true => paired_ratio(&pairs, seed)?,
+        false => ratio(&from_values, &to_values, seed)?,
+    };
     let median = |values: &[u64]| reprise_stats::median(values).and_then(|median| i64::try_from(median).ok());
     Some(Ratio {
         phase,
@@ -163,4 +172,50 @@ fn next_request(samples: &[&Sample], seed: u64) -> Option<NextRequestStatistics>
 
 fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
     reprise_stats::median(&values.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_trace::Version;
+
+    use super::*;
+    use crate::example::sample;
+    use crate::failure;
+
+    fn attempts(asked: Kind, rounds: Vec<Attempt>) -> Attempts {
+        Attempts { asked: Asked { tls: Version::Tls13, kind: asked }, rounds }
+    }
+
+    fn only_ratio(full: Vec<Attempt>, ticket: Vec<Attempt>) -> (Ratio, [u64; 2]) {
+        let runs = [attempts(Kind::Full, full), attempts(Kind::Ticket, ticket)];
+        let [ratio] = ratios(&runs, 1).try_into().unwrap();
+        (ratio, runs.map(|it| run(&it, 1).phases[&Phase::Tls].median_ns))
+    }
+
+    /// Rounds in which the ticket was refused, or the full handshake failed, are those in which the server was slow.
+    #[test]
+    fn a_ratio_is_that_of_the_medians_beside_it_where_some_rounds_have_no_pair() {
+        let full = |us| Ok(sample(Kind::Full, Kind::Full, us));
+        let ticket = |us| Ok(sample(Kind::Ticket, Kind::Ticket, us));
+        let broken = || Err(failure::unconfirmed());
+        let full = vec![full(100), full(100), full(100), full(900), full(900), full(900), full(900), broken(), broken()];
+        let resumed =
+            vec![ticket(50), ticket(50), ticket(50), broken(), broken(), broken(), broken(), ticket(400), ticket(50)];
+        let (ratio, [full_ns, resumed_ns]) = only_ratio(full, resumed);
+        assert_eq!((full_ns, resumed_ns), (900_000, 50_000));
+        assert_eq!((ratio.median, ratio.saved_ns), (18.0, 850_000));
+    }
+
+    #[test]
+    fn where_every_round_has_its_pair_the_interval_knows_of_the_rounds() {
+        let resumed_us: Vec<u64> = (0..20).map(|round| 100 + round * 37 % 100).collect();
+        let full_us: Vec<u64> = resumed_us.iter().map(|us| 2 * us).collect();
+        let full = full_us.iter().map(|&us| Ok(sample(Kind::Full, Kind::Full, us))).collect();
+        let resumed = resumed_us.iter().map(|&us| Ok(sample(Kind::Ticket, Kind::Ticket, us))).collect();
+        let (ratio, _) = only_ratio(full, resumed);
+        let [low, high] = ratio.ci95.unwrap();
+        let unpaired = reprise_stats::ratio(&full_us, &resumed_us, 1).unwrap().ci95.unwrap();
+        assert_eq!(ratio.median, 2.0);
+        assert!(high - low < unpaired.1 - unpaired.0, "{low}..{high} is no narrower than {unpaired:?}");
+    }
 }
