@@ -90,6 +90,19 @@ impl Example {
         self
     }
 
+    /// As if this run had too few samples: neither its figures nor its ratios have intervals.
+    pub(crate) fn without_intervals(mut self, tls: &str, kind: Kind) -> Self {
+        let asked = Asked { tls: tls.parse().unwrap(), kind };
+        for run in self.0.runs.iter_mut().filter(|run| run.asked == asked) {
+            run.n = 4;
+            run.phases.values_mut().for_each(|statistics| statistics.ci95_ns = None);
+        }
+        for ratio in self.0.ratios.iter_mut().filter(|it| it.tls == asked.tls && (it.to == kind || it.from == kind)) {
+            ratio.ci95 = None;
+        }
+        self
+    }
+
     pub(crate) fn round_trips(mut self, count: u64) -> Self {
         self.0.runs.last_mut().unwrap().round_trips = Some(count);
         self

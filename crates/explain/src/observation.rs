@@ -46,6 +46,11 @@ pub(crate) fn median_ns(run: &Run, phase: Phase) -> Option<u64> {
     run.phases.get(&phase).map(|statistics| statistics.median_ns)
 }
 
+/// The interval of that median; `None` under six samples.
+pub(crate) fn interval_ns(run: &Run, phase: Phase) -> Option<[u64; 2]> {
+    run.phases.get(&phase)?.ci95_ns
+}
+
 /// What a resumption saves against a full handshake of the same version, in one phase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Saving {
@@ -73,6 +78,11 @@ impl Saving {
     /// How much longer the resumed handshake is; zero where it is shorter.
     pub(crate) fn lost(&self) -> Nanos {
         Nanos(self.resumed_ns) - Nanos(self.full_ns)
+    }
+
+    /// Whether the interval tells which of the two is faster. Without one, nothing is shown.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.ci95.is_some() && !self.undecided()
     }
 
     /// Whether the interval leaves open which of the two is faster.

@@ -58,6 +58,10 @@ fn about_early_data(document: &MeasureDocument) -> Option<String> {
             "{leaves}; that makes no difference to the whole connection that {n} could show: {full} to {early}."
         ));
     }
+    if saved.ci95.is_none() {
+        let n = connections(run.n);
+        return Some(format!("{leaves}: the whole connection takes {early} instead of {full} in {n}, too few to be sure."));
+    }
     let share = saved.share();
     let verdict = if share > 0.0 { format!("{} less", percent(share)) } else { format!("{} more", percent(-share)) };
     Some(format!("{leaves}: the whole connection takes {early} instead of {full}, {verdict}."))
@@ -102,7 +106,8 @@ fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
         return format!("{resuming} lengthens the handshake from {full} to {resumed}, {ratio}.");
     }
     let whole = match saving(document, run, Phase::Total) {
-        Some(total) if !total.undecided() && total.share() > 0.0 => {
+        // Half of one per cent and more, or it would be called 0 %.
+        Some(total) if total.is_shown() && total.share() >= 0.005 => {
             format!("; the whole connection takes {} less time", percent(total.share()))
         }
         _ => String::new(),
@@ -193,6 +198,26 @@ mod tests {
         assert!(sentences(&open.document())[0].contains("no difference that 100 connections could show"));
         let slower = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 800).interval([0.4, 0.6]);
         assert!(sentences(&slower.document())[0].contains("lengthens the handshake from 400 to 800 µs"));
+    }
+
+    #[test]
+    fn of_too_few_samples_the_whole_connection_is_not_judged() {
+        let document = Example::new()
+            .run("1.3", Kind::Full, 900)
+            .run("1.3", Kind::Ticket, 300)
+            .timed_run("1.3", Kind::Early, [50, 5, 400])
+            .without_intervals("1.3", Kind::Full)
+            .without_intervals("1.3", Kind::Ticket)
+            .without_intervals("1.3", Kind::Early);
+        assert_eq!(
+            sentences(&document.document()),
+            [
+                "Resuming a TLS 1.3 session by ticket shortens the handshake from 900 to 300 µs, 3.0 times as fast in 4 \
+                 connections, too few to be sure.",
+                "With early data the request leaves before the handshake is done: the whole connection takes 0.46 ms instead of \
+                 1.05 in 4 connections, too few to be sure."
+            ]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run,
 use reprise_trace::{Kind, Nanos, Phase};
 
 use crate::figures::{connections, percent};
-use crate::observation::{as_asked, completed, refusals, saving};
+use crate::observation::{Saving, as_asked, completed, refusals, saving};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     let sometimes = |run: &&Run| as_asked(run) > 0 && refusals(run) > 0;
@@ -53,9 +53,9 @@ fn as_many_nodes(run: &Run) -> String {
     }
 }
 
-/// What the refusals cost a connection on average.
+/// What the refusals cost a connection on average, where it is shown that resuming saves anything.
 fn average_cost(document: &MeasureDocument, run: &Run) -> Option<Nanos> {
-    let saved = saving(document, run, Phase::Tls)?.saved();
+    let saved = saving(document, run, Phase::Tls).filter(Saving::is_shown)?.saved();
     let refused = refusals(run) as f64 / completed(run) as f64;
     Some(Nanos((saved.0 as f64 * refused).round() as u64))
 }

@@ -3,7 +3,7 @@
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::observation::{all_refused, runs, saving};
+use crate::observation::{Saving, all_refused, runs, saving};
 
 use super::not_offered::refusal;
 
@@ -32,7 +32,7 @@ fn finding(document: &MeasureDocument, run: &Run) -> Finding {
         confidence: Confidence::Likely,
         title: TITLE.to_owned(),
         evidence,
-        cost_ns: ticket.map(|saving| saving.saved()),
+        cost_ns: ticket.filter(Saving::is_shown).map(|saving| saving.saved()),
         remedy: Some(Remedy {
             software: None,
             text: "nginx: ssl_session_cache shared:SSL:10m; (its default, none, gives IDs and keeps no session)\n\

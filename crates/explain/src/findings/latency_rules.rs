@@ -1,10 +1,13 @@
 //! `latency-rules`: the network's round trips make up most of a connection, and a TLS 1.3 resumption saves none of them.
+//!
+//! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
+//! theirs that speak most against it leave the network most of the connection.
 
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
 use crate::figures::{from_to, percent, span};
-use crate::observation::{median_ns, resumptions};
+use crate::observation::{interval_ns, median_ns, resumptions};
 
 /// The share of the whole connection from which waiting for the network is most of it.
 const MOST: f64 = 0.5;
@@ -12,10 +15,11 @@ const MOST: f64 = 0.5;
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     let Some(full) = document.run(Version::Tls13, Kind::Full) else { return Vec::new() };
     let saves_no_round_trip = |run: &&Run| {
-        run.n > 0 && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
+        interval_ns(run, Phase::Total).is_some()
+            && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
     };
     let resumed = resumptions(document, Version::Tls13).find(saves_no_round_trip);
-    let waiting = Waiting::in_run(full).filter(|waiting| waiting.share() >= MOST);
+    let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
     resumed.zip(waiting).map(|(resumed, waiting)| finding(full, resumed, waiting)).into_iter().collect()
 }
 
@@ -24,15 +28,20 @@ struct Waiting {
     round_trip_ns: u64,
     round_trips: u64,
     total_ns: u64,
+    /// The share of the connection that it is at least, as far as the intervals tell.
+    least_share: f64,
 }
 
 impl Waiting {
     fn in_run(run: &Run) -> Option<Self> {
         let request = u64::from(run.phases.contains_key(&Phase::Wait));
+        let round_trips = run.round_trips?.saturating_add(1 + request);
+        let ([shortest, _], [_, longest]) = (interval_ns(run, Phase::Connect)?, interval_ns(run, Phase::Total)?);
         Some(Self {
             round_trip_ns: median_ns(run, Phase::Connect)?,
-            round_trips: run.round_trips?.saturating_add(1 + request),
+            round_trips,
             total_ns: median_ns(run, Phase::Total)?,
+            least_share: share(shortest.saturating_mul(round_trips), longest),
         })
     }
 
@@ -41,8 +50,12 @@ impl Waiting {
     }
 
     fn share(&self) -> f64 {
-        if self.total_ns == 0 { 0.0 } else { self.ns() as f64 / self.total_ns as f64 }
+        share(self.ns(), self.total_ns)
     }
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
 }
 
 fn finding(full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
@@ -109,6 +122,21 @@ mod tests {
     #[test]
     fn on_loopback_computing_rules() {
         assert_eq!(findings(&far(40, 1).document()), []);
+    }
+
+    #[test]
+    fn of_too_few_samples_for_an_interval_nothing_is_said() {
+        for (tls, kind) in [("1.3", Kind::Full), ("1.3", Kind::Ticket)] {
+            assert_eq!(findings(&far(50_000, 1).without_intervals(tls, kind).document()), [], "{kind}");
+        }
+    }
+
+    #[test]
+    fn an_interval_that_leaves_it_open_is_no_finding() {
+        let mut document = far(50_000, 1).document();
+        let connect = document.runs[0].phases.get_mut(&Phase::Connect).unwrap();
+        connect.ci95_ns = Some([20_000_000, 80_000_000]);
+        assert_eq!(findings(&document), []);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `little-to-save`: resumed, and still not much faster. The arithmetic is shown.
+//! `little-to-save`: resumed, and still not much faster. The arithmetic is shown. Without an interval, under six samples, nothing
+//! is said.
 
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Phase, PskMode, Version};
@@ -13,7 +14,7 @@ pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     let resumed = versions(document).into_iter().flat_map(|version| resumptions(document, version));
     resumed
         .filter_map(|run| Some((run, saving(document, run, Phase::Tls)?)))
-        .filter(|(_, saving)| saving.share() < LITTLE || saving.undecided())
+        .filter(|(_, saving)| saving.ci95.is_some() && (saving.share() < LITTLE || saving.undecided()))
         .map(|(run, saving)| finding(run, saving))
         .collect()
 }
@@ -100,6 +101,11 @@ mod tests {
         assert!(finding.title.starts_with("100 connections do not tell"));
         assert!(finding.evidence[1].ends_with("either may be the faster"));
         assert!(finding.remedy.unwrap().text.contains("--count"));
+    }
+
+    #[test]
+    fn of_too_few_samples_for_an_interval_nothing_is_said() {
+        assert_eq!(findings(&resumed(398).without_intervals("1.3", Kind::Ticket).document()), []);
     }
 
     #[test]
