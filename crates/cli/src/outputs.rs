@@ -69,6 +69,39 @@ impl Outputs {
     }
 }
 
+impl OutputArgs {
+    /// The files that are named, with their flags.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
+        let named = [("--json", &self.json), ("--csv", &self.csv), ("--markdown", &self.markdown)];
+        named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?))).collect()
+    }
+}
+
+/// Refuses to write two outputs to one file, where the later would take the place of the earlier. Only sessions may come from
+/// the file that they go to.
+pub(crate) fn check_that_files_differ(files: &[(&str, &Path)]) -> anyhow::Result<()> {
+    let whole: Vec<Option<PathBuf>> = files.iter().map(|(_, path)| whole_path(path)).collect();
+    for (index, ((flag, path), one)) in files.iter().zip(&whole).enumerate() {
+        let earlier = files.iter().zip(&whole).take(index).find(|(_, other)| one.is_some() && *other == one);
+        if let Some(((other, _), _)) = earlier
+            && (*other, *flag) != ("--session-in", "--session-out")
+        {
+            anyhow::bail!("{other} and {flag} name the same file, {}: give each its own", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// The path without links and detours; `None` for standard output, and for what keeps nothing: a device, a pipe.
+fn whole_path(path: &Path) -> Option<PathBuf> {
+    if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
+        return None;
+    }
+    let there = |path: &Path| path.canonicalize().ok();
+    let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+    there(path).or_else(|| Some(there(directory)?.join(path.file_name()?)))
+}
+
 /// Where one document goes.
 pub(crate) enum Output {
     Standard,

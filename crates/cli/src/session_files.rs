@@ -46,6 +46,12 @@ impl SessionFileArgs {
         self.session_in.is_some() || self.session_out.is_some()
     }
 
+    /// The files that are named, with their flags.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
+        let named = [("--session-in", &self.session_in), ("--session-out", &self.session_out)];
+        named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?))).collect()
+    }
+
     /// Opens the files, and adds what was loaded to the options.
     pub(crate) fn open(self, target: &Target, options: &mut Options) -> anyhow::Result<SessionFiles> {
         let mut files = SessionFiles::default();

@@ -157,3 +157,22 @@ fn colour_is_for_terminals_and_never_against_no_color() {
     let both = call(&lab, &server, &[]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run().exits(0);
     assert!(!is_coloured(both));
 }
+
+#[test]
+fn two_outputs_to_one_file_are_refused_before_any_connection() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let (result, detour) = (lab.path("result"), lab.path("./result"));
+    for [one, other] in
+        [["--json", "--csv"], ["--csv", "--markdown"], ["--session-out", "--json"], ["--session-in", "--json"]]
+    {
+        let arguments = [one, name(&result), other, name(&detour)];
+        call(&lab, &server, &arguments).run().exits(2).says(&[one, other, "name the same file", "give each its own"]);
+    }
+    assert!(!result.exists());
+    assert_eq!((server.completed(), server.failures().len()), (0, 0));
+    call(&lab, &server, &["--json", NOTHING_KEPT, "--csv", NOTHING_KEPT]).run().exits(0);
+}
+
+/// What is written there is gone, so that nothing takes the place of anything.
+const NOTHING_KEPT: &str = "/dev/null";

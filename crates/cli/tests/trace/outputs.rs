@@ -6,7 +6,7 @@ use std::path::Path;
 use reprise_lab::Resumption;
 use serde_json::Value;
 
-use crate::harness::{Lab, Reprise};
+use crate::harness::{Lab, Reprise, not_run};
 use crate::traced::trace;
 
 #[test]
@@ -105,4 +105,28 @@ fn a_saved_trace_is_shown_again() {
         .run()
         .exits(0)
         .shows(&["resumed by ticket", "skipped ⇐ Certificate"]);
+}
+
+#[test]
+fn the_capture_and_a_document_cannot_share_a_file() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let shared = lab.path("both");
+    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
+    let call = call.arg("--json").arg(&shared).arg("--pcap").arg(&shared);
+    call.run().exits(2).says(&["--json and --pcap name the same file"]);
+    assert_eq!(server.completed(), 0);
+}
+
+#[test]
+fn a_full_disk_under_a_document_costs_no_capture() {
+    if !Path::new("/dev/full").exists() {
+        return not_run("/dev/full");
+    }
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let capture = lab.path("both.pcapng");
+    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
+    call.args(["--json", "/dev/full", "--pcap"]).arg(&capture).run().exits(2).says(&["cannot write /dev/full"]);
+    assert!(fs::metadata(&capture).unwrap().len() > 1000);
 }

@@ -19,9 +19,10 @@ use self::gate::{Complaints, Gate};
 use self::subject::Subject;
 use self::watch::Watch;
 use crate::ending::Ending;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, check_that_files_differ};
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    check_that_files_differ(&[arguments.session_files.files(), arguments.output.files()].concat())?;
     let gate = Gate::open(&arguments)?;
     if let Some(watch) = Watch::open(&arguments)? {
         // A session is used once, and a watch makes the same measurement again: the two exclude each other.

@@ -11,11 +11,14 @@ use reprise_trace::document::TraceDocument;
 use zeroize::Zeroizing;
 
 use crate::ending::Ending;
-use crate::outputs::{Output, Outputs};
+use crate::outputs::{Output, Outputs, check_that_files_differ};
 use crate::provenance::provenance;
 use crate::session_files;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    let pcap = arguments.pcap.as_deref().map(|path| ("--pcap", path));
+    let pcap: Vec<_> = pcap.into_iter().collect();
+    check_that_files_differ(&[arguments.session_files.files(), arguments.output.files(), pcap].concat())?;
     let outputs = Outputs::open(&arguments.output)?;
     let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
     let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
@@ -32,16 +35,17 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), provenance(), interrupt);
     let document = tracing.document;
     let saved = files.save(&tracing.left);
-    if to_standard_output || document.traces.is_empty() {
+    let written = if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
-        outputs.write_documents(&document)?;
+        outputs.write_documents(&document)
     } else {
-        outputs.write(&document)?;
-    }
+        outputs.write(&document)
+    };
+    // One output that fails does not take the others along.
     if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {
         pcap.write(&captured(capture))?;
     }
-    saved?;
+    written.and(saved)?;
     Ok(match (tracing.failure, missed(&document, kind)) {
         (Some(failure), _) => Ending::Failed(failure),
         (None, Some(why)) => Ending::BadAnswer(why),
