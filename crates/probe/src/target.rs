@@ -114,7 +114,12 @@ fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> 
         if host.parse::<Ipv6Addr>().is_err() {
             return Err(TargetError::Host(authority.to_owned(), "brackets are for an IPv6 address"));
         }
-        (host, rest.strip_prefix(':').or(if rest.is_empty() { None } else { Some(rest) }))
+        match rest.strip_prefix(':') {
+            None if !rest.is_empty() => {
+                return Err(TargetError::Host(authority.to_owned(), "a colon stands between the bracket and the port"));
+            }
+            port => (host, port),
+        }
     } else if authority.parse::<IpAddr>().is_ok() {
         (authority, None)
     } else {
@@ -123,7 +128,12 @@ fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> 
             None => (authority, None),
         }
     };
-    let parse = |port: &str| port.parse().ok().filter(|&port| port != 0).ok_or_else(|| TargetError::Port(port.to_owned()));
+    let parse = |port: &str| {
+        // Rust's own parser takes a plus sign.
+        let digits = Some(port).filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = digits.and_then(|digits| digits.parse().ok()).filter(|&number| number != 0);
+        number.ok_or_else(|| TargetError::Port(port.to_owned()))
+    };
     Ok((host, port.map(parse).transpose()?))
 }
 
@@ -178,12 +188,12 @@ mod tests {
         assert_eq!(refused(""), TargetError::NoHost(String::new()));
         assert_eq!(refused("https:///x"), TargetError::NoHost("https:///x".to_owned()));
         assert!(matches!(refused("http://example.org"), TargetError::Scheme(_)));
-        for port in ["0", "65536", "x", ""] {
+        for port in ["0", "65536", "x", "", "+443"] {
             assert_eq!(refused(&format!("example.org:{port}")), TargetError::Port(port.to_owned()));
         }
         assert_eq!(refused("user@example.org"), TargetError::UserInfo);
         assert!(matches!(refused("exa mple.org"), TargetError::Host(..)));
-        for bracketed in ["[::1", "[e]", "[example.org]:443", "[127.0.0.1]", "[]"] {
+        for bracketed in ["[::1", "[e]", "[example.org]:443", "[127.0.0.1]", "[]", "[::1]443"] {
             assert!(matches!(refused(bracketed), TargetError::Host(..)), "{bracketed}");
         }
         assert_eq!(refused("example.org/a b"), TargetError::Path);
