@@ -120,6 +120,12 @@ impl ConnectionArgs {
             }
             None => None,
         };
+        if let Alpn::Protocols(protocols) = &alpn
+            && let Some((name, _)) = self.header.iter().find(|(name, _)| is_of_http1_alone(name))
+            && protocols.iter().any(|protocol| protocol == b"h2")
+        {
+            bail!("the field {name} is of HTTP/1.1 alone (RFC 9113, section 8.2.2): leave it out, or h2 out of --alpn");
+        }
         let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         let request = Request { method: self.method, path: self.path, headers: self.header };
         let mut options = Options {
@@ -139,6 +145,17 @@ impl ConnectionArgs {
         self.route.enter(&mut options, names_a_request)?;
         Ok(options)
     }
+}
+
+/// That there is a name to check the certificate against: what the resolver takes for an address, '127.1', may be none.
+pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<()> {
+    let name = &target.host;
+    if options.server_name == ServerName::Host && parse_server_name(name).is_err() {
+        bail!(
+            "'{name}' is no name that a certificate can be for: write the address in full, or give a name with --sni NAME"
+        );
+    }
+    Ok(())
 }
 
 /// `SSLKEYLOGFILE`, as other TLS programs understand it.
@@ -206,6 +223,11 @@ pub(crate) fn parse_header(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The fields that speak of one connection, for which HTTP/2 has frames.
+fn is_of_http1_alone(name: &str) -> bool {
+    ["keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].iter().any(|it| name.eq_ignore_ascii_case(it))
+}
+
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let complain = || format!("'{text}' is no duration: write 500ms, 10s or 2m, above zero and up to an hour");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -237,7 +259,7 @@ pub(crate) fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
             None => Err(format!("{suite} is known and not spoken: AES-GCM and ChaCha20-Poly1305 with ECDHE or RSA are")),
         }
     };
-    text.split([',', ':']).filter(|name| !name.is_empty()).map(parse).collect::<Result<_, _>>().map(List)
+    parse_list(text, parse)
 }
 
 fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
@@ -250,7 +272,13 @@ fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
             Err(format!("{group} is known and not spoken: {} are", spoken.join(", ")))
         }
     };
-    text.split([',', ':']).filter(|name| !name.is_empty()).map(parse).collect::<Result<_, _>>().map(List)
+    parse_list(text, parse)
+}
+
+/// A list of at least one: an empty variable in a script must not mean all of them.
+fn parse_list<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<List<T>, String> {
+    let items: Vec<T> = text.split([',', ':']).filter(|name| !name.is_empty()).map(parse).collect::<Result<_, String>>()?;
+    if items.is_empty() { Err("it names none: leave the flag out to offer all".to_owned()) } else { Ok(List(items)) }
 }
 
 #[cfg(test)]

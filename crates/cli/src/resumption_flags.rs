@@ -5,7 +5,7 @@ use std::{fmt, fs};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use reprise_engine::suite::Hash;
+use reprise_engine::suite::{Hash, Suite};
 use reprise_engine::{ExternalPsk, Tls13Extensions};
 use reprise_probe::Options;
 use reprise_trace::{Kind, PskMode, Version};
@@ -105,6 +105,9 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     if kinds.contains(&Kind::Psk) && options.psk.is_none() {
         bail!("the kind psk needs a PSK: --psk-identity NAME with --psk-key HEX or --psk-key-file FILE");
     }
+    if options.psk.is_some() && versions == [Version::Tls12] {
+        bail!("a PSK is of TLS 1.3: leave --tls out, or add 1.3");
+    }
     if let Some(psk) = &options.psk
         && !has_suite(options, psk.hash)
     {
@@ -124,6 +127,7 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         ),
         _ => {}
     }
+    check_suites(kinds, versions, options)?;
     for kind in [Kind::Psk, Kind::Early] {
         if kinds.contains(&kind) && !versions.is_empty() && !versions.contains(&Version::Tls13) {
             bail!("the kind {kind} is of TLS 1.3: leave --tls out, or add 1.3");
@@ -132,10 +136,34 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     Ok(())
 }
 
+/// That `--ciphers` leaves each version a suite that is named, and each that a kind is of alone.
+fn check_suites(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+    for version in [Version::Tls12, Version::Tls13] {
+        let of_version = |kind: &&Kind| match kind {
+            Kind::Full | Kind::Ticket => false,
+            Kind::Id => version == Version::Tls12,
+            Kind::Psk | Kind::Early => version == Version::Tls13,
+        };
+        let wants = match kinds.iter().find(of_version) {
+            Some(kind) => format!("the kind {kind}"),
+            None if versions.contains(&version) => format!("--tls {}", version.number()),
+            None => continue,
+        };
+        if !offers_suite(options, |suite| suite.version == version) {
+            bail!("--ciphers names no suite of {version}, which {wants} needs: add one, or leave --ciphers out");
+        }
+    }
+    Ok(())
+}
+
 /// Whether a suite of TLS 1.3 with this hash is offered.
 fn has_suite(options: &Options, hash: Hash) -> bool {
+    offers_suite(options, |suite| suite.version == Version::Tls13 && suite.hash == hash)
+}
+
+fn offers_suite(options: &Options, is_it: impl Fn(&Suite) -> bool) -> bool {
     let mut suites = options.cipher_suites.iter().filter_map(|&id| reprise_engine::suite::find(id));
-    options.cipher_suites.is_empty() || suites.any(|suite| suite.version == Version::Tls13 && suite.hash == hash)
+    options.cipher_suites.is_empty() || suites.any(is_it)
 }
 
 fn read_key(path: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {

@@ -10,8 +10,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use reprise_engine::Session;
 use reprise_probe::saved::{Destination, Key, Left, SessionFile, load, server};
-use reprise_probe::{Certificates, Options, Target};
+use reprise_probe::{Alpn, Certificates, Options, Target};
 use reprise_trace::{Kind, Version};
+use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 
 /// Where sessions come from and go to.
@@ -66,6 +67,11 @@ impl SessionFileArgs {
             files.loaded = Some(loaded.file);
         }
         if let Some(path) = self.session_out.clone() {
+            if path == Path::new("-") {
+                bail!(
+                    "--session-out: whoever reads sessions can be their client, so they go to a file, not to standard output"
+                );
+            }
             if let (None, Some(_)) = (&key, &self.session_passphrase_file) {
                 let passphrase = self.passphrase(&path).map_err(anyhow::Error::msg)?;
                 key = Some(Arc::new(Key::of_passphrase(&passphrase).context("the passphrase cannot be made into a key")?));
@@ -131,7 +137,43 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     if !versions.is_empty() && !options.sessions.iter().any(is_of) {
         bail!("--session-in holds no session of the version that --tls names");
     }
+    // Offering a session offers its suite (RFC 5246 §7.4.1.3, RFC 8446 §4.2.11).
+    let mut suites = options.sessions.iter().map(suite_of);
+    if let Some(suite) = suites.find(|suite| !options.cipher_suites.is_empty() && !options.cipher_suites.contains(suite)) {
+        bail!("--session-in holds a session of {suite}, which --ciphers leaves out: add it, or leave --ciphers out");
+    }
+    // RFC 8446 §4.2.10: early data goes by the protocol of its ticket's connection.
+    let early_alone = kinds.contains(&Kind::Early) && !kinds.contains(&Kind::Ticket);
+    if let Some(protocol) = options.sessions.iter().filter_map(early_protocol).find(|it| early_alone && !offers(options, it))
+    {
+        let protocol = String::from_utf8_lossy(protocol);
+        bail!(
+            "--session-in holds a ticket whose early data goes by {protocol}, which is not offered: add --alpn {protocol}"
+        );
+    }
     Ok(())
+}
+
+fn suite_of(session: &Session) -> CipherSuite {
+    match session {
+        Session::Tls12(session) => session.suite.id,
+        Session::Tls13(ticket) => ticket.suite.id,
+    }
+}
+
+/// The protocol of a ticket that allows early data.
+fn early_protocol(session: &Session) -> Option<&Vec<u8>> {
+    match session {
+        Session::Tls13(ticket) if ticket.max_early_data.is_some_and(|bytes| bytes > 0) => ticket.alpn.as_ref(),
+        _ => None,
+    }
+}
+
+fn offers(options: &Options, protocol: &Vec<u8>) -> bool {
+    match &options.alpn {
+        Alpn::Default => protocol == b"http/1.1",
+        Alpn::Protocols(protocols) => protocols.contains(protocol),
+    }
 }
 
 impl SessionFiles {

@@ -114,6 +114,7 @@ fn a_condition_that_such_a_measurement_cannot_answer_is_refused_before_it() {
         (&["--fail-if", "baseline.tls.change > 10%"][..], "--baseline FILE"),
         (&["--fail-if", "wait.full > 1s", "--no-request"], "--no-request"),
         (&["--fail-if", "1.3.tls > 1s", "--tls", "1.2"], "--tls and --kinds leave out"),
+        (&["--fail-if", "kinds.early < 100%", "--tls", "1.2"], "--tls and --kinds leave out"),
         (&["--fail-if", "tls.ratio < 2", "--kinds", "ticket"], "add full to --kinds"),
         (&["--fail-if", "resolve > 1s"], "nothing is resolved"),
         (&["--fail-if", "proxy > 1s"], "it needs --proxy"),

@@ -216,3 +216,23 @@ fn flags_that_make_no_sense_and_files_that_are_none() {
     with_file(&["--tls", "1.2"], &["no session of the version that --tls names"]);
     with_file(&["--kinds", "full"], &["nothing to be offered by"]);
 }
+
+/// A session is offered with its suite, and early data goes by its ticket's protocol: what leaves these out leaves it out.
+#[test]
+fn a_session_that_the_other_flags_leave_out_is_not_offered_nor_lost() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Id;
+        config.max_early_data = 4096;
+        config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    });
+    let file = lab.path("sessions");
+    let call = |arguments: &[&str]| lab.measure(server.address()).args(["-n", "1"]).args(arguments);
+    call(&["--tls", "1.3", "--kinds", "full", "--session-out"]).arg(&file).run().exits(0);
+    let (kept, connections) = (fs::read(&file).unwrap(), server.completed());
+    let refused = |arguments: &[&str]| call(arguments).arg("--session-in").arg(&file).run().exits(2);
+    refused(&["--ciphers", "TLS_CHACHA20_POLY1305_SHA256"])
+        .says(&["holds a session of TLS_AES", "which --ciphers leaves out"]);
+    refused(&["--kinds", "early", "--alpn", "h2"]).says(&["early data goes by http/1.1", "add --alpn http/1.1"]);
+    assert_eq!((fs::read(&file).unwrap(), server.completed()), (kept, connections));
+}

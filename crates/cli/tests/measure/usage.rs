@@ -51,6 +51,45 @@ fn flags_that_exclude_or_need_each_other() {
 }
 
 #[test]
+fn lists_that_name_nothing() {
+    for list in ["--groups", "--ciphers"] {
+        assert_refused(&[list, ""], &[list, "leave the flag out"]);
+        assert_refused(&[list, ",:"], &[list, "leave the flag out"]);
+    }
+}
+
+#[test]
+fn what_leaves_a_version_or_a_kind_nothing_to_offer() {
+    let [tls12, tls13] = ["ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"];
+    let psk = ["--psk-identity", "me", "--psk-key", "00"];
+    assert_refused(&["--tls", "1.3", "--ciphers", tls12], &["no suite of TLS 1.3", "--tls 1.3 needs"]);
+    assert_refused(&["--tls", "1.2,1.3", "--ciphers", tls13], &["no suite of TLS 1.2", "--tls 1.2 needs"]);
+    assert_refused(&["--kinds", "id,full", "--ciphers", tls13], &["no suite of TLS 1.2", "the kind id needs"]);
+    assert_refused(&["--kinds", "early", "--ciphers", tls12], &["no suite of TLS 1.3", "the kind early needs"]);
+    assert_refused(&[&["--tls", "1.2"], &psk[..]].concat(), &["a PSK is of TLS 1.3"]);
+}
+
+#[test]
+fn fields_of_http1_where_http2_may_be_chosen() {
+    assert_refused(
+        &["--alpn", "h2,http/1.1", "-H", "Transfer-Encoding: chunked"],
+        &["Transfer-Encoding", "h2 out of --alpn"],
+    );
+}
+
+#[test]
+fn sessions_are_not_printed() {
+    assert_refused(&["--session-out", "-"], &["--session-out", "to a file"]);
+}
+
+#[test]
+fn an_address_in_short_is_no_name_of_a_certificate() {
+    for target in ["127.1:1", "0x7f.1:1"] {
+        Reprise::new(["measure", target]).run().exits(2).says(&["no name that a certificate can be for", "--sni NAME"]);
+    }
+}
+
+#[test]
 fn targets_of_another_form() {
     for (target, words) in [
         ("http://example.org", "only TLS is measured"),

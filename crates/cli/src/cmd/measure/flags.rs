@@ -8,7 +8,7 @@ use reprise_trace::{Kind, Version};
 use super::gate::GateArgs;
 use super::target::Trust;
 use super::watch::WatchArgs;
-use crate::connection_flags::{ConnectionArgs, parse_target, parse_version};
+use crate::connection_flags::{ConnectionArgs, check_name, parse_target, parse_version};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
@@ -93,6 +93,9 @@ impl MeasureArgs {
         };
         let options = self.resumption.add_to(self.connection.into_options(authority)?)?;
         resumption_flags::check(&self.kinds, &self.tls, &options)?;
+        if let Some(target) = &self.target {
+            check_name(target, &options)?;
+        }
         Ok(Options {
             versions: self.tls,
             kinds: self.kinds,

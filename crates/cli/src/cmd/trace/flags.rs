@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use reprise_probe::{Options, Target};
 use reprise_trace::{Kind, Version};
 
-use crate::connection_flags::{ConnectionArgs, parse_target, parse_version};
+use crate::connection_flags::{ConnectionArgs, check_name, parse_target, parse_version};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
@@ -93,6 +93,7 @@ impl TraceArgs {
         }
         let options = self.resumption.add_to(self.connection.into_options(None)?)?;
         resumption_flags::check(kind.as_slice(), &self.tls, &options)?;
+        check_name(&self.target, &options)?;
         Ok(Options { versions: self.tls, kinds: kind.into_iter().collect(), ..options })
     }
 }
