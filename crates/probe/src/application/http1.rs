@@ -167,11 +167,11 @@ impl Response {
             State::Head(head) => {
                 let before = head.len();
                 head.extend_from_slice(bytes);
-                let Some(end) = head.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4) else {
-                    if head.len() > MAX_HEAD || !could_be_http(head) {
-                        return Err(not_http(head));
-                    }
-                    return Ok(&[]);
+                if !could_be_http(head) {
+                    return Err(not_http(head));
+                }
+                let Some(end) = end_of_head(head, before).filter(|&end| end <= MAX_HEAD) else {
+                    return if head.len() > MAX_HEAD { Err(head_too_large()) } else { Ok(&[]) };
                 };
                 let head = head[..end].to_vec();
                 self.accept_head(&head)?;
@@ -207,7 +207,8 @@ impl Response {
             State::Trailer(line) => {
                 let (complete, rest) = take_line(line, bytes)?;
                 if complete {
-                    self.state = if line == b"\r\n" { State::Done } else { State::Trailer(Vec::new()) };
+                    self.state =
+                        if matches!(line.as_slice(), b"\r\n" | b"\n") { State::Done } else { State::Trailer(Vec::new()) };
                 }
                 Ok(rest)
             }
@@ -220,7 +221,11 @@ impl Response {
     fn accept_head(&mut self, head: &[u8]) -> Result<(), Failure> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Response::new(&mut headers);
-        let Ok(httparse::Status::Complete(_)) = parsed.parse(head) else { return Err(not_http(head)) };
+        match parsed.parse(head) {
+            Ok(httparse::Status::Complete(_)) => {}
+            Err(httparse::Error::TooManyHeaders) => return Err(head_too_large()),
+            _ => return Err(not_http(head)),
+        }
         let status = parsed.code.unwrap_or_default();
         if (100..200).contains(&status) && status != 101 {
             // An interim response: the true one follows.
@@ -239,23 +244,48 @@ impl Response {
         self.keeps_alive =
             if parsed.version == Some(1) { !says("connection", "close") } else { says("connection", "keep-alive") };
 
-        let length = values("content-length").next();
-        self.state = if self.is_head_request || status == 204 || status == 304 {
+        self.state = if status == 101 {
+            return Err(failure::response(
+                "protocol_switched",
+                "the server answers with 101 and another protocol, which was not asked for".to_owned(),
+                Some("if the service is not HTTP, use --no-request"),
+            ));
+        } else if self.is_head_request || status == 204 || status == 304 {
             State::Done
         } else if says("transfer-encoding", "chunked") {
             State::ChunkHead(Vec::new())
-        } else if let Some(length) = length {
-            let length = std::str::from_utf8(length).ok().and_then(|text| text.trim().parse().ok());
-            match length.ok_or_else(|| not_http(head))? {
-                0 => State::Done,
-                length => State::Sized(length),
-            }
+        } else if let Some(length) = content_length(values("content-length"))? {
+            if length == 0 { State::Done } else { State::Sized(length) }
         } else {
             self.keeps_alive = false;
             State::UntilClose
         };
         Ok(())
     }
+}
+
+/// Where a head ends whose first `known` bytes hold no end. A line may end without its carriage return (RFC 9112 §2.2).
+fn end_of_head(head: &[u8], known: usize) -> Option<usize> {
+    let feeds = (known.saturating_sub(2)..head.len()).filter(|&at| head.get(at) == Some(&b'\n'));
+    feeds.map(|at| at + 1).find_map(|line| match head.get(line..) {
+        Some([b'\n', ..]) => Some(line + 1),
+        Some([b'\r', b'\n', ..]) => Some(line + 2),
+        _ => None,
+    })
+}
+
+/// One length, however often it is said; none is none, and others than digits or two lengths are an error (RFC 9110 §8.6).
+fn content_length<'v>(values: impl Iterator<Item = &'v [u8]>) -> Result<Option<u64>, Failure> {
+    let mut length = None;
+    for text in values.flat_map(|value| value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii) {
+        let digits = Some(text).filter(|text| text.iter().all(u8::is_ascii_digit));
+        let number = digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
+        match number.filter(|number| length.is_none_or(|known| known == *number)) {
+            Some(number) => length = Some(number),
+            None => return Err(bad_length(text)),
+        }
+    }
+    Ok(length)
 }
 
 /// Adds to `line` up to the next line feed. Returns whether it is whole, and what follows.
@@ -281,6 +311,22 @@ fn not_http(head: &[u8]) -> Failure {
         format!("the response is no HTTP/1.1: it begins with \"{shown}\""),
         Some("if the service is not HTTP, use --no-request"),
     )
+}
+
+fn head_too_large() -> Failure {
+    let message = format!("the head of the response has more than {MAX_HEAD} bytes or {MAX_HEADERS} fields");
+    failure::response(
+        "head_too_large",
+        message,
+        Some("ask for another resource with --path, or for nothing with --no-request"),
+    )
+}
+
+fn bad_length(value: &[u8]) -> Failure {
+    let shown: String =
+        String::from_utf8_lossy(value.get(..value.len().min(24)).unwrap_or_default()).escape_debug().collect();
+    let message = format!("the response's Content-Length is no length, or not the only one: \"{shown}\"");
+    failure::response("bad_length", message, None)
 }
 
 fn bad_chunk() -> Failure {
@@ -313,6 +359,46 @@ mod tests {
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         assert_eq!(received(interim).status(), Some(404));
         assert!(!received(interim).keeps_alive());
+    }
+
+    #[test]
+    fn lines_may_end_without_carriage_returns() {
+        let response = received("HTTP/1.1 200 OK\nContent-Length: 2\n\nok");
+        assert_eq!((response.status(), response.is_done(), response.keeps_alive()), (Some(200), true, true));
+        assert!(received("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nT: 1\n\n").is_done());
+    }
+
+    #[test]
+    fn a_length_may_be_said_twice_and_not_two_of_them() {
+        let with = |fields: &str| {
+            let mut response = Response::to(&Request::default());
+            response.receive(format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\nok").as_bytes()).map(|()| response.is_done())
+        };
+        assert!(with("Content-Length: 2, 2").unwrap());
+        assert!(with("Content-Length: 2\r\nContent-Length: 2").unwrap());
+        for wrong in ["2, 3", "-1", "+2", "", "2,", "99999999999999999999999"] {
+            let failure = with(&format!("Content-Length: {wrong}")).unwrap_err();
+            assert_eq!(failure.name, "bad_length", "{wrong}");
+        }
+        assert_eq!(with("Content-Length: 2\r\nContent-Length: 3").unwrap_err().name, "bad_length");
+    }
+
+    #[test]
+    fn a_head_beyond_the_limits_is_not_called_another_protocol() {
+        let many: String = (0..=MAX_HEADERS).map(|index| format!("X-{index}: 1\r\n")).collect();
+        let long = format!("X: {}\r\n", "a".repeat(MAX_HEAD));
+        for fields in [many, long] {
+            let mut response = Response::to(&Request::default());
+            let failure = response.receive(format!("HTTP/1.1 200 OK\r\n{fields}\r\n").as_bytes()).unwrap_err();
+            assert_eq!(failure.name, "head_too_large");
+        }
+    }
+
+    #[test]
+    fn another_protocol_is_not_waited_for() {
+        let mut response = Response::to(&Request::default());
+        let failure = response.receive(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n").unwrap_err();
+        assert_eq!(failure.name, "protocol_switched");
     }
 
     #[test]
