@@ -8,7 +8,7 @@ use crate::discover::{Discovery, Offering, discover};
 use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::lane::{Lane, Plan};
-use crate::options::Options;
+use crate::options::{ConnectionReuse, Options};
 use crate::saved::Left;
 use crate::tally::{self, Attempts};
 use crate::target::Target;
@@ -51,6 +51,7 @@ pub fn measure(
 ) -> Measurement {
     let mut campaign = Campaign {
         seed: options.seed,
+        reuse: options.connections,
         document: empty_document(target, options, provenance),
         runs: Vec::new(),
         all: AllConnections::default(),
@@ -65,6 +66,7 @@ pub fn measure(
 /// A measurement under way: whatever ends it, what it has so far is kept.
 struct Campaign {
     seed: u64,
+    reuse: ConnectionReuse,
     document: MeasureDocument,
     runs: Vec<Attempts>,
     all: AllConnections,
@@ -190,7 +192,7 @@ impl Campaign {
         document.ratios = tally::ratios(&self.runs, self.seed);
         document.samples = tally::records(&self.runs);
         document.all_connections = self.all;
-        document.warnings.extend(warnings::about(&self.runs));
+        document.warnings.extend(warnings::about(&self.runs, self.reuse));
         let by_hand = ended_by.is_some_and(|failure| failure.class == FailureClass::Interrupted);
         document.interrupted = self.cut_short || by_hand;
 

@@ -55,7 +55,8 @@ fn a_server_that_closes_all_the_same_is_measured_without_a_next_request() {
     let config = NginxConfig { keepalive_requests: 1, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let nginx = Nginx::start(config).unwrap();
     let call = lab.measure(nginx.address()).count(2).args(["--connections", "keepalive", "--tls", "1.3"]);
-    assert!(call.run().exits(0).measured(Version::Tls13, Kind::Full).next_request.is_none());
+    let outcome = call.run().exits(0).shows(&["The server ends 4 of 4 connections with the first response"]);
+    assert!(outcome.measured(Version::Tls13, Kind::Full).next_request.is_none());
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn flags_that_exclude_or_need_each_other() {
     assert_refused(&["--kinds", "id", "--tls", "1.3"], &["TLS 1.3 knows no session IDs"]);
     assert_refused(&["--key", "key.pem"], &["--cert"]);
     assert_refused(&["--no-request", "-H", "A: b"], &["cannot be used with"]);
+    assert_refused(&["--no-request", "--connections", "keepalive"], &["--connections keepalive", "--no-request"]);
 }
 
 #[test]

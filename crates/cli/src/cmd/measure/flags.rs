@@ -84,6 +84,9 @@ impl MeasureArgs {
         if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: leave it out with --starttls {protocol}");
         }
+        if repeats && !self.connection.sends_request() {
+            bail!("--connections keepalive repeats the request: leave one of it and --no-request out");
+        }
         if self.target.is_none() && !self.connection.route.is_direct() {
             bail!("--starttls, --proxy and --proxy-protocol need a target: the embedded lab is reached without them");
         }
