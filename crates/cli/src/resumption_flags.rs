@@ -105,9 +105,6 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     if kinds.contains(&Kind::Psk) && options.psk.is_none() {
         bail!("the kind psk needs a PSK: --psk-identity NAME with --psk-key HEX or --psk-key-file FILE");
     }
-    if options.psk.is_some() && versions == [Version::Tls12] {
-        bail!("a PSK is of TLS 1.3: leave --tls out, or add 1.3");
-    }
     if let Some(psk) = &options.psk
         && !has_suite(options, psk.hash)
     {
@@ -132,6 +129,9 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         if kinds.contains(&kind) && !versions.is_empty() && !versions.contains(&Version::Tls13) {
             bail!("the kind {kind} is of TLS 1.3: leave --tls out, or add 1.3");
         }
+    }
+    if options.psk.is_some() && versions == [Version::Tls12] {
+        bail!("a PSK is of TLS 1.3: leave --tls out, or add 1.3");
     }
     Ok(())
 }

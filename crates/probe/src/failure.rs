@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_engine::{CertificateError, Error, Misbehaviour};
-use reprise_trace::{Failure, FailureClass};
-use reprise_wire::{AlertDescription, HandshakeType, ProtocolVersion};
+use reprise_trace::{Failure, FailureClass, Version};
+use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
 
 pub(crate) fn interrupted() -> Failure {
     Failure {
@@ -93,6 +93,8 @@ pub(crate) fn of_psk(failure: Failure) -> Failure {
             "the PSK's binder does not verify (RFC 8446, section 4.2.11.2): the server has another key for this identity; \
              compare --psk-key and --psk-hash"
         }
+        // OpenSSL again, which takes a binder of another length for none.
+        "alert_decode_error" => "the server may know this PSK for another hash: compare --psk-hash",
         "alert_unknown_psk_identity" => "the server does not know this identity: compare --psk-identity",
         "alert_handshake_failure" | "alert_missing_extension" => {
             "the server does not take this PSK and has no certificate to go on with: compare --psk-identity and --psk-hash, or \
@@ -101,6 +103,32 @@ pub(crate) fn of_psk(failure: Failure) -> Failure {
         _ => return failure,
     };
     Failure { hint: Some(hint.to_owned()), ..failure }
+}
+
+/// The same where the connection began with a PROXY header, which nothing answered that is TLS.
+pub(crate) fn after_proxy_header(failure: Failure) -> Failure {
+    match failure.name.as_str() {
+        "not_tls" | "closed_early" | "connection_reset" | "timeout" => {
+            let hint = "the server may expect no PROXY header, and take it for the first bytes of TLS: try without --proxy-protocol";
+            Failure { hint: Some(hint.to_owned()), ..failure }
+        }
+        _ => failure,
+    }
+}
+
+/// What to do where `--groups` may be why TLS 1.2 was refused: there they are the certificate's curves too (RFC 8422 §5.1),
+/// which users of TLS 1.3 forget.
+pub(crate) fn hint_of_groups(version: Version, groups: &[NamedGroup], failure: &Failure) -> Option<String> {
+    let has_no_curve = !groups.is_empty() && !groups.contains(&NamedGroup::SECP256R1);
+    if version != Version::Tls12 || !has_no_curve || failure.name != "alert_handshake_failure" {
+        return None;
+    }
+    let groups =
+        "under TLS 1.2 --groups must name the curve of an ECDSA certificate too, as secp256r1 (RFC 8422, section 5.1)";
+    Some(match &failure.hint {
+        Some(hint) => format!("{groups}; {hint}"),
+        None => groups.to_owned(),
+    })
 }
 
 /// A full handshake where a PSK is there too: a server may know PSKs alone.

@@ -104,14 +104,19 @@ impl Campaign {
         let knows_psks_alone = options.kinds.is_empty() && options.psk.is_some() && discovery.is_all_refused();
         let named = !options.versions.is_empty();
         if (discovery.offerings.is_empty() && !knows_psks_alone) || (named && !discovery.failures.is_empty()) {
-            let failure = discovery.failures.into_iter().next().map(|(_, failure)| failure);
+            let failure = discovery.failures.into_iter().next().map(|(version, failure)| {
+                let hint = failure::hint_of_groups(version, &options.groups, &failure);
+                Failure { hint: hint.or(failure.hint), ..failure }
+            });
             let failure = failure.unwrap_or_else(failure::interrupted);
             let failure = recognise(&mut visitor, &survey, failure, &mut self.all);
             return Err(if options.psk.is_some() { failure::of_full_beside_psk(failure) } else { failure });
         }
         for (version, failure) in &discovery.failures {
             let what = if knows_psks_alone { format!("A full {version} handshake") } else { version.to_string() };
-            self.document.warnings.push(format!("{what} is not measured: {failure}"));
+            let hint = failure::hint_of_groups(*version, &options.groups, failure);
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            self.document.warnings.push(format!("{what} is not measured: {failure}{hint}"));
         }
         let offerings = match knows_psks_alone {
             true => Discovery::of_psk(configs.by_version).offerings,

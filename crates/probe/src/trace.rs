@@ -102,7 +102,11 @@ impl Observation {
         if !options.versions.is_empty() {
             for (version, config) in &configs.by_version {
                 let traced = self.trace(&mut visitor, *version, config, kind, options.psk.as_ref());
-                traced.map_err(|failure| recognise(&mut visitor, &configs.survey, failure, &mut unaccounted()))?;
+                traced.map_err(|failure| {
+                    let hint = failure::hint_of_groups(*version, &options.groups, &failure);
+                    let failure = Failure { hint: hint.or(failure.hint), ..failure };
+                    recognise(&mut visitor, &configs.survey, failure, &mut unaccounted())
+                })?;
             }
             return Ok(());
         }

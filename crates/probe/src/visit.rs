@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use reprise_engine::{Config, Connection, Offer, Session, Start};
-use reprise_trace::{Asked, Attempt, Failure, Phases, Recording};
+use reprise_trace::{Asked, Attempt, Direction, Failure, Phases, Recording};
 use rustls_pki_types::UnixTime;
 
 use crate::application::Application;
@@ -100,9 +100,12 @@ impl Visitor {
             left.recording_is_cut = is_cut;
         }
         let max_early_data = left.sessions.iter().filter_map(early_data_allowed).max();
+        let is_unanswered = call.connection.events().iter().all(|event| event.direction == Direction::Sent);
         let result = result.and_then(|answer| call.into_sample(asked, local_port, Answer { max_early_data, ..answer }));
         result.map_err(|failure| {
             let failure = if has_psk { failure::of_psk(failure) } else { failure };
+            let is_misled = self.route.proxy_protocol.is_some() && is_unanswered;
+            let failure = if is_misled { failure::after_proxy_header(failure) } else { failure };
             Failure { local_port: Some(local_port), ..failure }
         })
     }

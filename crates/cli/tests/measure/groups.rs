@@ -48,3 +48,17 @@ fn a_server_without_the_hybrid_group_asks_again_and_that_is_a_round_trip() {
     let full = call.run().exits(0).measured(Version::Tls13, Kind::Full);
     assert_eq!((full.observed.group.as_deref(), full.round_trips), (Some("x25519"), Some(2)));
 }
+
+/// RFC 8422, section 5.1: under TLS 1.2 the groups are the certificate's curves too.
+#[test]
+fn a_certificates_curve_that_the_groups_leave_out_is_named() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let server = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    let measure =
+        |arguments: &[&str]| lab.measure(server.address()).count(1).args(["--groups", "x25519"]).args(arguments).run();
+    let hint = "--groups must name the curve of an ECDSA certificate too, as secp256r1";
+    measure(&["--tls", "1.2"]).exits(3).says(&[hint]);
+    let both = measure(&[]).exits(0).document();
+    assert!(both.warnings.iter().any(|it| it.starts_with("TLS 1.2 is not measured") && it.contains(hint)), "{both:?}");
+}

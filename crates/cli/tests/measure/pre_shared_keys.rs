@@ -98,6 +98,8 @@ fn an_unknown_identity_and_a_wrong_key_are_told_apart() {
 
     let wrong = with_psk(lab.measure(server.address()), IDENTITY, "00").args(["--kinds", "psk"]).run().exits(3);
     wrong.says(&["the PSK's binder does not verify", "--psk-key and --psk-hash"]);
+    let other_hash = with_psk(lab.measure(server.address()), IDENTITY, KEY).args(["--kinds", "psk", "--psk-hash", "sha384"]);
+    other_hash.run().exits(3).says(&["another hash: compare --psk-hash"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `--proxy-protocol`: nginx and HAProxy take the header, and join their account to the port that stands in it.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{HaProxy, HaProxyConfig, RealServer};
+use reprise_lab::servers::{HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 
 use crate::harness::{Lab, assert_account_for, nginx_listening};
 
@@ -18,6 +18,17 @@ fn nginx() {
         assert_eq!(outcome.document().target.proxy_protocol.as_deref(), Some(version));
         let without = lab.measure(address).timeout("2s").run();
         assert_eq!(without.code, 3, "{}", without.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_expects_no_header_is_not_called_one_without_tls() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
+    for version in ["v1", "v2"] {
+        let outcome = lab.measure(nginx.address()).args(["--proxy-protocol", version]).count(1).run().exits(3);
+        outcome.says(&["may expect no PROXY header", "try without --proxy-protocol"]);
     }
 }
 
