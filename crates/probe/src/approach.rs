@@ -86,13 +86,27 @@ pub(crate) fn route(target: &Target, options: &Options, interrupt: &Interrupt) -
 /// The address of a name: where there are several and `is_probed`, the first that answers.
 fn find(host: &str, port: u16, is_probed: bool, timeout: Duration, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
     let (addresses, _) = resolver::resolve(host, port, timeout, interrupt)?;
-    let answers = |address: &&IpAddr| {
-        !is_probed
-            || addresses.len() == 1
-            || std::net::TcpStream::connect_timeout(&SocketAddr::new(**address, port), timeout.min(HAPPY)).is_ok()
-    };
-    let address = addresses.iter().find(answers).or(addresses.first());
-    address.map(|&address| SocketAddr::new(address, port)).ok_or_else(failure::interrupted)
+    let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+    let answering = if is_probed { first_that_answers(&addresses, timeout, interrupt)? } else { None };
+    answering.or(addresses.first().copied()).ok_or_else(failure::interrupted)
+}
+
+/// Of several; a single one is not asked.
+fn first_that_answers(
+    addresses: &[SocketAddr],
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<Option<SocketAddr>, Failure> {
+    for address in addresses.iter().filter(|_| addresses.len() > 1) {
+        // There may be many, and each that is silent takes its time.
+        if interrupt.is_raised() {
+            return Err(failure::interrupted());
+        }
+        if std::net::TcpStream::connect_timeout(address, timeout.min(HAPPY)).is_ok() {
+            return Ok(Some(*address));
+        }
+    }
+    Ok(None)
 }
 
 /// Who makes the connections.
@@ -214,5 +228,25 @@ fn publishable(path: &str) -> String {
     match path.split_once('?') {
         Some((path, _)) => format!("{path}?<hidden>"),
         None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn the_first_address_that_answers_is_kept_and_ctrl_c_ends_the_search() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let answers = listener.local_addr().unwrap();
+        // Nobody listens there.
+        let refuses: SocketAddr = "127.0.0.1:1".parse().unwrap();
+        let interrupt = Interrupt::default();
+        let first = |interrupt| first_that_answers(&[refuses, answers], Duration::from_secs(10), interrupt);
+        assert_eq!(first(&interrupt), Ok(Some(answers)));
+        interrupt.raise();
+        assert_eq!(first(&interrupt).unwrap_err().name, "interrupted");
     }
 }

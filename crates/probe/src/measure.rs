@@ -1,7 +1,7 @@
 //! Measures one target: discover, make connections in turns, tally.
 
 use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
-use reprise_trace::{Failure, FailureClass, Kind};
+use reprise_trace::{Failure, FailureClass, Kind, PskMode};
 
 use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
 use crate::discover::{Discovery, Offering, discover};
@@ -52,6 +52,7 @@ pub fn measure(
     let mut campaign = Campaign {
         seed: options.seed,
         reuse: options.connections,
+        psk_modes: options.tls13.psk_modes.clone(),
         document: empty_document(target, options, provenance),
         runs: Vec::new(),
         all: AllConnections::default(),
@@ -67,6 +68,7 @@ pub fn measure(
 struct Campaign {
     seed: u64,
     reuse: ConnectionReuse,
+    psk_modes: Vec<PskMode>,
     document: MeasureDocument,
     runs: Vec<Attempts>,
     all: AllConnections,
@@ -197,7 +199,7 @@ impl Campaign {
         document.ratios = tally::ratios(&self.runs, self.seed);
         document.samples = tally::records(&self.runs);
         document.all_connections = self.all;
-        document.warnings.extend(warnings::about(&self.runs, self.reuse));
+        document.warnings.extend(warnings::about(&self.runs, self.reuse, &self.psk_modes));
         let by_hand = ended_by.is_some_and(|failure| failure.class == FailureClass::Interrupted);
         document.interrupted = self.cut_short || by_hand;
 

@@ -117,6 +117,7 @@ fn observed(attempts: &Attempts) -> Observed {
         observed.session_ids_given += u64::from(outcome.session_id_given);
         observed.sessions_offered += u64::from(outcome.session_offered);
         observed.early_data_sent += u64::from(outcome.early_data.is_some());
+        observed.hello_retry_requests += u64::from(outcome.hello_retry_request);
         observed.early_data_accepted += u64::from(outcome.early_data == Some(EarlyData::Accepted));
     }
     observed.early_data_allowed = attempts.completed().filter(|sample| sample.max_early_data.is_some()).count() as u64;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::{Kind, Outcome, Sample, Verification, Version};
+use reprise_trace::{Kind, Outcome, PskMode, Sample, Verification, Version};
 
 use crate::options::ConnectionReuse;
 use crate::tally::Attempts;
 
 /// What the counted connections of a measurement warn of.
-pub(crate) fn about(runs: &[Attempts], reuse: ConnectionReuse) -> Vec<String> {
+pub(crate) fn about(runs: &[Attempts], reuse: ConnectionReuse, psk_modes: &[PskMode]) -> Vec<String> {
     let samples: Vec<&Sample> =
         runs.iter().flat_map(|run| &run.rounds).filter_map(|attempt| attempt.as_ref().ok()).collect();
     unsuccessful_responses(&samples)
@@ -16,7 +16,21 @@ pub(crate) fn about(runs: &[Attempts], reuse: ConnectionReuse) -> Vec<String> {
         .chain(unverified_signature(&samples))
         .chain([Version::Tls12, Version::Tls13].into_iter().filter_map(|version| unlike_each_other(&samples, version)))
         .chain((reuse == ConnectionReuse::KeepAlive).then(|| closed_at_once(&samples)).flatten())
+        .chain((psk_modes == [PskMode::PskKe]).then(|| never_alone(&samples)).flatten())
         .collect()
+}
+
+/// RFC 8446 §4.2.9: a server neither uses a mode that was not offered nor sends tickets that could not be used. What then looks
+/// like its own setting is this client's.
+fn never_alone(samples: &[&Sample]) -> Option<String> {
+    let mut tls13 = samples.iter().filter(|sample| sample.outcome.version == Version::Tls13).peekable();
+    tls13.peek()?;
+    let is_used = tls13.any(|sample| sample.outcome.psk_mode == Some(PskMode::PskKe));
+    (!is_used).then(|| {
+        "No TLS 1.3 connection used psk_ke, and nothing else was offered: a server without it gives no ticket or refuses it \
+         (RFC 8446, section 4.2.9); --psk-mode both lets it choose"
+            .to_owned()
+    })
 }
 
 /// Servers that differ behind one address: one median of both tells of neither. A resumed handshake shows no key.
@@ -74,7 +88,22 @@ mod tests {
 
     fn warnings(reuse: ConnectionReuse, samples: Vec<Sample>) -> Vec<String> {
         let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
-        about(&[Attempts { asked, rounds: samples.into_iter().map(Ok).collect() }], reuse)
+        about(&[Attempts { asked, rounds: samples.into_iter().map(Ok).collect() }], reuse, &[])
+    }
+
+    #[test]
+    fn a_mode_that_no_server_took_is_told_as_what_was_offered() {
+        let warnings = |mode| {
+            let mut resumed = sample(Kind::Ticket, Kind::Ticket, 1);
+            resumed.outcome.psk_mode = mode;
+            let asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
+            let runs = [Attempts { asked, rounds: vec![Ok(sample(Kind::Full, Kind::Full, 1)), Ok(resumed)] }];
+            about(&runs, ConnectionReuse::Close, &[PskMode::PskKe])
+        };
+        assert_eq!(warnings(Some(PskMode::PskKe)), [""; 0]);
+        assert!(warnings(None)[0].starts_with("No TLS 1.3 connection used psk_ke"));
+        let tls12 = about(&[], ConnectionReuse::Close, &[PskMode::PskKe]);
+        assert_eq!(tls12, [""; 0]);
     }
 
     #[test]

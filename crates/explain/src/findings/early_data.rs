@@ -38,9 +38,14 @@ fn not_allowed(run: &Run) -> Option<Finding> {
 }
 
 /// RFC 8446 §4.2.10 has the reasons.
+/// A HelloRetryRequest rejects early data whatever the server would have done with it: no replay protection is to blame.
 fn rejected(run: &Run) -> Option<Finding> {
     let observed = &run.observed;
     let rejected = observed.early_data_sent.saturating_sub(observed.early_data_accepted);
+    let retries = observed.hello_retry_requests;
+    let by_retry = (retries > 0).then(|| {
+        format!("A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)", connections(retries))
+    });
     (rejected > 0).then(|| Finding {
         id: "early-data-rejected".to_owned(),
         severity: Severity::Risk,
@@ -50,15 +55,23 @@ fn rejected(run: &Run) -> Option<Finding> {
         } else {
             "Early data is accepted now and then".to_owned()
         },
-        evidence: vec![
+        evidence: [
             format!("Rejected on {rejected} of {} that sent it", connections(observed.early_data_sent)),
             "Each time the request was sent again after the handshake: its bytes were spent twice".to_owned(),
-        ],
+        ]
+        .into_iter()
+        .chain(by_retry)
+        .collect(),
         cost_ns: None,
-        remedy: remedy(
-            "A server rejects what its replay protection does not know (RFC 8446, section 8): a ticket that was used before, \
-             that another node gave, or that is older than its window. Let the nodes share it, or allow no early data.",
-        ),
+        remedy: if retries >= rejected {
+            remedy("Offer the group that the server takes first: --groups.")
+        } else {
+            remedy(
+                "A server rejects what its replay protection does not know (RFC 8446, section 8): a ticket that was used \
+                 before, that another node gave, or that is older than its window. Let the nodes share it, or allow no early \
+                 data.",
+            )
+        },
     })
 }
 
@@ -128,6 +141,16 @@ mod tests {
         assert_eq!(ids(early(100, 0)), ["early-data-rejected"]);
         assert_eq!(ids(early(100, 100)), ["early-data-replayable"]);
         assert_eq!(ids(early(100, 40)), ["early-data-rejected", "early-data-replayable"]);
+    }
+
+    #[test]
+    fn a_retry_is_told_from_replay_protection() {
+        let document = early(100, 0).observed(|it| it.hello_retry_requests = 100).document();
+        let [finding] = findings(&document).try_into().unwrap();
+        assert!(finding.evidence[2].starts_with("A HelloRetryRequest came on 100 connections"), "{finding:?}");
+        assert!(finding.remedy.unwrap().text.contains("--groups"));
+        let [without] = findings(&early(100, 0).document()).try_into().unwrap();
+        assert!(without.evidence.len() == 2 && without.remedy.unwrap().text.contains("replay protection"));
     }
 
     #[test]
