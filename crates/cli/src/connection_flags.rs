@@ -189,6 +189,8 @@ pub(crate) fn parse_version(text: &str) -> Result<Version, String> {
 
 pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
     match rustls_pki_types::ServerName::try_from(text) {
+        // RFC 6066 §3: without the dot that ends it in the DNS; and as a target's host is written.
+        Ok(rustls_pki_types::ServerName::DnsName(_)) => Ok(text.trim_end_matches('.').to_ascii_lowercase()),
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err("no name or address that a certificate can be for".to_owned()),
     }

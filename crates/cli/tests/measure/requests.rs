@@ -118,3 +118,23 @@ fn a_response_that_trickles_for_ever_ends_at_the_timeout() {
     let outcome = lab.measure(format!("{}/slow", nginx.address())).timeout("1s").args(["--tls", "1.3"]).run();
     outcome.exits(3).says(&["no response within 1 s", "--timeout"]);
 }
+
+/// RFC 6066, section 3.
+#[test]
+fn the_name_of_sni_goes_out_without_its_last_dot_and_in_small_letters_as_a_targets_does() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let witness = Witness::start(&lab, "$ssl_server_name");
+    let port = witness.nginx.address().port();
+    let sessions = lab.path("sessions");
+    let call = |target: &str| {
+        let arguments = ["-n", "1", "--tls", "1.3", "--kinds", "ticket", "--resolve", "127.0.0.1"];
+        lab.measure(format!("{target}:{port}")).args(arguments)
+    };
+    let first = call("127.0.0.1").args(["--sni", "LocalHost.", "--session-out"]).arg(&sessions).run().exits(0).document();
+    // The sessions are of that name, however it is written.
+    let second = call("LOCALHOST.").arg("--session-in").arg(&sessions).run().exits(0).document();
+    let made = first.all_connections.full + first.all_connections.ticket + second.all_connections.ticket;
+    let names = witness.lines(made);
+    assert!(names.iter().all(|name| name == "localhost"), "{names:?}");
+}
