@@ -1,5 +1,7 @@
 //! From the server's certificate to a trusted root.
 
+use std::net::IpAddr;
+
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, Error as WebPkiError, KeyUsage, anchor_from_trusted_cert};
 
@@ -74,5 +76,19 @@ fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
 /// The name itself, which the library wraps in its kind: `DnsName("example.org")`.
 fn plain(presented: &str) -> String {
     let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(presented);
-    inner.trim_matches('"').to_owned()
+    let name = inner.trim_matches('"');
+    // Its IPv6 addresses are readable, and not as others write them: `0::1`.
+    name.parse::<IpAddr>().map_or_else(|_| name.to_owned(), |address| address.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_are_shown_as_everyone_writes_them() {
+        assert_eq!(plain("DnsName(\"example.org\")"), "example.org");
+        assert_eq!(plain("IpAddress(127.0.0.1)"), "127.0.0.1");
+        assert_eq!(plain("IpAddress(0::1)"), "::1");
+    }
 }
