@@ -45,7 +45,13 @@ fn counts(run: &Run) -> String {
     format!("{} of {} that offered one resumed ({})", as_asked(run), connections(offered), percent(share))
 }
 
+/// From how many resumptions on their share tells a number of nodes at all: chance alone moves six by two or three.
+const FEWEST: u64 = 6;
+
 fn as_many_nodes(run: &Run) -> String {
+    if as_asked(run) < FEWEST {
+        return format!("Under {FEWEST} resumed: too few to tell how many nodes without shared state would do it");
+    }
     let nodes = (run.observed.sessions_offered as f64 / as_asked(run) as f64).round() as u64;
     match nodes {
         0 | 1 => "Rarer than two nodes without shared state would: a small cache or a change of keys may do it".to_owned(),
@@ -97,6 +103,12 @@ mod tests {
         let [finding] = findings(&document).try_into().unwrap();
         assert_eq!((finding.id.as_str(), finding.confidence), ("id-cache-per-process", Confidence::Likely));
         assert_eq!(finding.evidence[2], "Tickets resumed 100 of 100");
+    }
+
+    #[test]
+    fn of_a_few_resumptions_no_nodes_are_counted() {
+        let document = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(95).document();
+        assert!(findings(&document)[0].evidence[1].starts_with("Under 6 resumed"));
     }
 
     #[test]
