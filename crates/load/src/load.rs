@@ -10,7 +10,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_trace::{Kind, Nanos};
 
-use crate::cpu::{Cpu, ServerCpu, Share, own_cpu, thread_waited};
+use crate::cpu::{Cpu, ServerCpu, Share, own_cpu};
 use crate::fault::Fault;
 use crate::options::{Arrival, End, Options};
 use crate::tally::{KindTally, Tally, histogram};
@@ -22,9 +22,12 @@ pub struct Outcome {
     /// From the end of the warm-up to the end of the last thread.
     pub(crate) elapsed: Duration,
     pub(crate) client_cpu: Cpu,
-    /// How the busiest thread spent its time.
+    /// How the busiest thread spent its time until the last connections were begun.
     pub(crate) busiest_thread: Share,
     pub(crate) server_cpu: Option<ServerCpu>,
+    /// The same until the last connections were begun, and how long that was: how busy a server was does not show while the
+    /// last ones end.
+    pub(crate) server_until_drain: Option<(ServerCpu, Duration)>,
     /// Whether the last connections failed, and those that were tried then did as well.
     pub(crate) target_is_gone: bool,
 }
@@ -102,7 +105,13 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let workers = (0..options.threads.max(1))
         .map(|index| Worker::new(options, &shared, index, epoch))
         .collect::<io::Result<Vec<_>>>()?;
-    let server_before = options.server_pid.map(ServerCpu::of_tree);
+    let server_now = || options.server_pid.map(ServerCpu::of_tree);
+    let server_before = server_now();
+    let last_begun = match options.end {
+        End::After(duration) => options.warmup + duration,
+        End::Count(_) => Duration::MAX,
+    };
+    let mut drained_from = None;
     let client_before = own_cpu();
     let mut tally = Tally::new();
     let mut busiest_thread = Share::default();
@@ -118,33 +127,33 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
                 let watching = &watching;
                 scope.spawn(move || {
                     pin(options, index);
-                    let begun = Instant::now();
-                    let (cpu, waited) = (crate::cpu::thread_cpu(), thread_waited());
                     let tally = worker.run();
-                    let ran = crate::cpu::thread_cpu().since(cpu).total();
-                    let share = Share::new(ran, thread_waited().saturating_sub(waited), begun.elapsed());
                     let ended = epoch.elapsed();
                     watching.unpark();
-                    (tally, share, ended)
+                    (tally, ended)
                 })
             })
             .collect();
         while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::park_timeout(TOLD_EVERY);
+            let left = last_begun.saturating_sub(epoch.elapsed());
+            thread::park_timeout(if left.is_zero() { TOLD_EVERY } else { TOLD_EVERY.min(left) });
+            if drained_from.is_none() && epoch.elapsed() >= last_begun {
+                drained_from = server_now().map(|cpu| (cpu, epoch.elapsed()));
+            }
             let (completed, failed) = (shared.completed.load(Ordering::Relaxed), shared.failed.load(Ordering::Relaxed));
             observer.proceeded(Nanos::from(epoch.elapsed()), completed, failed);
         }
         for thread in running {
             match thread.join() {
-                Ok((Ok(seen), share, at)) => {
+                Ok((Ok(seen), at)) => {
                     ended = ended.max(at);
                     tally.merge(&seen);
-                    if share.ran > busiest_thread.ran {
-                        busiest_thread = share;
+                    if seen.busy.ran > busiest_thread.ran {
+                        busiest_thread = seen.busy;
                     }
                     all_failed_last &= seen.begun == 0 || seen.failed_since > 0;
                 }
-                Ok((Err(error), ..)) => failed = Some(error),
+                Ok((Err(error), _)) => failed = Some(error),
                 Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
             }
         }
@@ -152,11 +161,15 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     if let Some(error) = failed {
         return Err(error);
     }
+    let server_used = |now: &ServerCpu| server_before.as_ref().map(|before| now.since(before));
+    let server_cpu = server_now().as_ref().and_then(server_used);
+    let until_drain = drained_from.and_then(|(now, at)| Some((server_used(&now)?, at)));
     let is_suspect = all_failed_last && tally.begun > 0;
     let outcome = Outcome {
         elapsed: ended.saturating_sub(options.warmup),
         client_cpu: own_cpu().since(client_before),
-        server_cpu: options.server_pid.zip(server_before).map(|(pid, before)| ServerCpu::of_tree(pid).since(&before)),
+        server_until_drain: until_drain.or_else(|| Some((server_cpu.clone()?, ended))),
+        server_cpu,
         tally,
         busiest_thread,
         target_is_gone: false,

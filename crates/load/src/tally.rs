@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use reprise_trace::{Kind, Nanos, Phase, Phases};
 use reprise_wire::NamedGroup;
 
+use crate::cpu::Share;
 use crate::fault::{Fault, FaultCounts};
 
 /// The longest time that a histogram holds: longer ones are counted as this.
@@ -36,6 +37,8 @@ pub(crate) struct Tally {
     pub(crate) wanted_group: Option<NamedGroup>,
     /// In an open loop, connections that were due within the time that counts.
     pub(crate) due: u64,
+    /// How its thread spent its time until the last connections were begun; not merged.
+    pub(crate) busy: Share,
     /// Connections that were begun.
     pub(crate) begun: u64,
     /// Connections that the target failed since the last one that completed, of one thread; not merged.

@@ -9,7 +9,7 @@ use crate::options::Options;
 /// From here on a processor is busy.
 const BUSY: f64 = 0.9;
 
-/// A server that uses this much of one processor in its busiest process has nothing left.
+/// A server that uses this much of what its busiest process can use has nothing left.
 const SATURATED: f64 = 0.95;
 
 /// Who waits for a processor this share of the time is held up by others on this machine.
@@ -17,13 +17,13 @@ const HELD_UP: f64 = 0.05;
 
 /// The verdict of a load, with its reason.
 pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
-    let server = outcome.server_cpu.as_ref().filter(|cpu| !cpu.is_empty());
+    let server = outcome.server_until_drain.as_ref().filter(|(cpu, _)| !cpu.is_empty());
     let readings = Readings {
         completed: outcome.tally.completed(),
         held: outcome.held_its_rate(options),
         client: outcome.busiest_thread,
-        server: server.map(|cpu| cpu.busiest(outcome.elapsed + options.warmup)),
-        server_processes: server.map_or(0, |cpu| cpu.busy_processes()),
+        server: server.map(|(cpu, time)| cpu.busiest(*time)),
+        server_processes: server.map_or(0, |(cpu, _)| cpu.busy_processes()),
     };
     let (verdict, reason) = readings.judge();
     Bottleneck {
@@ -60,7 +60,7 @@ impl Readings {
             Some(server) if server.ran >= SATURATED => (
                 Verdict::Server,
                 format!(
-                    "{} used {} of a processor, the generator's busiest thread {client_busy}",
+                    "{} used {} of the processor time that it can use, the generator's busiest thread {client_busy}",
                     self.server_name(),
                     percent(server.ran)
                 ),
@@ -129,7 +129,7 @@ mod tests {
     fn the_verdict_follows_from_the_readings_alone() {
         let cases = [
             // Server, generator, whether the rate was held; verdict, and what its reason must say.
-            (Some(BUSY), IDLE, false, Verdict::Server, "used 97 % of a processor"),
+            (Some(BUSY), IDLE, false, Verdict::Server, "used 97 % of the processor time that it can use"),
             (Some(BUSY), BUSY, false, Verdict::Server, "generator's busiest thread 97 %"),
             (Some(BUSY), IDLE, true, Verdict::Server, "used 97 %"),
             (Some(IDLE), BUSY, false, Verdict::Client, "--threads"),

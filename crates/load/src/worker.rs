@@ -11,6 +11,7 @@ use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
 use crate::client::{Client, Thread};
 use crate::connection::{Connection, Plan, Progress};
+use crate::cpu::Spent;
 use crate::deadlines::Deadlines;
 use crate::fault::Fault;
 use crate::options::{End, Options};
@@ -121,11 +122,13 @@ impl<'a> Worker<'a> {
         let mut events = Events::with_capacity(EVENTS);
         let mut drain_until = None;
         let mut is_stopped = false;
+        let spent = Spent::until_now();
         loop {
             let now = self.now();
             if drain_until.is_none() {
                 if self.is_over(now) {
                     self.begin_last(now);
+                    self.tally.busy = spent.since();
                     drain_until = Some(now + Nanos::from(self.options.timeout));
                 } else {
                     self.begin_due(now);

@@ -166,7 +166,8 @@ pub struct Bottleneck {
     pub client_busy: f64,
     /// The share of the time in which it waited for a processor that others had.
     pub client_waiting: f64,
-    /// The share of one processor that the busiest process of the server used; null where the server was not named.
+    /// How much of what it can use the server's process used that was nearest to its limit: of one processor by its busiest
+    /// thread, or of as many as all its threads may use at once, whichever is more; null where the server was not named.
     pub server_busy: Option<f64>,
     /// The share of the time in which that process waited for a processor; null where the server was not named.
     pub server_waiting: Option<f64>,
