@@ -32,17 +32,7 @@ fn load(options: &Options) -> Outcome {
 
 fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
     let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
-    let provenance = Provenance {
-        version: String::new(),
-        commit: None,
-        command: Vec::new(),
-        time: String::new(),
-        machine: None,
-        cpu: None,
-        kernel: None,
-        libraries: Default::default(),
-    };
-    outcome.document(options, target, false, provenance)
+    outcome.document(options, target, false, Provenance::default())
 }
 
 #[test]

@@ -87,17 +87,7 @@ fn without_requests_whatever_the_server_says_first_shows_that_it_has_finished() 
 
 fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
     let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
-    let provenance = Provenance {
-        version: String::new(),
-        commit: None,
-        command: Vec::new(),
-        time: String::new(),
-        machine: None,
-        cpu: None,
-        kernel: None,
-        libraries: BTreeMap::new(),
-    };
-    outcome.document(options, target, false, provenance)
+    outcome.document(options, target, false, Provenance::default())
 }
 
 #[test]

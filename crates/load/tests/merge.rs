@@ -6,19 +6,6 @@ use reprise_load::{End, MergeError, Options, Silent, merge, run};
 use reprise_trace::document::{LoadDocument, LoadStep, Provenance, Target};
 use reprise_trace::{Kind, Phase};
 
-fn provenance() -> Provenance {
-    Provenance {
-        version: "0".to_owned(),
-        commit: None,
-        command: Vec::new(),
-        time: String::new(),
-        machine: None,
-        cpu: None,
-        kernel: None,
-        libraries: Default::default(),
-    }
-}
-
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let server = EmbeddedServer::start(EmbeddedConfig::new(identity)).unwrap();
@@ -29,7 +16,7 @@ fn documents(counts: &[u64]) -> Vec<LoadDocument> {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
         let options = Options { end: End::Count(count), ..Options::new(address, request) };
         let outcome = run(&options, &|| false, &Silent).unwrap();
-        outcome.document(&options, target.clone(), false, provenance())
+        outcome.document(&options, target.clone(), false, Provenance::default())
     };
     counts.iter().map(one).collect()
 }

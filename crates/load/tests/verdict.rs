@@ -1,7 +1,6 @@
 //! Whose processor time it was, seen by the kernel's account of a real server.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::hint::spin_loop;
 use std::sync::Arc;
@@ -37,20 +36,7 @@ fn load(nginx: &Nginx, processors: usize) -> LoadDocument {
     assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
     let (host, port) = ("127.0.0.1".to_owned(), nginx.address().port());
     let target = Target { host, port, ..Target::default() };
-    outcome.document(&options, target, false, nowhere())
-}
-
-fn nowhere() -> Provenance {
-    Provenance {
-        version: String::new(),
-        commit: None,
-        command: Vec::new(),
-        time: String::new(),
-        machine: None,
-        cpu: None,
-        kernel: None,
-        libraries: BTreeMap::new(),
-    }
+    outcome.document(&options, target, false, Provenance::default())
 }
 
 #[test]
