@@ -64,7 +64,7 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
         });
     }
     let attempts = document.total_completed() + document.total_errors();
-    if document.total_errors() * 100 > attempts {
+    if document.total_errors() * 100 > attempts && document.total_completed() > 0 {
         warnings.push(format!(
             "{} of {attempts} connections failed: latencies are those of the others",
             document.total_errors()

@@ -116,6 +116,12 @@ pub(crate) fn after_proxy_header(failure: Failure) -> Failure {
     }
 }
 
+/// The same with [`hint_of_groups`], where there is one.
+pub(crate) fn of_version(version: Version, groups: &[NamedGroup], failure: Failure) -> Failure {
+    let hint = hint_of_groups(version, groups, &failure);
+    Failure { hint: hint.or(failure.hint), ..failure }
+}
+
 /// What to do where `--groups` may be why TLS 1.2 was refused: there they are the certificate's curves too (RFC 8422 §5.1),
 /// which users of TLS 1.3 forget.
 pub(crate) fn hint_of_groups(version: Version, groups: &[NamedGroup], failure: &Failure) -> Option<String> {

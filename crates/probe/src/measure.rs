@@ -106,10 +106,8 @@ impl Campaign {
         let knows_psks_alone = options.kinds.is_empty() && options.psk.is_some() && discovery.is_all_refused();
         let named = !options.versions.is_empty();
         if (discovery.offerings.is_empty() && !knows_psks_alone) || (named && !discovery.failures.is_empty()) {
-            let failure = discovery.failures.into_iter().next().map(|(version, failure)| {
-                let hint = failure::hint_of_groups(version, &options.groups, &failure);
-                Failure { hint: hint.or(failure.hint), ..failure }
-            });
+            let first = discovery.failures.into_iter().next();
+            let failure = first.map(|(version, failure)| failure::of_version(version, &options.groups, failure));
             let failure = failure.unwrap_or_else(failure::interrupted);
             let failure = recognise(&mut visitor, &survey, failure, &mut self.all);
             return Err(if options.psk.is_some() { failure::of_full_beside_psk(failure) } else { failure });

@@ -103,8 +103,7 @@ impl Observation {
             for (version, config) in &configs.by_version {
                 let traced = self.trace(&mut visitor, *version, config, kind, options.psk.as_ref());
                 traced.map_err(|failure| {
-                    let hint = failure::hint_of_groups(*version, &options.groups, &failure);
-                    let failure = Failure { hint: hint.or(failure.hint), ..failure };
+                    let failure = failure::of_version(*version, &options.groups, failure);
                     recognise(&mut visitor, &configs.survey, failure, &mut unaccounted())
                 })?;
             }
