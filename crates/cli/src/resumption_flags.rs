@@ -139,12 +139,7 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
 /// That `--ciphers` leaves each version a suite that is named, and each that a kind is of alone.
 fn check_suites(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
     for version in [Version::Tls12, Version::Tls13] {
-        let of_version = |kind: &&Kind| match kind {
-            Kind::Full | Kind::Ticket => false,
-            Kind::Id => version == Version::Tls12,
-            Kind::Psk | Kind::Early => version == Version::Tls13,
-        };
-        let wants = match kinds.iter().find(of_version) {
+        let wants = match kinds.iter().find(|kind| kind.only_version() == Some(version)) {
             Some(kind) => format!("the kind {kind}"),
             None if versions.contains(&version) => format!("--tls {}", version.number()),
             None => continue,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::{Config, ExternalPsk, Offer, Session};
 use reprise_trace::document::{AllConnections, FirstConnection};
-use reprise_trace::{Asked, Attempt, Failure, Kind, Nanos, Version};
+use reprise_trace::{Asked, Attempt, Failure, Kind, Nanos};
 
 use crate::discover::{Offering, count};
 use crate::sessions::{Sessions, full};
@@ -49,7 +49,7 @@ impl Plan {
                 Kind::Early => allows_early,
             };
             let wanted = if named.is_empty() { offered } else { named.contains(&kind) };
-            if exists(kind, version) && wanted {
+            if kind.exists_under(version) && wanted {
                 let sessions = match kind {
                     Kind::Ticket | Kind::Early => ticket.take(),
                     Kind::Id => id.take(),
@@ -123,14 +123,5 @@ pub(crate) fn age(offer: &Offer, now: Nanos) -> Nanos {
         Offer::Ticket(ticket) | Offer::Early(ticket) => ticket.received.age(now),
         Offer::SessionId(session) | Offer::SessionTicket(session) => session.received.age(now),
         Offer::Full { .. } | Offer::External(_) => Nanos(0),
-    }
-}
-
-/// Under TLS 1.3 there are no session IDs, only echoes of them; under TLS 1.2 PSKs are of another kind (RFC 4279).
-pub(crate) fn exists(kind: Kind, version: Version) -> bool {
-    match kind {
-        Kind::Full | Kind::Ticket => true,
-        Kind::Id => version == Version::Tls12,
-        Kind::Psk | Kind::Early => version == Version::Tls13,
     }
 }

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
 use crate::failure;
 use crate::interrupt::Interrupt;
-use crate::lane::{age, exists};
+use crate::lane::age;
 use crate::options::Options;
 use crate::saved::Left;
 use crate::sessions::{Sessions, full, has_ticket, version_of};
@@ -111,7 +111,7 @@ impl Observation {
         }
         let mut first_failure = None;
         for (version, config) in configs.by_version.iter().rev() {
-            if kind.is_some_and(|kind| !exists(kind, *version)) {
+            if kind.is_some_and(|kind| !kind.exists_under(*version)) {
                 continue;
             }
             match self.trace(&mut visitor, *version, config, kind, options.psk.as_ref()) {

@@ -38,6 +38,21 @@ impl Kind {
             Self::Early => "early",
         }
     }
+
+    /// The one version that knows this kind; `None` where both do. Under TLS 1.3 there are no session IDs, only echoes of them;
+    /// under TLS 1.2 PSKs are of another kind (RFC 4279).
+    pub fn only_version(self) -> Option<Version> {
+        match self {
+            Self::Full | Self::Ticket => None,
+            Self::Id => Some(Version::Tls12),
+            Self::Psk | Self::Early => Some(Version::Tls13),
+        }
+    }
+
+    /// Whether this version knows it.
+    pub fn exists_under(self, version: Version) -> bool {
+        self.only_version().is_none_or(|only| only == version)
+    }
 }
 
 impl fmt::Display for Kind {

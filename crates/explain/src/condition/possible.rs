@@ -33,11 +33,7 @@ impl Condition {
     pub fn impossible(&self, planned: &Planned<'_>) -> Option<String> {
         let figure = self.figure;
         let all = [Version::Tls12, Version::Tls13].into_iter().flat_map(|tls| Kind::ALL.map(|kind| Asked { tls, kind }));
-        let may_be = all.filter(|asked| match asked.kind {
-            Kind::Full | Kind::Ticket => true,
-            Kind::Id => asked.tls == Version::Tls12,
-            Kind::Psk | Kind::Early => asked.tls == Version::Tls13,
-        });
+        let may_be = all.filter(|asked| asked.kind.exists_under(asked.tls));
         let meant: Vec<Asked> = may_be.filter(|asked| figure.covers(*asked) && planned.scope.covers(*asked)).collect();
         if meant.is_empty() {
             return Some("--tls and --kinds leave out what it is about".to_owned());
