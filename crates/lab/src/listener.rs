@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use socket2::{Domain, Socket, Type};
+
 use crate::{LabError, Result};
 
 /// Threads that wait for the first connections; more are started when none is left waiting.
@@ -13,6 +15,10 @@ const INITIAL_THREADS: usize = 4;
 
 /// A handler needs a few kilobytes, and a lab may hold many servers.
 const STACK_BYTES: usize = 512 * 1024;
+
+/// Connections that the kernel keeps until a thread accepts them: a load begins thousands at once, and whoever finds no
+/// place tries again only after a second, then after two more, then four.
+const BACKLOG: i32 = 4096;
 
 /// How long dropping waits for threads before it leaves them to the end of the process.
 const JOIN_DEADLINE: Duration = Duration::from_secs(5);
@@ -60,7 +66,7 @@ impl Listener {
         handler: impl Fn(&Guest<'_>) + Send + Sync + 'static,
     ) -> Result<Self> {
         let failed = |source| LabError::Listen { address, source };
-        let socket = TcpListener::bind(address).map_err(failed)?;
+        let socket = listen(address).map_err(failed)?;
         let bound = socket.local_addr().map_err(failed)?;
         let shared = Arc::new(Shared {
             socket,
@@ -81,6 +87,17 @@ impl Listener {
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// As `TcpListener::bind`, which has no say in the backlog.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // Elsewhere it would let two programs listen to one port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
 }
 
 impl fmt::Debug for Listener {

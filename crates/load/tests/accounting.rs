@@ -81,13 +81,14 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
     let server = server();
     // Many are due while others are served, at whatever moment the end comes.
     let options = Options {
-        arrival: Arrival::Open { rate: 20_000.0, spread: Spread::Constant, most: 4_000 },
-        end: End::After(Duration::from_millis(100)),
+        arrival: Arrival::Open { rate: 20_000.0, spread: Spread::Constant, most: 1_000 },
+        end: End::After(Duration::from_millis(25)),
+        timeout: Duration::from_secs(60),
         ..options(server.address())
     };
     let outcome = load(&options);
     assert_eq!(outcome.errors(), Default::default());
-    assert_eq!(outcome.completed(Kind::Full), 2_000);
+    assert_eq!(outcome.completed(Kind::Full), 500);
 }
 
 #[test]
