@@ -147,4 +147,4 @@ pub enum ClientVerify {
 const POLL: Duration = Duration::from_millis(2);
 
 /// How long a server may take to start on a busy machine.
-const READY_DEADLINE: Duration = Duration::from_secs(20);
+const READY_DEADLINE: Duration = Duration::from_secs(60);

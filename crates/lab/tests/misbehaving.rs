@@ -18,7 +18,7 @@ const SILENCE: Duration = Duration::from_millis(300);
 
 fn call(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream
 }
 

@@ -13,7 +13,7 @@ use reprise_lab::servers::{
 };
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions};
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 const VERSIONS: [(Versions, &str); 2] = [(Versions::Tls12, "TLSv1.2"), (Versions::Tls13, "TLSv1.3")];
 
 /// Three connections, whose accounts must agree and must resume as said from the second on.

@@ -12,7 +12,7 @@ use client::{Client, s_client};
 use reprise_lab::servers::{Account, ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_lab::{Authority, Identity, KeyKind, LabError, ServerSpec, Versions};
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 const VERSIONS: [(Versions, &str, &str); 2] =
     [(Versions::Tls12, "TLSv1.2", "-tls1_2"), (Versions::Tls13, "TLSv1.3", "-tls1_3")];

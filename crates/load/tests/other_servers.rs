@@ -212,7 +212,7 @@ fn who_asks_for_a_certificate_is_told_that_there_is_none() {
         let mut nginx = Nginx::start(NginxConfig { client_verify, versions, ..NginxConfig::new(vec![identity]) }).unwrap();
         let outcome = load(nginx.address(), TlsOptions::new(version), &[Kind::Full]);
         assert_eq!(outcome.completed(Kind::Full), COUNT, "{version}: {:?}", outcome.errors());
-        let accounts = nginx.accounts_when(COUNT as usize, Duration::from_secs(10)).unwrap();
+        let accounts = nginx.accounts_when(COUNT as usize, Duration::from_secs(60)).unwrap();
         assert!(accounts.iter().all(|account| account.client_verify.as_deref() == Some("NONE")), "{accounts:?}");
     }
 }
@@ -237,7 +237,7 @@ fn certificates_are_verified_when_that_is_asked_for() {
                 let outcome = load(nginx.address(), trusting(&authority), &[kind]);
                 assert_eq!(outcome.errors(), Default::default(), "{version} {key_shares:?} {kind}");
                 let accounts =
-                    nginx.accounts_when(before + COUNT as usize, Duration::from_secs(10)).unwrap().split_off(before);
+                    nginx.accounts_when(before + COUNT as usize, Duration::from_secs(60)).unwrap().split_off(before);
                 let resumed = accounts.iter().filter(|account| account.resumed).count() as u64;
                 assert_eq!(outcome.completed(Kind::Ticket), resumed, "{version} {key_shares:?} {kind}");
                 assert_eq!(resumed > 0, kind == Kind::Ticket, "{version} {key_shares:?} {kind}");

@@ -11,7 +11,7 @@ use reprise_load::{Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, 
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 fn identity(key: KeyKind) -> Identity {
     Authority::new().unwrap().server(&ServerSpec::new(key)).unwrap()

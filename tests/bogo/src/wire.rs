@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::flags::Address;
 
 /// Longer than the runner waits for us.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Wire {
     pub(crate) connection: Connection,

@@ -35,7 +35,7 @@ pub(crate) struct Terms {
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { skip: None, needs: Vec::new(), exit: 0, timeout: Duration::from_secs(120), is_test_command: false }
+        Self { skip: None, needs: Vec::new(), exit: 0, timeout: Duration::from_secs(300), is_test_command: false }
     }
 }
 

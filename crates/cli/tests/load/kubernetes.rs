@@ -41,7 +41,7 @@ fn the_manifest_is_a_job_that_kubernetes_takes() {
 fn the_pods_of_the_manifest_make_one_result() {
     reprise_lab::require!("nginx", "ip");
     // Networks take a moment to make; what is late fails.
-    let start_at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() + Duration::from_secs(5);
+    let start_at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() + Duration::from_secs(10);
     let manifest = manifest(&start_at.as_secs().to_string());
     let job: Job = serde_json::from_value(manifest).unwrap();
     let spec = job.spec.unwrap();
