@@ -176,9 +176,12 @@ pub enum Misbehaviour {
     /// The choice made after a HelloRetryRequest differs from the one made in it.
     #[error("it changed its mind after the HelloRetryRequest about {0}")]
     ChangedAfterRetry(&'static str),
-    /// A PSK that was not offered, or with another hash.
+    /// A PSK that was not offered.
     #[error("it selected a PSK that was not offered")]
     IllegalPsk,
+    /// The PSK together with a cipher suite whose hash is not the PSK's (RFC 8446 §4.2.11).
+    #[error("it selected the PSK with {0}, whose hash is another")]
+    PskOfAnotherHash(CipherSuite),
     /// It used the PSK in a mode that was not offered (RFC 8446 §4.2.9).
     #[error("it used the PSK with psk_dhe_ke, which was not offered")]
     UnofferedPskMode,

@@ -4,8 +4,8 @@ use reprise_engine::key_schedule::tls13::TrafficSecret;
 use reprise_trace::{Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, Handshake, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
-use crate::setting::{Line, Setting, tls12_session, tls13_ticket};
-use crate::{Heard, Hello, framed, record, tls12, tls13};
+use crate::setting::{Line, Setting};
+use crate::{Heard, Hello, framed, record, sessions, tls12, tls13};
 
 /// What is said in a hello, in EncryptedExtensions or in a CertificateRequest in place of what an honest server would say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Host {
             Version::Tls12 => Server::Tls12(Box::new(tls12::Server::to(heard).under(setting.suite))),
             Version::Tls13 => {
                 let server = tls13::Server::to(heard).under(setting.suite);
-                Server::Tls13(Box::new(if setting.resumes() { server.resuming(tls13_ticket()) } else { server }))
+                Server::Tls13(Box::new(if setting.resumes() { server.resuming(&sessions::tls13()) } else { server }))
             }
         };
         Self { setting, server, application: None, changed: false, tickets: 0 }
@@ -109,6 +109,11 @@ impl Host {
                 place(ContentType::CHANGE_CIPHER_SPEC).is_some_and(|change| records.len() > change + 1)
             }
             Server::Tls13(server) if server.server_traffic.is_none() => holds_hello(bytes),
+            // The early data, then EndOfEarlyData and Finished, or Finished and the data once more.
+            Server::Tls13(server) if server.heard.extension(ExtensionType::EARLY_DATA).is_some() => {
+                let protected = records.iter().filter(|kind| **kind == ContentType::APPLICATION_DATA);
+                server.heard.early.len() + protected.count() >= 3
+            }
             _ => place(ContentType::APPLICATION_DATA).is_some(),
         }
     }
@@ -119,7 +124,7 @@ impl Host {
             (Server::Tls12(server), Line::Hello) => {
                 server.abide_by(said);
                 if self.setting.resumes() {
-                    server.resume(tls12_session().master_secret.clone());
+                    server.resume(sessions::tls12().master_secret);
                 }
             }
             (Server::Tls12(_), Line::ChangeCipherSpec) => self.changed = true,
@@ -255,6 +260,9 @@ fn tls13_message(
         }
         Line::EncryptedExtensions => {
             let mut list = Vec::new();
+            if setting.kind == Kind::Early && server.heard.extension(ExtensionType::EARLY_DATA).is_some() {
+                list.push((ExtensionType::EARLY_DATA, Vec::new()));
+            }
             if setting.alpn {
                 list.push((ExtensionType::ALPN, tls13::protocols(&[b"http/1.1"])));
             }
@@ -302,7 +310,7 @@ fn reword_list(list: &mut Vec<(ExtensionType, Vec<u8>)>, wording: &[Wording]) {
     }
 }
 
-/// Whether a client's flight has a whole hello in the clear.
+/// Whether a client's flight has a whole hello in the clear, and ends with a record.
 pub(crate) fn holds_hello(bytes: &[u8]) -> bool {
     let (mut rest, mut messages) = (bytes, Vec::new());
     while let Ok(Some((record, consumed))) = Record::parse(rest) {
@@ -311,7 +319,8 @@ pub(crate) fn holds_hello(bytes: &[u8]) -> bool {
         }
         rest = &rest[consumed..];
     }
-    matches!(Handshake::parse(&messages), Ok(Some((message, _))) if message.msg_type == HandshakeType::CLIENT_HELLO)
+    rest.is_empty()
+        && matches!(Handshake::parse(&messages), Ok(Some((message, _))) if message.msg_type == HandshakeType::CLIENT_HELLO)
 }
 
 /// The content types of the records that have come whole.

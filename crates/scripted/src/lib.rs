@@ -15,6 +15,7 @@ pub mod client;
 pub mod host;
 pub mod hostile;
 pub mod play;
+pub mod sessions;
 pub mod setting;
 pub mod tls12;
 pub mod tls13;

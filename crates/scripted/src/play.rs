@@ -9,7 +9,7 @@ use reprise_wire::{ContentType, HandshakeType, MAX_PLAINTEXT};
 
 use crate::NOW;
 use crate::host::{Host, Wording, holds_hello};
-use crate::setting::{Ending, Line, Setting};
+use crate::setting::{Ending, Line, REQUEST, Setting};
 
 /// What becomes of one line. Several may stand at the same line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Play {
                 Act::Send(bytes) => client.receive(NOW, &bytes)?,
                 Act::Hear if client.ready().is_some() && !asked => {
                     asked = true;
-                    client.send(NOW, b"GET / HTTP/1.1\r\n\r\n")?;
+                    client.send(NOW, REQUEST)?;
                 }
                 Act::Hear if self.host.is_none() => return Ok(()),
                 Act::Hear => self.wait_no_longer(),
@@ -366,7 +366,7 @@ mod tests {
     fn honest_servers_are_taken_for_what_they_are() {
         let flags = [false, true];
         for version in [Version::Tls12, Version::Tls13] {
-            for kind in [Kind::Full, Kind::Id, Kind::Ticket] {
+            for kind in [Kind::Full, Kind::Id, Kind::Ticket, Kind::Early] {
                 for bits in 0..64_u8 {
                     let flag = |bit: u8| flags[usize::from(bits >> bit & 1)];
                     let setting = Setting {
@@ -401,7 +401,13 @@ mod tests {
         Play::honest(setting).perform(&mut client).unwrap_or_else(|error| panic!("{setting:?}: {error}"));
         let outcome = client.outcome().unwrap();
         assert!(client.is_confirmed(), "{setting:?}");
-        assert_eq!(outcome.kind, if setting.resumes() { setting.kind } else { Kind::Full }, "{setting:?}");
+        let kind = match setting.kind {
+            _ if !setting.resumes() => Kind::Full,
+            // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data.
+            Kind::Early if setting.retry => Kind::Ticket,
+            kind => kind,
+        };
+        assert_eq!(outcome.kind, kind, "{setting:?}");
         assert_eq!(client.take_application_data(), crate::setting::RESPONSE, "{setting:?}");
     }
 }

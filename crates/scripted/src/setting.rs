@@ -8,8 +8,7 @@ use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
 use crate::certificates::authority;
-use crate::play::Play;
-use crate::{NOW, client};
+use crate::{NOW, client, sessions};
 
 /// One thing that a server does in its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +53,9 @@ pub enum Line {
     End(Ending),
 }
 
+/// What a client asks for.
+pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+
 /// The response of an honest server that was asked for a page.
 pub const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
 
@@ -64,7 +66,8 @@ pub struct Setting {
     pub version: Version,
     /// Whether the client offers both versions, not that one alone.
     pub offers_both: bool,
-    /// What is resumed: [`Kind::Full`], [`Kind::Id`] or [`Kind::Ticket`].
+    /// What is resumed: [`Kind::Full`], [`Kind::Id`], [`Kind::Ticket`] or, with a request that comes before the server's
+    /// answer, [`Kind::Early`].
     pub kind: Kind,
     /// TLS 1.3: whether the server asks for another hello.
     pub retry: bool,
@@ -81,6 +84,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// A resumption of this kind that renews the ticket, if it is by ticket, and nothing else.
+    pub fn resumed(version: Version, kind: Kind) -> Self {
+        Self { kind, ..Self::full(version) }
+    }
+
     /// A full handshake with a ticket, and nothing else.
     pub fn full(version: Version) -> Self {
         Self {
@@ -103,7 +111,7 @@ impl Setting {
     pub fn resumes(&self) -> bool {
         match self.version {
             Version::Tls12 => matches!(self.kind, Kind::Id | Kind::Ticket),
-            Version::Tls13 => self.kind == Kind::Ticket,
+            Version::Tls13 => matches!(self.kind, Kind::Ticket | Kind::Early),
         }
     }
 
@@ -116,22 +124,32 @@ impl Setting {
             identity: self.has_certificate.then(|| identity().clone()),
             ..client::trusting_client()
         };
-        client::start(&Arc::new(config), self.offer(), NOW).unwrap()
+        let mut client = client::start(&Arc::new(config), self.offer(), NOW).unwrap();
+        client.send_early(NOW, REQUEST).unwrap();
+        client
     }
 
     /// The session that a client resumes, where this is a resumption.
     pub fn session(&self) -> Option<Session> {
         self.resumes().then(|| match self.version {
-            Version::Tls12 => Session::Tls12(tls12_session().clone()),
-            Version::Tls13 => Session::Tls13(tls13_ticket().clone()),
+            // One without a ticket, where it is to be resumed by its ID.
+            Version::Tls12 if self.kind == Kind::Id => Session::Tls12(Tls12Session { ticket: None, ..sessions::tls12() }),
+            Version::Tls12 => Session::Tls12(sessions::tls12()),
+            Version::Tls13 => Session::Tls13(self.ticket()),
         })
+    }
+
+    /// The ticket of a connection that chose the same protocol, without which it would allow no early data.
+    fn ticket(&self) -> Tls13Ticket {
+        Tls13Ticket { alpn: self.alpn.then(|| b"http/1.1".to_vec()), ..sessions::tls13() }
     }
 
     fn offer(&self) -> Offer {
         match (self.version, self.kind) {
-            (Version::Tls12, Kind::Id) => Offer::SessionId(tls12_session().clone()),
-            (Version::Tls12, Kind::Ticket) => Offer::SessionTicket(tls12_session().clone()),
-            (Version::Tls13, Kind::Ticket) => Offer::Ticket(tls13_ticket().clone()),
+            (Version::Tls12, Kind::Id) => Offer::SessionId(sessions::tls12()),
+            (Version::Tls12, Kind::Ticket) => Offer::SessionTicket(sessions::tls12()),
+            (Version::Tls13, Kind::Ticket) => Offer::Ticket(self.ticket()),
+            (Version::Tls13, Kind::Early) => Offer::Early(self.ticket()),
             _ => Offer::Full { session_ticket: true },
         }
     }
@@ -192,30 +210,4 @@ impl Setting {
 fn identity() -> &'static Arc<ClientIdentity> {
     static IDENTITY: OnceLock<Arc<ClientIdentity>> = OnceLock::new();
     IDENTITY.get_or_init(|| Arc::new(client::identity(&authority().client("client").unwrap())))
-}
-
-/// The session that is resumed in plays: by its ID or by its ticket.
-pub(crate) fn tls12_session() -> &'static Tls12Session {
-    static SESSION: OnceLock<Tls12Session> = OnceLock::new();
-    SESSION.get_or_init(|| match given(Version::Tls12) {
-        Session::Tls12(session) => session,
-        Session::Tls13(_) => panic!("a TLS 1.3 ticket from a TLS 1.2 server"),
-    })
-}
-
-/// The ticket that is used in plays.
-pub(crate) fn tls13_ticket() -> &'static Tls13Ticket {
-    static TICKET: OnceLock<Tls13Ticket> = OnceLock::new();
-    TICKET.get_or_init(|| match given(Version::Tls13) {
-        Session::Tls13(ticket) => ticket,
-        Session::Tls12(_) => panic!("a TLS 1.2 session from a TLS 1.3 server"),
-    })
-}
-
-/// The last session of a full handshake.
-fn given(version: Version) -> Session {
-    let setting = Setting::full(version);
-    let mut client = setting.client();
-    Play::honest(setting).perform(&mut client).unwrap();
-    client.take_sessions().pop().unwrap()
 }

@@ -156,11 +156,13 @@ impl Server {
         self.secret = Some(secret);
     }
 
-    /// Goes on as a hello demands that was said, if it can be read: in its suite.
+    /// Goes on as a hello demands that was said, if it can be read: in its suite, and with a PSK only if it takes one.
     pub fn abide_by(&mut self, hello: &[u8]) {
         let Ok(Some((message, _))) = Handshake::parse(hello) else { return };
         let Ok(hello) = ServerHello::parse(message.body) else { return };
         self.suite = find(hello.cipher_suite).filter(|suite| suite.version == Version::Tls13).unwrap_or(self.suite);
+        let takes = |extension| hello.extensions.is_some_and(|list| list.find(extension).is_some());
+        self.psk = self.psk.take().filter(|_| takes(ExtensionType::PRE_SHARED_KEY));
     }
 
     /// The transcript has these bytes where it had the last message, of this length.

@@ -7,9 +7,9 @@ use std::alloc::System;
 
 use reprise_engine::{Connection, Error};
 use reprise_lab::{Act, Actor};
-use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
-use reprise_scripted::setting::Ending;
+use reprise_scripted::setting::{Ending, REQUEST};
+use reprise_scripted::{NOW, alert_of};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -29,7 +29,7 @@ const ENDLESS: usize = 64 << 20;
 #[test]
 fn every_hostile_server_is_seen_through_in_bounded_space() {
     let cases = cases();
-    assert!(cases.len() > 150, "{}", cases.len());
+    assert!(cases.len() > 400, "{}", cases.len());
     let mut faults: Vec<String> = Vec::new();
     for case in &cases {
         if let Err(fault) = hold(case) {
@@ -54,8 +54,9 @@ fn hold(case: &Case) -> Result<(), String> {
         Expected::Refused(words) => {
             expect(refused.as_ref().is_some_and(|error| error.starts_with(words)), format!("{refused:?}"))?;
             expect(observed.taken <= MOST_TAKEN, format!("it took {} bytes", observed.taken))?;
-            let told = observed.error.as_ref().and_then(Error::alert).is_some();
-            expect(!told || !client.take_outgoing(NOW).is_empty(), "the server is not told")
+            let due = observed.error.as_ref().and_then(Error::alert).map(|alert| alert.to_string());
+            expect(case.told.is_none_or(|told| due.as_deref() == Some(told)), format!("the alert {due:?}"))?;
+            expect(due == alert_of(&mut client), format!("the server is not told {due:?}"))
         }
         Expected::Awaited("response") => expect(client.ready().is_some() && refused.is_none(), format!("{refused:?}")),
         Expected::Awaited(message) => {
@@ -106,7 +107,7 @@ impl Observed {
                 }
                 Act::Hear if client.ready().is_some() && !asked => {
                     asked = true;
-                    client.send(NOW, b"GET / HTTP/1.1\r\n\r\n").unwrap();
+                    client.send(NOW, REQUEST).unwrap();
                 }
                 Act::Hear => play.wait_no_longer(),
                 Act::End(Ending::Close) => {

@@ -5,9 +5,17 @@
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
 mod harness;
 
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
 use harness::{Outcome, Reprise};
 use reprise_lab::PlayedServer;
+use reprise_probe::saved::{Destination, SessionFile};
+use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
+use reprise_trace::Kind;
+use tempfile::TempDir;
 
 /// Cases that are played at the same time, since some last until their timeout.
 const AT_ONCE: usize = 16;
@@ -15,9 +23,10 @@ const AT_ONCE: usize = 16;
 #[test]
 fn a_user_reads_what_a_hostile_server_did() {
     let mut faults = Vec::new();
+    let directory = tempfile::tempdir().unwrap();
     let (in_vain, others): (Vec<Case>, Vec<Case>) = cases().into_iter().partition(is_in_vain);
     for batch in in_vain.chunks(AT_ONCE).chain(others.chunks(AT_ONCE)) {
-        let started: Vec<_> = batch.iter().map(start).collect();
+        let started: Vec<_> = batch.iter().map(|case| start(case, &directory)).collect();
         for (case, (_server, running)) in batch.iter().zip(started) {
             let outcome = running.finish();
             if let Err(fault) = read(case, &outcome) {
@@ -28,14 +37,29 @@ fn a_user_reads_what_a_hostile_server_did() {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-fn start(case: &Case) -> (PlayedServer, harness::Running) {
+fn start(case: &Case, directory: &TempDir) -> (PlayedServer, harness::Running) {
     let played = case.clone();
     let server = PlayedServer::start(move || played.play()).unwrap();
     // Longer than anything takes here that is not awaited in vain.
     let timeout = if is_in_vain(case) { "4s" } else { "30s" };
     let measure = Reprise::measure(server.address()).arg("--insecure").args(["--tls", case.setting.version.number()]);
-    let running = measure.args(["--kinds", "full", "--timeout", timeout]).count(1).start();
+    let measure = match sessions(case, server.address(), directory.path()) {
+        Some(path) => measure.arg("--session-in").arg(path),
+        None => measure,
+    };
+    let kind = if case.setting.resumes() { case.setting.kind } else { Kind::Full };
+    let running = measure.args(["--kinds", &kind.to_string(), "--timeout", timeout]).count(1).start();
     (server, running)
+}
+
+/// The session that both sides hold, in a file from which the program's first connection resumes it.
+fn sessions(case: &Case, server: SocketAddr, directory: &Path) -> Option<PathBuf> {
+    let session = case.setting.session()?;
+    let server = server.to_string();
+    let path = directory.join(server.replace(':', "-"));
+    let sessions = vec![session.encode(&server, NOW, SystemTime::now())];
+    Destination::open(&path, None).unwrap().write(&SessionFile { server, verified: false, sessions }).unwrap();
+    Some(path)
 }
 
 fn is_in_vain(case: &Case) -> bool {

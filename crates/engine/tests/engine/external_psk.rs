@@ -116,7 +116,8 @@ fn a_server_that_takes_it_wrongly() {
         })
     };
     assert_eq!(take(CipherSuite::TLS_AES_128_GCM_SHA256, 1), Misbehaviour::IllegalPsk.into());
-    assert_eq!(take(CipherSuite::TLS_AES_256_GCM_SHA384, 0), Misbehaviour::IllegalPsk.into());
+    let other = CipherSuite::TLS_AES_256_GCM_SHA384;
+    assert_eq!(take(other, 0), Misbehaviour::PskOfAnotherHash(other).into());
 
     // It says that it knows the key, and does not.
     let mut client = offering(Hash::Sha256);

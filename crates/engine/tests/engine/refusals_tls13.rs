@@ -185,7 +185,7 @@ fn a_psk_that_was_not_offered() {
         hello.suite = CipherSuite::TLS_AES_256_GCM_SHA384;
         select(0)(hello);
     });
-    assert_eq!(error, Misbehaviour::IllegalPsk.into());
+    assert_eq!(error, Misbehaviour::PskOfAnotherHash(CipherSuite::TLS_AES_256_GCM_SHA384).into());
 
     // Another suite of the same hash is as good (RFC 8446 §4.2.11).
     let mut client = offering();

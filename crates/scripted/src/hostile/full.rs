@@ -1,10 +1,11 @@
-//! The table: a server, the line at which it deviates, how, and what is to come of it.
+//! Full handshakes: a server, the line at which it deviates, how, and what is to come of it.
 
 use reprise_trace::Version;
 use reprise_wire::{CipherSuite, ExtensionType, HandshakeType};
 
 use super::Case;
 use super::Expected::{self, Borne, BorneUntilTimeout, Refused};
+use super::sayings::{cookie, endless, extension, key_share, list, response, suite};
 use crate::host::Wording;
 use crate::play::Deviation as D;
 use crate::play::Edit;
@@ -105,23 +106,6 @@ pub(super) fn cases() -> Vec<Case> {
             Refused("the server misbehaved: its renegotiation_info is not empty in a first handshake")),
         case("a certificate that is compressed to a bomb", TLS13, Line::Certificate, D::Instead(Line::Message(HandshakeType::COMPRESSED_CERTIFICATE, bomb())),
             Refused("the server misbehaved: CompressedCertificate where Certificate was due")),
-        // Another mind after a HelloRetryRequest.
-        retried("another suite", Line::Hello, suite(CipherSuite::TLS_AES_256_GCM_SHA384),
-            Refused("the server misbehaved: it changed its mind after the HelloRetryRequest about the cipher suite")),
-        retried("another version", Line::Hello, D::Say(Wording::NoExtension(ExtensionType::SUPPORTED_VERSIONS.0)),
-            Refused("the server misbehaved: it changed its mind after the HelloRetryRequest about the version")),
-        retried("another group", Line::Hello, key_share(0x001d, &[9; 32]),
-            Refused("the server misbehaved: it changed its mind after the HelloRetryRequest about the group")),
-        retried("a second retry", Line::Hello, D::Before(Line::Retry),
-            Refused("the server misbehaved: it sent a second HelloRetryRequest")),
-        retried("a retry for the group of the share that it has", Line::Retry, extension(ExtensionType::KEY_SHARE, &[0, 0x1d]),
-            Refused("the server misbehaved: its HelloRetryRequest is illegal")),
-        retried("a retry for a group that nobody offered", Line::Retry, extension(ExtensionType::KEY_SHARE, &[0, 0x1e]),
-            Refused("the server misbehaved: ")),
-        retried("a retry that asks for nothing", Line::Retry, D::Say(Wording::NoExtension(ExtensionType::KEY_SHARE.0)),
-            Refused("the server misbehaved: its HelloRetryRequest is illegal")),
-        retried("a cookie of 60 kB", Line::Retry, extension(ExtensionType::COOKIE, &cookie(60_000)),
-            Borne("HelloRetryRequest")),
         // For ever.
         case("warnings for ever", TLS12, Line::Hello, D::ForEver(Line::Alert(1, 112)),
             Refused("the server sent warning alerts more than 32 times")),
@@ -178,31 +162,7 @@ pub(super) fn cases() -> Vec<Case> {
 const CHAIN: usize = 0xff_ffff - 1024;
 
 fn case(name: &str, version: Version, line: Line, deviation: D, expected: Expected) -> Case {
-    at(name, Setting::full(version), line, deviation, expected)
-}
-
-fn retried(name: &str, line: Line, deviation: D, expected: Expected) -> Case {
-    at(name, Setting { retry: true, ..Setting::full(TLS13) }, line, deviation, expected)
-}
-
-fn at(name: &str, setting: Setting, line: Line, deviation: D, expected: Expected) -> Case {
-    let place = setting.lines().iter().position(|known| *known == line);
-    let place = place.unwrap_or_else(|| panic!("{name}: no such line"));
-    let name = format!("TLS {}: {name}", setting.version.number());
-    Case { name, setting, deviations: vec![(place, deviation)], expected }
-}
-
-fn extension(extension: ExtensionType, data: &[u8]) -> D {
-    D::Say(Wording::Extension(extension.0, data.to_vec()))
-}
-
-fn suite(suite: CipherSuite) -> D {
-    D::Say(Wording::Suite(suite.0))
-}
-
-fn key_share(group: u16, public: &[u8]) -> D {
-    let length = public.len() as u16;
-    extension(ExtensionType::KEY_SHARE, &[&group.to_be_bytes()[..], &length.to_be_bytes(), public].concat())
+    Case::at(name, Setting::full(version), &line, deviation, expected)
 }
 
 /// zlib, 16 MiB − 1 bytes when it is unpacked (RFC 8879 §4).
@@ -210,26 +170,7 @@ fn bomb() -> Vec<u8> {
     [&[0, 1, 0xff, 0xff, 0xff, 0, 0, 200][..], &[0x78; 200]].concat()
 }
 
-fn cookie(length: u16) -> Vec<u8> {
-    [&length.to_be_bytes()[..], &vec![7; length.into()]].concat()
-}
-
-fn list(length: u16) -> Vec<u8> {
-    [&length.to_be_bytes()[..], &[0, 29].repeat(usize::from(length) / 2)].concat()
-}
-
 fn long_ticket() -> Vec<u8> {
     // lifetime, age_add, nonce, ticket, no extensions.
     [&[0, 0, 14, 16, 0, 0, 0, 1, 1, 9][..], &cookie(60_000), &[0, 0]].concat()
-}
-
-fn response() -> Vec<u8> {
-    crate::setting::RESPONSE.to_vec()
-}
-
-/// A response of which each part could be the beginning of one, and none is the end.
-fn endless() -> Vec<u8> {
-    let mut part = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n".to_vec();
-    part.resize(16_000, b'x');
-    part
 }
