@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use reprise_engine::KeyLog;
-use reprise_probe::{Alpn, Certificates, KeyLogFile, Options, Request, ServerName, Target};
+use reprise_probe::{Alpn, Certificates, Options, Request, ServerName, Target};
 use reprise_trace::Version;
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
+use crate::key_log;
 use crate::route_flags::RouteArgs;
 
 /// The variable that the passphrase of `--key` is taken from.
@@ -139,7 +139,7 @@ impl ConnectionArgs {
             resolve: self.resolve,
             cipher_suites: self.ciphers.map(|list| list.0).unwrap_or_default(),
             groups: self.groups.map(|list| list.0).unwrap_or_default(),
-            key_log: open_key_log()?,
+            key_log: key_log::open()?,
             ..Options::default()
         };
         self.route.enter(&mut options, names_a_request)?;
@@ -156,14 +156,6 @@ pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<(
         );
     }
     Ok(())
-}
-
-/// `SSLKEYLOGFILE`, as other TLS programs understand it.
-fn open_key_log() -> anyhow::Result<Option<Arc<dyn KeyLog>>> {
-    let Some(path) = env::var_os("SSLKEYLOGFILE").filter(|path| !path.is_empty()) else { return Ok(None) };
-    let path = PathBuf::from(path);
-    let file = KeyLogFile::open(&path).with_context(|| format!("cannot write SSLKEYLOGFILE {}", path.display()))?;
-    Ok(Some(Arc::new(file)))
 }
 
 pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {

@@ -4,6 +4,8 @@ mod args;
 mod cmd;
 mod connection_flags;
 mod ending;
+mod key_log;
+mod opened_file;
 mod outputs;
 mod progress;
 mod provenance;

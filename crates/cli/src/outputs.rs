@@ -1,13 +1,13 @@
 //! Where results go: the page to standard output, documents to files.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Seek, Write};
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use reprise_report::terminal::Style;
 
+use crate::opened_file::OpenedFile;
 use crate::rendered::Rendered;
 
 /// The formats of a result; each takes a file, `-` is standard output.
@@ -33,7 +33,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens every file. What is there already is overwritten only when there is a result.
+    /// Opens every file. What is there already is overwritten only when there is a result, and without one no new file stays.
     pub(crate) fn open(arguments: &OutputArgs) -> anyhow::Result<Self> {
         let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
         let outputs =
@@ -105,7 +105,7 @@ fn whole_path(path: &Path) -> Option<PathBuf> {
 /// Where one document goes.
 pub(crate) enum Output {
     Standard,
-    File(PathBuf, File),
+    File(OpenedFile),
 }
 
 impl Output {
@@ -135,9 +135,7 @@ impl Output {
         if path == Path::new("-") {
             return Ok(Self::Standard);
         }
-        let file = options.write(true).create(true).truncate(false).open(path);
-        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self::File(path.to_owned(), file))
+        OpenedFile::open(path, options.write(true)).map(Self::File)
     }
 
     pub(crate) fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
@@ -147,21 +145,9 @@ impl Output {
                 out.write_all(bytes).and_then(|()| out.flush())?;
                 Ok(())
             }
-            Self::File(path, mut file) => {
-                overwrite(&mut file, bytes).with_context(|| format!("cannot write {}", path.display()))
-            }
+            Self::File(mut file) => file.overwrite(bytes),
         }
     }
-}
-
-fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
-    // A pipe or a device has no length to take away.
-    if file.metadata()?.is_file() {
-        file.rewind()?;
-        file.set_len(0)?;
-    }
-    file.write_all(bytes)?;
-    file.flush()
 }
 
 fn print_page(result: &impl Rendered) -> anyhow::Result<()> {

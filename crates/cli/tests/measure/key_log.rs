@@ -5,7 +5,7 @@ use std::fs;
 
 use reprise_lab::Resumption;
 
-use crate::harness::Lab;
+use crate::harness::{Lab, Reprise};
 
 #[test]
 fn every_connections_secrets_are_appended() {
@@ -44,6 +44,25 @@ fn a_log_that_cannot_be_written_is_told_before_any_connection() {
     let outcome = lab.measure(server.address()).env("SSLKEYLOGFILE", lab.directory()).run();
     outcome.exits(2).says(&["cannot write SSLKEYLOGFILE"]);
     assert_eq!(server.completed(), 0);
+}
+
+/// As a disk is that fills up.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_has_no_room_is_told_once_and_costs_no_sample() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let words = "SSLKEYLOGFILE /dev/full lacks secrets from here on: No space left on device";
+    let measured = lab.measure(server.address()).count(3).env("SSLKEYLOGFILE", "/dev/full").run().exits(0).says(&[words]);
+    assert_eq!(measured.stderr.lines().count(), 1, "{}", measured.stderr);
+    assert_eq!(measured.document().all_connections.failed, 0);
+
+    let embedded = Reprise::measure_lab().count(1).args(["--tls", "1.3"]).env("SSLKEYLOGFILE", "/dev/full").run();
+    assert_eq!(embedded.exits(0).says(&[words]).stderr.lines().count(), 1);
+
+    let trace = Reprise::new(["trace", &server.address().to_string()]).arg("--ca").arg(lab.ca());
+    let trace = trace.arg("--pcap").arg(lab.path("both.pcapng")).env("SSLKEYLOGFILE", "/dev/full").run();
+    assert_eq!(trace.exits(0).says(&[words]).stderr.lines().count(), 1);
 }
 
 fn is_hexadecimal(text: &str) -> bool {

@@ -50,6 +50,50 @@ fn an_output_that_cannot_be_written_is_told_before_any_connection() {
     assert_eq!((server.completed(), server.failures().len()), (0, 0));
 }
 
+/// What is found out after the outputs are open: by every command that has any.
+#[test]
+fn a_usage_error_leaves_no_new_file_and_what_was_there() {
+    let lab = Lab::new();
+    let (new, old) = (lab.path("new"), lab.file("old", "mine"));
+    let gone = lab.path("gone.pem");
+    let (nowhere, gone) = ("127.0.0.1:1", name(&gone));
+    let commands: [(&[&str], &[&str]); 5] = [
+        (&["measure", nowhere, "--cert", gone], &["--json", "--csv", "--markdown"]),
+        (&["measure", nowhere, "--cert", gone, "--every", "1s"], &["--json"]),
+        (&["trace", nowhere, "--cert", gone], &["--json", "--csv", "--markdown", "--pcap", "--session-out"]),
+        // A documentation address (RFC 5737): it is not this machine's, so its owner's leave is asked for first.
+        (&["load", "192.0.2.1"], &["--json", "--csv", "--markdown"]),
+        (&["report", gone], &["--json", "--csv", "--markdown"]),
+    ];
+    for (command, flags) in commands {
+        for flag in flags {
+            let call = |path| Reprise::new(command).args([flag, name(path)]).run();
+            call(&new).exits(2);
+            assert!(!new.exists(), "{command:?} {flag}");
+            // Which a watch appends to, and refuses before all else.
+            call(&old).exits(2);
+            assert_eq!(fs::read_to_string(&old).unwrap(), "mine", "{command:?} {flag}");
+        }
+    }
+    // One that cannot be opened does not leave the others behind either.
+    let both = ["measure", nowhere, "--json", name(&new), "--csv", name(lab.directory())];
+    Reprise::new(both).run().exits(2).says(&["cannot write"]);
+    assert!(!new.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn of_an_unused_output_behind_a_link_the_link_stays() {
+    let lab = Lab::new();
+    let (link, behind) = (lab.path("link"), lab.path("behind"));
+    std::os::unix::fs::symlink(&behind, &link).unwrap();
+    Reprise::new(["report", "gone.json", "--json", name(&link)]).run().exits(2);
+    assert!(!behind.exists() && link.symlink_metadata().unwrap().is_symlink());
+    let server = server(&lab);
+    call(&lab, &server, &["--json", name(&link)]).run().exits(0);
+    assert!(behind.metadata().unwrap().len() > 0);
+}
+
 #[test]
 fn a_full_disk_costs_the_document_and_not_the_page() {
     if !Path::new(FULL_DISK).exists() {

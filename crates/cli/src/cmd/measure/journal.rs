@@ -3,11 +3,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 
 use super::subject::Measured;
+use crate::opened_file::OpenedFile;
 
 /// How every line of such a file begins; a single result, which is indented, begins otherwise.
 const BEGINNING: &[u8] = b"{\"schema\":\"reprise.";
@@ -15,7 +16,7 @@ const BEGINNING: &[u8] = b"{\"schema\":\"reprise.";
 /// Where the lines go.
 pub(super) enum Journal {
     Standard,
-    File(PathBuf, File),
+    File(OpenedFile),
 }
 
 impl Journal {
@@ -28,15 +29,15 @@ impl Journal {
         // Reading too, to see what is there; a pipe or a device can only be written.
         let is_special = path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir());
         let mut options = OpenOptions::new();
-        options.create(true).append(true).read(!is_special);
-        let mut file = options.open(path).with_context(|| format!("cannot write {shown}"))?;
-        if !is_special && !continues(&mut file).with_context(|| format!("cannot read {shown}"))? {
+        options.append(true).read(!is_special);
+        let mut opened = OpenedFile::open(path, &mut options)?;
+        if !is_special && !continues(opened.file()).with_context(|| format!("cannot read {shown}"))? {
             bail!(
                 "{shown} holds something else than one result a line: --every appends such lines, and overwrites nothing\n  \
                  name another file, or remove this one"
             );
         }
-        Ok(Self::File(path.to_owned(), file))
+        Ok(Self::File(opened))
     }
 
     /// Whether standard output is taken.
@@ -44,7 +45,7 @@ impl Journal {
         matches!(self, Self::Standard)
     }
 
-    /// Appends a result. The whole line goes out in one write, so that a reader never sees half of one.
+    /// Appends a result.
     pub(super) fn append(&mut self, measured: &Measured) -> anyhow::Result<()> {
         let line = measured.json_line()?;
         match self {
@@ -52,9 +53,7 @@ impl Journal {
                 let mut out = io::stdout().lock();
                 out.write_all(&line).and_then(|()| out.flush())?;
             }
-            Self::File(path, file) => {
-                file.write_all(&line).with_context(|| format!("cannot write {}", path.display()))?;
-            }
+            Self::File(file) => file.append(&line)?,
         }
         Ok(())
     }
