@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use reprise_engine::{Config, ExternalPsk, Offer, Session};
-use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace, TraceDocument};
-use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Recording, Version};
+use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace, TraceDocument, TracedConnection};
+use reprise_trace::{Asked, Attempt, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
 
 use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
@@ -133,7 +133,8 @@ impl Observation {
     }
 
     /// One version: the first connection, and the second if there is something to offer. A session of another process is
-    /// offered on the first, and the second is the full handshake to compare it with.
+    /// offered on the first, and the second is the full handshake to compare it with. An external PSK and a session that was
+    /// taken are shown without a full handshake, where the server grants none.
     fn trace(
         &mut self,
         visitor: &mut Visitor,
@@ -166,13 +167,15 @@ impl Observation {
         let resumed = loaded.map(|offer| self.visit_first(visitor, config, asked, offer));
         let first = self.visit(visitor, config, asked, full(asked));
         sessions.keep(first.sessions);
-        let beside_psk = |failure| if psk.is_some() { failure::of_full_beside_psk(failure) } else { failure };
-        let first = first.attempt.map_err(beside_psk)?;
-        if kind.is_none() && asked.kind == Kind::Ticket && first.outcome.tickets == 0 && first.outcome.session_id_given {
+        let outcome = first.attempt.as_ref().ok().map(|sample| &sample.outcome);
+        let gave_id_alone = outcome.is_some_and(|outcome| outcome.tickets == 0 && outcome.session_id_given);
+        if kind.is_none() && asked.kind == Kind::Ticket && gave_id_alone {
             asked.kind = Kind::Id;
         }
+        // A server that knows PSKs alone refuses the full handshake.
+        let goes_on = first.attempt.as_ref().err().is_none_or(is_about_the_full_handshake);
         let resumed = resumed.or_else(|| {
-            let offer = sessions.take_offer(asked, visitor.clock.now(), early)?;
+            let offer = sessions.take_offer(asked, visitor.clock.now(), early).filter(|_| goes_on)?;
             Some(self.visit(visitor, config, asked, offer))
         });
         let second = resumed.map(|visit| {
@@ -181,11 +184,24 @@ impl Observation {
         });
         self.left.sessions.extend(sessions.into_sessions());
         self.left.at = visitor.clock.now();
-        let (second, failure) = match second.transpose() {
-            Ok(second) => (second, None),
-            Err(failure) => (None, Some(failure)),
+        self.add(asked, first.attempt, second)
+    }
+
+    /// What was observed, if anything was; a full handshake may be missing where the other one stands for itself.
+    fn add(&mut self, asked: Asked, full: Attempt, second: Option<Attempt>) -> Result<(), Failure> {
+        let (full, missing) = apart(full);
+        let (second, failure) = second.map(apart).unwrap_or_default();
+        let failure = match missing {
+            Some(missing) if second.is_some() && is_about_the_full_handshake(&missing) => {
+                let why = format!("A full {} handshake is not shown: {missing}", asked.tls);
+                self.document.warnings.push(why);
+                None
+            }
+            missing => failure.or(missing),
         };
-        self.document.traces.push(Trace::new(asked, first.into(), second.map(Into::into)));
+        if full.is_some() || second.is_some() {
+            self.document.traces.push(Trace::new(asked, full, second));
+        }
         failure.map_or(Ok(()), Err)
     }
 
@@ -212,6 +228,19 @@ impl Observation {
         self.recordings.extend(visit.recording.take());
         visit
     }
+}
+
+/// What was observed, and why nothing was.
+fn apart(attempt: Attempt) -> (Option<TracedConnection>, Option<Failure>) {
+    match attempt {
+        Ok(sample) => (Some(sample.into()), None),
+        Err(failure) => (None, Some(failure)),
+    }
+}
+
+/// Whether a handshake without a certificate may do better.
+fn is_about_the_full_handshake(failure: &Failure) -> bool {
+    matches!(failure.class, FailureClass::Tls | FailureClass::Certificate)
 }
 
 /// Whether another version may do better.

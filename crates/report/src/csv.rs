@@ -34,7 +34,7 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(["tls", "connection", "kind", "at_ns", "direction", "message", "size", "encrypted", "skipped"])?;
     for trace in &document.traces {
-        let connections = [("first", Some(&trace.full)), ("second", trace.resumed.as_ref())];
+        let connections = [("first", trace.full.as_ref()), ("second", trace.resumed.as_ref())];
         for (name, connection) in connections.into_iter().filter_map(|(name, it)| Some((name, it?))) {
             for (index, event) in connection.events.iter().enumerate() {
                 let skipped = name == "first" && trace.skipped.iter().any(|skipped| skipped.index == index);

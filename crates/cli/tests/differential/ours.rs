@@ -27,7 +27,10 @@ pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Visits {
     let document: Option<TraceDocument> =
         fs::read_to_string(json.path()).ok().and_then(|text| serde_json::from_str(&text).ok());
     match document.as_ref().and_then(|document| document.traces.first()) {
-        Some(trace) => Visits { first: completed(&trace.full), second: trace.resumed.as_ref().map(completed) },
+        Some(trace) => Visits {
+            first: trace.full.as_ref().map_or(Visit::Refused, completed),
+            second: trace.resumed.as_ref().map(completed),
+        },
         None => Visits { first: Visit::Refused, second: None },
     }
 }

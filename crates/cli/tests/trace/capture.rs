@@ -10,7 +10,7 @@ use reprise_trace::Direction;
 use reprise_trace::document::TraceDocument;
 
 use crate::harness::{Lab, Reprise};
-use crate::traced::{VERSIONS, handshake_messages, trace};
+use crate::traced::{VERSIONS, full, handshake_messages, trace};
 
 /// RFC 8446 §4 and RFC 5246 §7.4, by tshark's number for each.
 fn name(handshake_type: &str) -> &'static str {
@@ -67,7 +67,7 @@ fn seen_by_tshark(pcap: &Path, server: u16) -> BTreeMap<u16, (Vec<Message>, bool
 #[track_caller]
 fn assert_same(document: &TraceDocument, pcap: &Path, server: u16, case: &str) {
     let seen = seen_by_tshark(pcap, server);
-    let connections = document.traces.iter().flat_map(|trace| [Some(&trace.full), trace.resumed.as_ref()]);
+    let connections = document.traces.iter().flat_map(|trace| [trace.full.as_ref(), trace.resumed.as_ref()]);
     let connections: Vec<_> = connections.flatten().collect();
     assert_eq!(seen.len(), connections.len(), "{case}");
     for connection in connections {
@@ -161,7 +161,7 @@ fn tshark_reads_early_data_and_psks_without_a_key_exchange() {
     outcome.exits(0);
     // s_server's response has no length, so that tshark tells of it only once the connection has ended in its sight.
     let seen = seen_by_tshark(&pcap, server.address().port());
-    for connection in [&document.traces[0].full, document.traces[0].resumed.as_ref().unwrap()] {
+    for connection in [full(&document.traces[0]), document.traces[0].resumed.as_ref().unwrap()] {
         assert_eq!(seen.get(&connection.local_port).unwrap().0, handshake_messages(connection));
     }
 }

@@ -5,7 +5,7 @@ use reprise_lab::{ClientAuth, KeyKind, Resumption};
 use reprise_trace::ClientAuthentication;
 
 use crate::harness::{DEADLINE, Lab};
-use crate::traced::{VERSIONS, messages, only, skipped, trace};
+use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
 
 const RELIES: &str = "it relies on the authentication that the session inherits from the full handshake";
 
@@ -24,7 +24,7 @@ fn a_server_that_resumes_relies_on_the_session() {
         let (outcome, document) = trace(&lab, server.address(), &arguments);
         let traced = only(&document);
         assert!(document.client_certificate_given);
-        assert_eq!(traced.full.outcome.client_authentication, ClientAuthentication::Sent);
+        assert_eq!(full(traced).outcome.client_authentication, ClientAuthentication::Sent);
         let resumed = traced.resumed.as_ref().unwrap();
         assert_eq!(resumed.outcome.client_authentication, ClientAuthentication::NotRequested);
         let mutual = match version {
@@ -32,7 +32,7 @@ fn a_server_that_resumes_relies_on_the_session() {
             reprise_trace::Version::Tls13 => ["<(CertificateRequest)", ">(Certificate)", ">(CertificateVerify)"],
         };
         for message in mutual {
-            assert!(messages(traced.full.handshake()).contains(&message.to_owned()), "{tls}: {message}");
+            assert!(messages(full(traced).handshake()).contains(&message.to_owned()), "{tls}: {message}");
             assert!(skipped(traced).contains(&message.to_owned()), "{tls}: {message}");
         }
         outcome.exits(0).shows(&["The client: in the full handshake the server asked for its certificate", RELIES]);
@@ -67,7 +67,7 @@ fn a_certificate_that_nobody_asks_for_is_told() {
     let server = lab.server(Resumption::Ticket);
     let arguments = ["--cert", client.certificate.to_str().unwrap(), "--key", client.key.to_str().unwrap()];
     let (outcome, document) = trace(&lab, server.address(), &arguments);
-    assert_eq!(only(&document).full.outcome.client_authentication, ClientAuthentication::NotRequested);
+    assert_eq!(full(only(&document)).outcome.client_authentication, ClientAuthentication::NotRequested);
     outcome.exits(0).shows(&["the server did not ask for one: none was sent"]);
 }
 
@@ -80,6 +80,6 @@ fn a_client_without_one_resumes_as_a_client_without_one() {
         config.resumption = Resumption::Ticket;
     });
     let (outcome, document) = trace(&lab, server.address(), &[""; 0]);
-    assert_eq!(only(&document).full.outcome.client_authentication, ClientAuthentication::RequestedNoneSent);
+    assert_eq!(full(only(&document)).outcome.client_authentication, ClientAuthentication::RequestedNoneSent);
     outcome.exits(0).shows(&["an empty Certificate went out", "a client without a certificate"]);
 }

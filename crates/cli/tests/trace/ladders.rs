@@ -4,7 +4,7 @@ use reprise_lab::{Resumption, Versions};
 use reprise_trace::{Direction, Event, Kind, Nanos, Verification, Version};
 
 use crate::harness::Lab;
-use crate::traced::{messages, only, skipped, trace};
+use crate::traced::{full, messages, only, skipped, trace};
 
 #[test]
 fn tls13_by_ticket_skips_the_servers_certificate() {
@@ -15,7 +15,7 @@ fn tls13_by_ticket_skips_the_servers_certificate() {
     let traced = only(&document);
     assert_eq!((traced.asked.tls, traced.asked.kind), (Version::Tls13, Kind::Ticket));
     assert_eq!(
-        messages(traced.full.handshake()),
+        messages(full(traced).handshake()),
         [
             ">ClientHello",
             "<ServerHello",
@@ -31,7 +31,7 @@ fn tls13_by_ticket_skips_the_servers_certificate() {
     assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
     let resumed = traced.resumed.as_ref().unwrap();
     assert_eq!((resumed.outcome.kind, resumed.outcome.verification), (Kind::Ticket, Verification::Inherited));
-    assert_eq!((traced.full.outcome.kind, traced.full.outcome.verification), (Kind::Full, Verification::Verified));
+    assert_eq!((full(traced).outcome.kind, full(traced).outcome.verification), (Kind::Full, Verification::Verified));
 
     assert!(!outcome.page.contains('\u{1b}'), "no escape sequences off a terminal");
     outcome.shows(&["⇐ Certificate skipped ⇐ Certificate", "the server's Certificate, CertificateVerify."]);
@@ -58,7 +58,7 @@ fn tls12_by_id_and_by_ticket_skips_the_key_exchange_and_turns_the_order_of_finis
             "{kind}"
         );
         assert_eq!(traced.resumed.as_ref().unwrap().outcome.kind, kind);
-        assert_eq!(messages(traced.full.handshake()).last().unwrap(), "<(Finished)");
+        assert_eq!(messages(full(traced).handshake()).last().unwrap(), "<(Finished)");
         outcome.shows(&["skipped ← Certificate", "skipped → ClientKeyExchange"]);
     }
 }
@@ -69,7 +69,7 @@ fn times_count_from_the_client_hello_and_never_run_backwards() {
     let server = lab.server(Resumption::Ticket);
     let (_, document) = trace(&lab, server.address(), &["--tls", "1.2,1.3"]);
     assert_eq!(document.traces.iter().map(|trace| trace.asked.tls).collect::<Vec<_>>(), [Version::Tls12, Version::Tls13]);
-    for connection in document.traces.iter().flat_map(|trace| [&trace.full, trace.resumed.as_ref().unwrap()]) {
+    for connection in document.traces.iter().flat_map(|trace| [full(trace), trace.resumed.as_ref().unwrap()]) {
         let times: Vec<Nanos> = connection.events.iter().map(|event| event.at).collect();
         assert_eq!(times.first(), Some(&Nanos(0)));
         assert!(times.is_sorted(), "{times:?}");
@@ -112,6 +112,6 @@ fn a_service_that_is_not_http_is_traced_without_a_request() {
     let (outcome, document) = trace(&lab, server.address(), &["--no-request"]);
     outcome.exits(0);
     let traced = only(&document);
-    assert!(traced.has_resumed() && traced.full.http_status.is_none());
-    assert!(!messages(&traced.full.events).contains(&">(application data)".to_owned()));
+    assert!(traced.has_resumed() && full(traced).http_status.is_none());
+    assert!(!messages(&full(traced).events).contains(&">(application data)".to_owned()));
 }

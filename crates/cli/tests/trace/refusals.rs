@@ -4,7 +4,7 @@ use reprise_lab::Resumption;
 use reprise_trace::Kind;
 
 use crate::harness::Lab;
-use crate::traced::{VERSIONS, messages, only, skipped, trace};
+use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
 
 #[test]
 fn a_refused_resumption_is_two_full_ladders_and_a_sentence() {
@@ -15,9 +15,9 @@ fn a_refused_resumption_is_two_full_ladders_and_a_sentence() {
         let outcome = outcome.exits(0);
         let traced = only(&document);
         let second = traced.resumed.as_ref().unwrap();
-        assert_eq!((traced.full.outcome.kind, second.outcome.kind), (Kind::Full, Kind::Full), "{tls}");
+        assert_eq!((full(traced).outcome.kind, second.outcome.kind), (Kind::Full, Kind::Full), "{tls}");
         assert!(second.outcome.session_offered && !traced.has_resumed());
-        assert_eq!(messages(traced.full.handshake()), messages(second.handshake()), "{tls}");
+        assert_eq!(messages(full(traced).handshake()), messages(second.handshake()), "{tls}");
         assert_eq!(skipped(traced), [""; 0]);
         assert!(!outcome.page.contains("skipped "), "{}", outcome.page);
         outcome.shows(&["ticket refused", "Refused: the second connection offered the ticket", "Nothing was skipped."]);

@@ -5,7 +5,7 @@ use reprise_lab::{EmbeddedServer, KeyKind, NamedGroup, Resumption};
 use reprise_trace::{EarlyData, Kind, PskMode, Version};
 
 use crate::harness::Lab;
-use crate::traced::{handshake_messages, messages, only, skipped, trace};
+use crate::traced::{full, handshake_messages, messages, only, skipped, trace};
 
 fn early_server(lab: &Lab, max_early_data: u32) -> EmbeddedServer {
     lab.server_with(|config| {
@@ -23,7 +23,7 @@ fn early_data_leaves_before_the_server_hello_and_its_end_is_told() {
     let traced = only(&document);
     let resumed = traced.resumed.as_ref().unwrap();
     assert_eq!((resumed.outcome.kind, resumed.outcome.early_data), (Kind::Early, Some(EarlyData::Accepted)));
-    assert_eq!((traced.full.max_early_data, resumed.round_trips), (Some(4096), 0));
+    assert_eq!((full(traced).max_early_data, resumed.round_trips), (Some(4096), 0));
     let all = messages(&resumed.events);
     let place = |name: &str| all.iter().position(|message| message == name).unwrap();
     assert!(place(">(application data)") < place("<ServerHello"));
@@ -81,13 +81,55 @@ fn an_external_psk_takes_the_place_of_certificates() {
 }
 
 #[test]
+fn a_server_that_knows_psks_alone_is_traced_without_a_full_handshake() {
+    reprise_lab::require!("openssl");
+    let lab = Lab::new();
+    let mut config = SServerConfig::new(Vec::new());
+    config.psk = Some(("device 7".to_owned(), "00112233".to_owned()));
+    let server = SServer::start(config).unwrap();
+    for named in [&[][..], &["--kind", "psk"], &["--tls", "1.3"]] {
+        let arguments = [&["--psk-identity", "device 7", "--psk-key", "00112233"], named].concat();
+        let (outcome, document) = trace(&lab, server.address(), &arguments);
+        let outcome = outcome.exits(0).silently();
+        let traced = only(&document);
+        assert!(traced.full.is_none() && traced.has_resumed() && traced.skipped.is_empty(), "{named:?}");
+        assert!(messages(&traced.resumed.as_ref().unwrap().events).contains(&"<(EncryptedExtensions)".to_owned()));
+        outcome.shows(&[
+            "by external PSK",
+            "There is no full handshake to compare it with",
+            "it sent no certificate, and only its Finished proves that it knows the PSK",
+            "A full TLS 1.3 handshake is not shown: the server refused with the alert handshake_failure",
+        ]);
+    }
+    // Which of the two the server does not like is the PSK's own failure.
+    let wrong = ["--tls", "1.3", "--psk-identity", "device 7", "--psk-key", "44"];
+    let (outcome, document) = trace(&lab, server.address(), &wrong);
+    outcome.exits(3).says(&["the PSK's binder does not verify", "--psk-key and --psk-hash"]);
+    assert!(document.traces.is_empty());
+}
+
+/// Its certificate is another by now, or the roots are: a session says nothing of that.
+#[test]
+fn a_session_that_is_taken_is_shown_though_the_full_handshake_fails() {
+    let (lab, stranger) = (Lab::new(), Lab::new());
+    let server = lab.server(Resumption::Ticket);
+    let file = lab.path("sessions");
+    let (outcome, _) = trace(&lab, server.address(), &["--session-out", file.to_str().unwrap()]);
+    outcome.exits(0);
+    let (outcome, document) = trace(&stranger, server.address(), &["--session-in", file.to_str().unwrap()]);
+    let outcome =
+        outcome.exits(0).shows(&["resumed by ticket", "A full TLS 1.3 handshake is not shown", "signed by no trusted root"]);
+    assert!(only(&document).full.is_none() && only(&document).has_resumed(), "{}", outcome.page);
+}
+
+#[test]
 fn the_hybrid_group_makes_both_hellos_grow() {
     let lab = Lab::new();
     let server = lab.server_with(|config| config.groups = vec![NamedGroup::X25519MLKEM768, NamedGroup::X25519]);
     let hellos = |groups: &str| {
         let (outcome, document) = trace(&lab, server.address(), &["--tls", "1.3", "--groups", groups]);
         outcome.exits(0);
-        let messages = handshake_messages(&only(&document).full);
+        let messages = handshake_messages(full(only(&document)));
         ["ClientHello", "ServerHello"].map(|name| messages.iter().find(|message| message.1 == name).unwrap().2)
     };
     let [[client, server], [hybrid_client, hybrid_server]] = [hellos("x25519"), hellos("X25519MLKEM768")];
@@ -114,7 +156,7 @@ fn a_session_of_another_process_is_offered_first_and_the_full_handshake_follows(
         assert!(traced.has_resumed(), "{kind} under {tls}");
         let resumed = traced.resumed.as_ref().unwrap().local_port;
         let ports: Vec<u16> = server.accounts().iter().map(|account| account.peer_port).collect();
-        assert_eq!(ports[ports.len() - 2..], [resumed, traced.full.local_port], "the saved one first");
+        assert_eq!(ports[ports.len() - 2..], [resumed, full(traced).local_port], "the saved one first");
         assert_eq!(document.first_connection.map(|first| first.local_port), Some(resumed));
         outcome.shows(&["This process's first connection offered a TLS"]);
     }

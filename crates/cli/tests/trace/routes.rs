@@ -6,12 +6,12 @@ use reprise_trace::Kind;
 use reprise_trace::document::{Trace, TracedConnection};
 
 use crate::harness::{DEADLINE, Gate, Lab, hears, nginx_listening, says};
-use crate::traced::{only, trace};
+use crate::traced::{full, only, trace};
 
 /// A full connection and one that a ticket resumed.
 #[track_caller]
 fn both(traced: &Trace) -> [&TracedConnection; 2] {
-    let both = [&traced.full, traced.resumed.as_ref().unwrap()];
+    let both = [full(traced), traced.resumed.as_ref().unwrap()];
     assert_eq!(both.map(|connection| connection.outcome.kind), [Kind::Full, Kind::Ticket]);
     both
 }

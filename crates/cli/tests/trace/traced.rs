@@ -36,10 +36,15 @@ pub(crate) fn messages(events: &[Event]) -> Vec<String> {
     events.iter().map(message).collect()
 }
 
+/// The connection that offered nothing.
+pub(crate) fn full(trace: &Trace) -> &TracedConnection {
+    trace.full.as_ref().unwrap()
+}
+
 /// The skipped ones, in the same words.
 pub(crate) fn skipped(trace: &Trace) -> Vec<String> {
     let events: Vec<Event> =
-        trace.skipped.iter().map(|skipped| trace.full.events.get(skipped.index).unwrap().clone()).collect();
+        trace.skipped.iter().map(|skipped| full(trace).events.get(skipped.index).unwrap().clone()).collect();
     for (event, skipped) in events.iter().zip(&trace.skipped) {
         assert_eq!((&event.what, event.direction, event.size), (&skipped.what, skipped.direction, skipped.size));
     }

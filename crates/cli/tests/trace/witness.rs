@@ -5,7 +5,7 @@ use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::Kind;
 
 use crate::harness::{DEADLINE, Lab};
-use crate::traced::trace;
+use crate::traced::{full, trace};
 
 #[test]
 fn nginx_agrees_on_each_connection() {
@@ -21,7 +21,7 @@ fn nginx_agrees_on_each_connection() {
         let accounts = nginx.accounts_when(2, DEADLINE).unwrap();
         assert_eq!(accounts.len(), 2, "{kind} under TLS {tls}: two connections and no more");
         let [traced] = document.traces.as_slice() else { panic!("{kind} under TLS {tls}") };
-        for connection in [&traced.full, traced.resumed.as_ref().unwrap()] {
+        for connection in [full(traced), traced.resumed.as_ref().unwrap()] {
             let account = accounts.iter().find(|account| account.client_port == connection.local_port).unwrap();
             assert_eq!(account.resumed, connection.outcome.kind != Kind::Full, "{kind} under TLS {tls}");
             assert_eq!(account.version, format!("TLSv{tls}"));

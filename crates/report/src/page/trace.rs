@@ -39,7 +39,7 @@ const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times co
     the messages. One connection each, the first of a cold process: reprise measure has the statistics.";
 
 fn connections(trace: &Trace) -> impl Iterator<Item = &TracedConnection> {
-    std::iter::once(&trace.full).chain(&trace.resumed)
+    trace.full.iter().chain(&trace.resumed)
 }
 
 /// One unit for all the times of a trace.
@@ -79,14 +79,11 @@ fn figures(trace: &Trace, unit: Unit) -> Table {
         Column::figures("sent", "bytes"),
         Column::figures("received", "bytes"),
     ];
-    let mut drafts = vec![Some(row(&trace.full, "full", unit))];
-    if let Some(second) = &trace.resumed {
-        drafts.push(Some(row(second, &words::name_of_second(trace), unit)));
-        if trace.has_resumed() {
-            drafts.push(Some(savings(&trace.full, second, unit)));
-        }
-    }
-    Table::of_drafts(columns, drafts)
+    let full = trace.full.as_ref().map(|full| row(full, "full", unit));
+    let second = trace.resumed.as_ref().map(|second| row(second, &words::name_of_second(trace), unit));
+    let both = trace.full.as_ref().zip(trace.resumed.as_ref()).filter(|_| trace.has_resumed());
+    let savings = both.map(|(full, second)| savings(full, second, unit));
+    Table::of_drafts(columns, [full, second, savings].into_iter().flatten().map(Some).collect())
 }
 
 fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {

@@ -44,18 +44,20 @@ impl TraceDocument {
 pub struct Trace {
     /// What the second connection was made for; where the server gave nothing to offer, what the first hoped for.
     pub asked: Asked,
-    /// The first connection.
-    pub full: TracedConnection,
-    /// The second; null where the server gave nothing to offer, or where it failed. Its outcome says whether it resumed.
+    /// The connection that offered nothing; null where none came about, as with a server that knows PSKs alone.
+    pub full: Option<TracedConnection>,
+    /// The one that offered something; null where there was nothing to offer, or where it failed. Its outcome says whether it
+    /// resumed.
     pub resumed: Option<TracedConnection>,
-    /// The messages of the first handshake that the second did without, by comparison of what was observed on both.
+    /// The messages of the full handshake that the other did without, by comparison of what was observed on both.
     pub skipped: Vec<SkippedMessage>,
 }
 
 impl Trace {
     /// Puts two connections side by side.
-    pub fn new(asked: Asked, full: TracedConnection, resumed: Option<TracedConnection>) -> Self {
-        let skipped = resumed.as_ref().map(|resumed| skipped(&full, resumed)).unwrap_or_default();
+    pub fn new(asked: Asked, full: Option<TracedConnection>, resumed: Option<TracedConnection>) -> Self {
+        let both = full.as_ref().zip(resumed.as_ref());
+        let skipped = both.map(|(full, resumed)| skipped(full, resumed)).unwrap_or_default();
         Self { asked, full, resumed, skipped }
     }
 
@@ -227,7 +229,7 @@ mod tests {
     fn names(full: &[&'static str], resumed: &[&'static str]) -> Vec<String> {
         let trace = Trace::new(
             Asked { tls: Version::Tls12, kind: Kind::Id },
-            connection(Kind::Full, full),
+            Some(connection(Kind::Full, full)),
             Some(connection(Kind::Id, resumed)),
         );
         trace.skipped.iter().map(|skipped| skipped.what.name().to_owned()).collect()

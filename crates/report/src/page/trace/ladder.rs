@@ -50,15 +50,17 @@ pub(crate) struct Message {
 impl Ladder {
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
         let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
-        let mut titles = vec!["full".to_owned()];
-        let (handshake, rest) = steps(&trace.full, &skipped);
-        let (mut rungs, after) = match &trace.resumed {
-            Some(second) => {
-                titles.push(words::name_of_second(trace));
-                let (second_handshake, second_rest) = steps(second, &HashSet::new());
-                (side_by_side(&handshake, &second_handshake, unit), side_by_side(&rest, &second_rest, unit))
+        let first = trace.full.as_ref().map(|full| ("full".to_owned(), steps(full, &skipped)));
+        let second = trace.resumed.as_ref().map(|second| (words::name_of_second(trace), steps(second, &HashSet::new())));
+        let (titles, (mut rungs, after)) = match (first, second) {
+            (Some((full, (handshake, rest))), Some((resumed, (second_handshake, second_rest)))) => {
+                let rungs = side_by_side(&handshake, &second_handshake, unit);
+                (vec![full, resumed], (rungs, side_by_side(&rest, &second_rest, unit)))
             }
-            None => (alone(&handshake, unit), alone(&rest, unit)),
+            (Some((title, (handshake, rest))), None) | (None, Some((title, (handshake, rest)))) => {
+                (vec![title], (alone(&handshake, unit), alone(&rest, unit)))
+            }
+            (None, None) => Default::default(),
         };
         if !after.is_empty() {
             rungs.push(Rung::HandshakeEnd);

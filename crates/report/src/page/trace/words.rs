@@ -22,7 +22,7 @@ pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
     if let Some(second) = &trace.resumed {
         sentences.extend(about_early_data(trace).map(str::to_owned));
         sentences.extend(about_the_server(trace, second));
-        sentences.extend(about_secrecy(second));
+        sentences.extend(about_secrecy(trace, second));
     }
     sentences.extend(about_the_client(document, trace));
     sentences.extend(about_tickets(document, trace));
@@ -41,10 +41,11 @@ fn about_tickets(document: &TraceDocument, trace: &Trace) -> Option<String> {
         Some(promised) => format!("{} came, {promised} promised", connection.outcome.tickets),
         None => format!("{} came, and the server did not answer the request", connection.outcome.tickets),
     };
+    let full = trace.full.as_ref()?;
     let second = trace.resumed.as_ref().map(|second| format!(" On the second, {resumption} were: {}.", given(second)));
     Some(format!(
         "Tickets: on the first connection {new_session} were asked for (RFC 9149): {}.{}",
-        given(&trace.full),
+        given(full),
         second.unwrap_or_default()
     ))
 }
@@ -54,7 +55,7 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
     if trace.resumed.is_none() {
         return match (gave_something(trace), trace.asked.tls, trace.asked.kind) {
             (true, ..) => format!("The server gave a {means}; the connection that offered it did not complete."),
-            (_, Version::Tls12, Kind::Ticket) if trace.full.outcome.session_id_given => {
+            (_, Version::Tls12, Kind::Ticket) if trace.full.as_ref().is_some_and(|full| full.outcome.session_id_given) => {
                 "The server gave no ticket, though a session ID: --kind id traces a resumption with that.".to_owned()
             }
             (_, Version::Tls12, Kind::Ticket) => {
@@ -78,13 +79,16 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
         };
         return format!("Refused: {offered}, and the server answered with a full handshake.{skipped}");
     }
-    let handshake = trace.full.handshake();
+    let done = if trace.asked.kind == Kind::Psk { "By external PSK" } else { "Resumed" };
+    let Some(full) = &trace.full else {
+        return format!("{done}. There is no full handshake to compare it with.");
+    };
+    let handshake = full.handshake();
     let all: u64 = handshake.iter().map(|event| event.size.0).fold(0, u64::saturating_add);
     let skipped: u64 = trace.skipped.iter().map(|skipped| skipped.size.0).fold(0, u64::saturating_add);
     let by_whom = [("the server's", Direction::Received), ("the client's", Direction::Sent)];
     let names: Vec<String> =
         by_whom.iter().filter_map(|(whose, direction)| Some(format!("{whose} {}", names(trace, *direction)?))).collect();
-    let done = if trace.asked.kind == Kind::Psk { "By external PSK" } else { "Resumed" };
     match trace.skipped.len() {
         0 => format!("{done}, and no message was skipped."),
         count => format!(
@@ -112,7 +116,9 @@ fn about_early_data(trace: &Trace) -> Option<&'static str> {
             "Early data: the request left with the ClientHello, and the server skipped it (RFC 8446, section 4.2.10). It was sent \
              again after the handshake."
         }
-        None if trace.full.max_early_data.is_some() => "Early data: the ticket allows less than the request has bytes.",
+        None if trace.full.as_ref().is_none_or(|full| full.max_early_data.is_some()) => {
+            "Early data: the ticket allows less than the request has bytes."
+        }
         None => {
             "Early data: the tickets of the first connection allow none, so none was sent. nginx: ssl_early_data on; HAProxy: \
              allow-0rtt."
@@ -128,25 +134,30 @@ fn names(trace: &Trace, direction: Direction) -> Option<String> {
 }
 
 fn gave_something(trace: &Trace) -> bool {
-    match trace.asked.kind {
-        Kind::Id => trace.full.outcome.session_id_given,
-        _ => trace.full.outcome.tickets > 0,
-    }
+    trace.full.as_ref().is_some_and(|full| match trace.asked.kind {
+        Kind::Id => full.outcome.session_id_given,
+        _ => full.outcome.tickets > 0,
+    })
 }
 
 fn about_the_server(trace: &Trace, second: &TracedConnection) -> Option<String> {
     if second.outcome.verification != Verification::Inherited {
         return None;
     }
-    let first = match trace.full.outcome.verification {
+    let (one, secret) = match second.outcome.kind {
+        Kind::Psk => ("second", "PSK"),
+        _ => ("resumed one", "session's secret"),
+    };
+    let Some(full) = &trace.full else {
+        return Some(format!(
+            "The server: it sent no certificate, and only its Finished proves that it knows the {secret}."
+        ));
+    };
+    let first = match full.outcome.verification {
         Verification::Verified => "its certificate was verified",
         Verification::ChainSkipped => "its signature was checked and its chain, on request, was not",
         Verification::SignatureUnverified => "on request, nothing of its certificate was verified",
         Verification::Inherited => return None,
-    };
-    let (one, secret) = match second.outcome.kind {
-        Kind::Psk => ("second", "PSK"),
-        _ => ("resumed one", "session's secret"),
     };
     Some(format!(
         "The server: in the full handshake {first}; in the {one} it sent none, and only its Finished proves that it knows the \
@@ -155,16 +166,18 @@ fn about_the_server(trace: &Trace, second: &TracedConnection) -> Option<String> 
 }
 
 /// RFC 8446 §2.2: with psk_ke there is no forward secrecy.
-fn about_secrecy(second: &TracedConnection) -> Option<String> {
+fn about_secrecy(trace: &Trace, second: &TracedConnection) -> Option<String> {
     (second.outcome.psk_mode == Some(PskMode::PskKe)).then(|| {
-        "The keys of the second connection come from the PSK alone (psk_ke): no key share came back, and whoever learns the PSK \
-         later can read what was recorded."
-            .to_owned()
+        let which = if trace.full.is_some() { "second connection" } else { "connection" };
+        format!(
+            "The keys of the {which} come from the PSK alone (psk_ke): no key share came back, and whoever learns the PSK later \
+             can read what was recorded."
+        )
     })
 }
 
 fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
-    let first = trace.full.outcome.client_authentication;
+    let first = trace.full.as_ref()?.outcome.client_authentication;
     let second = trace.resumed.as_ref().map(|second| second.outcome.client_authentication);
     let in_first = match first {
         ClientAuthentication::Sent => {
