@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
 use reprise_trace::document::{AllConnections, Target as TargetRecord, TicketRequest};
 use reprise_trace::{Asked, Failure, Kind, Outcome, Version};
 use rustls_pki_types::ServerName as PkiName;
 
+use crate::addresses::Addresses;
 use crate::application::Application;
 use crate::clock::Clock;
 use crate::discover::count;
@@ -22,9 +22,6 @@ use crate::sessions::{full, version_of};
 use crate::socket::Dialer;
 use crate::target::Target;
 use crate::visit::Visitor;
-
-/// How long the first of several addresses is given before the next is tried.
-const HAPPY: Duration = Duration::from_secs(1);
 
 /// The target as a document tells it; its address is not known yet.
 pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {
@@ -46,67 +43,41 @@ pub(crate) fn ticket_request(options: &Options) -> Option<TicketRequest> {
     Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
 }
 
-/// Finds out the addresses. The first that answers is kept, as every client does, and the measurement stays with it.
+/// Finds out the addresses.
 pub(crate) fn route(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Route, Failure> {
     let mut names = Vec::new();
-    let proxy = options.proxy.clone();
-    let target_address = match options.resolve.or_else(|| target.address()) {
-        Some(address) => Some(SocketAddr::new(address, target.port)),
-        None if proxy.as_ref().is_some_and(Proxy::resolves_names) => None,
-        None => {
-            names.push((target.host.clone(), target.port));
-            // Through a proxy, its reach counts and not ours.
-            let is_probed = proxy.is_none();
-            Some(find(&target.host, target.port, is_probed, options.timeout, interrupt)?)
-        }
+    let mut find = |host: &str, port: u16| -> Result<Addresses, Failure> {
+        names.push((host.to_owned(), port));
+        let (addresses, _) = resolver::resolve(host, port, options.timeout, interrupt)?;
+        let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, port));
+        Addresses::of(addresses).ok_or_else(failure::interrupted)
     };
-    let address = match (&proxy, target_address) {
-        (Some(proxy), _) => match proxy.host.parse::<IpAddr>() {
-            Ok(address) => SocketAddr::new(address, proxy.port),
-            Err(_) => {
-                names.push((proxy.host.clone(), proxy.port));
-                find(&proxy.host, proxy.port, true, options.timeout, interrupt)?
-            }
-        },
-        (None, Some(address)) => address,
-        // Without a proxy the address is known by now, or resolving has failed.
-        (None, None) => return Err(failure::interrupted()),
+    let proxy = options.proxy.clone();
+    let of_target = match options.resolve.or_else(|| target.address()) {
+        Some(address) => Addresses::of([SocketAddr::new(address, target.port)]),
+        None if proxy.as_ref().is_some_and(Proxy::resolves_names) => None,
+        None => Some(find(&target.host, target.port)?),
+    };
+    let (addresses, target_behind_proxy) = match &proxy {
+        Some(proxy) => {
+            let addresses = match proxy.host.parse::<IpAddr>() {
+                Ok(address) => Addresses::of([SocketAddr::new(address, proxy.port)]),
+                Err(_) => Some(find(&proxy.host, proxy.port)?),
+            };
+            // Behind a proxy, its reach counts and not ours.
+            (addresses, of_target.map(|addresses| addresses.current()))
+        }
+        None => (of_target, None),
     };
     Ok(Route {
-        address,
+        addresses: addresses.ok_or_else(failure::interrupted)?,
         names,
-        target_address,
+        target_behind_proxy,
         target: target.clone(),
         proxy,
         proxy_protocol: options.proxy_protocol,
         starttls: options.starttls,
     })
-}
-
-/// The address of a name: where there are several and `is_probed`, the first that answers.
-fn find(host: &str, port: u16, is_probed: bool, timeout: Duration, interrupt: &Interrupt) -> Result<SocketAddr, Failure> {
-    let (addresses, _) = resolver::resolve(host, port, timeout, interrupt)?;
-    let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
-    let answering = if is_probed { first_that_answers(&addresses, timeout, interrupt)? } else { None };
-    answering.or(addresses.first().copied()).ok_or_else(failure::interrupted)
-}
-
-/// Of several; a single one is not asked.
-fn first_that_answers(
-    addresses: &[SocketAddr],
-    timeout: Duration,
-    interrupt: &Interrupt,
-) -> Result<Option<SocketAddr>, Failure> {
-    for address in addresses.iter().filter(|_| addresses.len() > 1) {
-        // There may be many, and each that is silent takes its time.
-        if interrupt.is_raised() {
-            return Err(failure::interrupted());
-        }
-        if std::net::TcpStream::connect_timeout(address, timeout.min(HAPPY)).is_ok() {
-            return Ok(Some(*address));
-        }
-    }
-    Ok(None)
 }
 
 /// Who makes the connections.
@@ -228,25 +199,5 @@ fn publishable(path: &str) -> String {
     match path.split_once('?') {
         Some((path, _)) => format!("{path}?<hidden>"),
         None => path.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-
-    use super::*;
-
-    #[test]
-    fn the_first_address_that_answers_is_kept_and_ctrl_c_ends_the_search() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let answers = listener.local_addr().unwrap();
-        // Nobody listens there.
-        let refuses: SocketAddr = "127.0.0.1:1".parse().unwrap();
-        let interrupt = Interrupt::default();
-        let first = |interrupt| first_that_answers(&[refuses, answers], Duration::from_secs(10), interrupt);
-        assert_eq!(first(&interrupt), Ok(Some(answers)));
-        interrupt.raise();
-        assert_eq!(first(&interrupt).unwrap_err().name, "interrupted");
     }
 }

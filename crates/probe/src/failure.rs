@@ -38,6 +38,15 @@ pub(crate) fn connect(address: SocketAddr, error: &io::Error) -> Failure {
     }
 }
 
+/// The failures of all the addresses of a name, in the order in which they were tried.
+pub(crate) fn of_each_address(failures: Vec<Failure>) -> Failure {
+    let messages: Vec<&str> = failures.iter().map(|failure| failure.message.as_str()).collect();
+    let message = messages.join("; ");
+    // The first address is the one that the system prefers.
+    let first = failures.into_iter().next().unwrap_or_else(interrupted);
+    Failure { message, ..first }
+}
+
 /// A timeout while `waiting_for` something.
 pub(crate) fn timed_out(class: FailureClass, waiting_for: &str, timeout: Duration) -> Failure {
     Failure {

@@ -6,6 +6,7 @@
 //!
 //! [`trace()`] makes one connection of each kind and keeps what every one of its messages was.
 
+mod addresses;
 mod application;
 mod approach;
 mod call;

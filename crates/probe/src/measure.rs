@@ -3,7 +3,7 @@
 use reprise_trace::document::{AllConnections, MeasureDocument, Provenance};
 use reprise_trace::{Failure, FailureClass, Kind, PskMode};
 
-use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
+use crate::approach::{self, Configs, configs, recognise, record, ticket_request, visitor};
 use crate::discover::{Discovery, Offering, discover};
 use crate::failure;
 use crate::interrupt::Interrupt;
@@ -86,10 +86,20 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         let route = approach::route(target, options, interrupt)?;
-        self.document.target.address = route.target_address.map(|address| address.ip().to_string());
         let mut visitor = visitor(target, options, route, interrupt)?;
-        let configs = configs(target, options)?;
+        let ended = self.visit_all(&mut visitor, configs(target, options)?, options, observer);
+        // Known now: of several addresses, the first that answered.
+        self.document.target.address = visitor.route.target_address().map(|address| address.ip().to_string());
+        ended
+    }
 
+    fn visit_all(
+        &mut self,
+        visitor: &mut Visitor,
+        configs: Configs,
+        options: &Options,
+        observer: &dyn Observer,
+    ) -> Result<(), Failure> {
         let survey = configs.survey.clone();
         // What a session of another process is of is known: its connection is to be this one's first.
         let loaded = |(version, config): &_| Offering::of_loaded(*version, config, &options.sessions);
@@ -99,7 +109,7 @@ impl Campaign {
         let mut discovery = match options.kinds.as_slice() {
             // Whether it is taken is what is measured, and nothing has to be found out before.
             [Kind::Psk] => Discovery::of_psk(unknown),
-            _ => discover(&mut visitor, unknown, &mut self.all),
+            _ => discover(visitor, unknown, &mut self.all),
         };
         discovery.offerings.extend(loaded);
         discovery.offerings.sort_by_key(|offering| offering.version);
@@ -109,7 +119,7 @@ impl Campaign {
             let first = discovery.failures.into_iter().next();
             let failure = first.map(|(version, failure)| failure::of_version(version, &options.groups, failure));
             let failure = failure.unwrap_or_else(failure::interrupted);
-            let failure = recognise(&mut visitor, &survey, failure, &mut self.all);
+            let failure = recognise(visitor, &survey, failure, &mut self.all);
             return Err(if options.psk.is_some() { failure::of_full_beside_psk(failure) } else { failure });
         }
         for (version, failure) in &discovery.failures {
@@ -127,7 +137,7 @@ impl Campaign {
         let mut plan = Plan::of(offerings, kinds, options.psk.as_ref(), visitor.early_data());
         self.runs = plan.lanes.iter().map(|lane| Attempts { asked: lane.asked, rounds: Vec::new() }).collect();
         self.cut_short = true;
-        let made = self.make_connections(&mut visitor, &mut plan.lanes, options.count, observer);
+        let made = self.make_connections(visitor, &mut plan.lanes, options.count, observer);
         self.left.sessions = plan.into_sessions();
         self.left.at = visitor.clock.now();
         made?;

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use reprise_trace::{Failure, Nanos, Phases};
 
+use crate::addresses::Addresses;
 use crate::clock::Clock;
 use crate::dialogue::{Correspondent, Dialogue};
 use crate::failure;
@@ -29,11 +30,11 @@ pub use proxy_protocol::ProxyProtocol;
 /// How every connection to one target is made.
 pub(crate) struct Route {
     /// Where TCP connects to: the target, or the proxy.
-    pub(crate) address: SocketAddr,
+    pub(crate) addresses: Addresses,
     /// The names to resolve before each connection; none where everything is an address.
     pub(crate) names: Vec<(String, u16)>,
-    /// The target's address, where it is this machine that finds it out.
-    pub(crate) target_address: Option<SocketAddr>,
+    /// The target's address, where a proxy leads to it and it is this machine that finds it out.
+    pub(crate) target_behind_proxy: Option<SocketAddr>,
     pub(crate) target: Target,
     pub(crate) proxy: Option<Proxy>,
     pub(crate) proxy_protocol: Option<ProxyProtocol>,
@@ -44,6 +45,14 @@ impl Route {
     /// Whether the service asks for TLS in the clear, and may say more there.
     pub(crate) fn begins_in_the_clear(&self) -> bool {
         self.starttls.is_some()
+    }
+
+    /// The target's address, as far as this machine knows it.
+    pub(crate) fn target_address(&self) -> Option<SocketAddr> {
+        match self.proxy {
+            Some(_) => self.target_behind_proxy,
+            None => Some(self.addresses.current()),
+        }
     }
 
     /// Whether there is anything between connecting and TLS.
@@ -63,7 +72,7 @@ impl Route {
         if self.is_direct() {
             return Ok(0);
         }
-        let socket_error = |error| failure::connect(self.address, &error);
+        let socket_error = |error| failure::connect(self.addresses.current(), &error);
         let client = stream.local_address().map_err(socket_error)?;
         let mut dialogue = Dialogue::new(stream, timeout);
         let timed = |stage: &mut dyn FnMut() -> Result<(), Failure>| -> Result<Option<Nanos>, Failure> {
@@ -72,10 +81,10 @@ impl Route {
             Ok(Some(clock.now() - begun))
         };
         if let Some(proxy) = &self.proxy {
-            phases.proxy = timed(&mut || proxy.ask_for(&mut dialogue, &self.target, self.target_address))?;
+            phases.proxy = timed(&mut || proxy.ask_for(&mut dialogue, &self.target, self.target_address()))?;
         }
         if let Some(version) = self.proxy_protocol {
-            dialogue.tell(&version.header(client, self.target_address))?;
+            dialogue.tell(&version.header(client, self.target_address()))?;
         }
         if let Some(starttls) = self.starttls {
             let introduction = Introduction { host: self.target.host.clone(), client: client.ip() };
@@ -87,7 +96,7 @@ impl Route {
 
     /// What a failure to connect says of the other end.
     pub(crate) fn connect_failure(&self, error: &std::io::Error) -> Failure {
-        let failure = failure::connect(self.address, error);
+        let failure = failure::connect(self.addresses.current(), error);
         match &self.proxy {
             Some(_) => Failure { message: failure.message.replacen("connect to", "connect to the proxy", 1), ..failure },
             None => failure,

@@ -10,7 +10,7 @@ use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace
 use reprise_trace::{Asked, Attempt, Failure, FailureClass, Kind, Nanos, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::approach::{self, configs, recognise, record, ticket_request, visitor};
+use crate::approach::{self, Configs, configs, recognise, record, ticket_request, visitor};
 use crate::failure;
 use crate::interrupt::Interrupt;
 use crate::lane::age;
@@ -92,19 +92,23 @@ impl Observation {
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         let route = approach::route(target, options, interrupt)?;
-        self.document.target.address = route.target_address.map(|address| address.ip().to_string());
         let mut visitor = visitor(target, options, route, interrupt)?;
         visitor.records = captures;
         self.origin_unix_ns = unix_ns().saturating_sub(visitor.clock.now().0);
-        let kind = options.kinds.first().copied();
-        let configs = configs(target, options)?;
+        let ended = self.trace_all(&mut visitor, &configs(target, options)?, options);
+        // Known now: of several addresses, the first that answered.
+        self.document.target.address = visitor.route.target_address().map(|address| address.ip().to_string());
+        ended
+    }
 
+    fn trace_all(&mut self, visitor: &mut Visitor, configs: &Configs, options: &Options) -> Result<(), Failure> {
+        let kind = options.kinds.first().copied();
         if !options.versions.is_empty() {
             for (version, config) in &configs.by_version {
-                let traced = self.trace(&mut visitor, *version, config, kind, options.psk.as_ref());
+                let traced = self.trace(visitor, *version, config, kind, options.psk.as_ref());
                 traced.map_err(|failure| {
                     let failure = failure::of_version(*version, &options.groups, failure);
-                    recognise(&mut visitor, &configs.survey, failure, &mut unaccounted())
+                    recognise(visitor, &configs.survey, failure, &mut unaccounted())
                 })?;
             }
             return Ok(());
@@ -114,7 +118,7 @@ impl Observation {
             if kind.is_some_and(|kind| !kind.exists_under(*version)) {
                 continue;
             }
-            match self.trace(&mut visitor, *version, config, kind, options.psk.as_ref()) {
+            match self.trace(visitor, *version, config, kind, options.psk.as_ref()) {
                 Err(failure) if self.document.traces.is_empty() && is_about_the_version(&failure) => {
                     first_failure.get_or_insert((*version, failure));
                 }
@@ -127,7 +131,7 @@ impl Observation {
             }
         }
         match first_failure {
-            Some((_, failure)) => Err(recognise(&mut visitor, &configs.survey, failure, &mut unaccounted())),
+            Some((_, failure)) => Err(recognise(visitor, &configs.survey, failure, &mut unaccounted())),
             None => Ok(()),
         }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use reprise_engine::{Config, Connection, Offer, Session, Start};
-use reprise_trace::{Asked, Attempt, Direction, Failure, Phases, Recording};
+use reprise_trace::{Asked, Attempt, Direction, Failure, Nanos, Phases, Recording};
 use rustls_pki_types::UnixTime;
+use socket2::Socket;
 
 use crate::application::Application;
 use crate::call::{Answer, Call, Early};
@@ -16,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::options::ConnectionReuse;
 use crate::resolver;
 use crate::route::Route;
-use crate::socket::{Dialer, Record};
+use crate::socket::{Dialer, Record, Stream};
 
 /// What all visits to one target have in common.
 pub(crate) struct Visitor {
@@ -74,18 +75,16 @@ impl Visitor {
         let connection = Connection::start(config.clone(), start, self.clock.now())
             .map_err(|error| failure::tls(&error, config.identity.is_some()))?;
         let application = self.application.prepare(&config.alpn);
-        let address = self.route.address;
-        let socket = Dialer::socket(address).map_err(|error| self.route.connect_failure(&error))?;
+        let socket = Dialer::socket(self.route.addresses.current());
 
         for (name, port) in &self.route.names {
             let (_, took) = resolver::resolve(name, *port, self.timeout, &self.interrupt)?;
             phases.resolve = Some(phases.resolve.unwrap_or_default() + took);
         }
-        let connecting = self.clock.now();
-        let mut stream = self.dialer.connect(socket, address, deadline).map_err(|error| self.connect_failure(&error))?;
-        let connected = self.clock.now();
+        let Established { mut stream, connecting, connected } = self.establish(socket, deadline)?;
         phases.connect = Some(connected - connecting);
 
+        let server = self.route.addresses.current();
         let client = stream.local_address().map_err(|error| self.route.connect_failure(&error))?;
         let local_port = client.port();
         if self.records {
@@ -96,7 +95,7 @@ impl Visitor {
         left.sessions = call.connection.take_sessions();
         left.omitted_events = call.connection.omitted_events();
         if let Some(Record { segments, is_cut, .. }) = call.stream.take_record() {
-            left.recording = Some(Recording { client, server: address, connecting, connected, segments });
+            left.recording = Some(Recording { client, server, connecting, connected, segments });
             left.recording_is_cut = is_cut;
         }
         let max_early_data = left.sessions.iter().filter_map(early_data_allowed).max();
@@ -110,12 +109,42 @@ impl Visitor {
         })
     }
 
-    fn connect_failure(&self, error: &io::Error) -> Failure {
-        match error.kind() {
-            io::ErrorKind::Interrupted => failure::interrupted(),
-            _ => self.route.connect_failure(error),
+    /// Connects. Where the name has several addresses and none has answered yet, this is what tries them: the connection
+    /// that comes about is the one that is measured, and no other is made.
+    fn establish(&mut self, mut socket: io::Result<Socket>, mut deadline: Instant) -> Result<Established, Failure> {
+        let mut failures = Vec::new();
+        loop {
+            let address = self.route.addresses.current();
+            let patience = deadline.min(Instant::now() + self.route.addresses.patience(self.timeout));
+            let connecting = self.clock.now();
+            match socket.and_then(|socket| self.dialer.connect(socket, address, patience)) {
+                Ok(mut stream) => {
+                    let connected = self.clock.now();
+                    self.route.addresses.settle();
+                    stream.set_deadline(deadline);
+                    return Ok(Established { stream, connecting, connected });
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(failure::interrupted()),
+                Err(error) => failures.push(self.route.connect_failure(&error)),
+            }
+            // There may be many, and each that is silent takes its time.
+            if self.interrupt.is_raised() {
+                return Err(failure::interrupted());
+            }
+            if !self.route.addresses.move_on() {
+                return Err(failure::of_each_address(failures));
+            }
+            socket = Dialer::socket(self.route.addresses.current());
+            deadline = Instant::now() + self.timeout;
         }
     }
+}
+
+/// A connection that TCP has established, and when.
+struct Established {
+    stream: Stream,
+    connecting: Nanos,
+    connected: Nanos,
 }
 
 /// What a connection leaves behind, whatever came of it.
@@ -137,4 +166,64 @@ fn early_data_allowed(session: &Session) -> Option<u32> {
 
 fn date() -> UnixTime {
     UnixTime::since_unix_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{SocketAddr, TcpListener};
+
+    use super::*;
+    use crate::addresses::Addresses;
+    use crate::approach;
+    use crate::options::Options;
+    use crate::target::Target;
+
+    /// Nobody listens there.
+    const REFUSES: [&str; 2] = ["127.0.0.1:1", "127.0.0.1:2"];
+
+    fn establish(addresses: &[SocketAddr], interrupt: &Interrupt) -> (Result<Established, Failure>, Visitor) {
+        let target: Target = "localhost".parse().unwrap();
+        let addresses = Addresses::of(addresses.iter().copied()).unwrap();
+        let socket = Dialer::socket(addresses.current());
+        let route = Route {
+            addresses,
+            names: Vec::new(),
+            target_behind_proxy: None,
+            target: target.clone(),
+            proxy: None,
+            proxy_protocol: None,
+            starttls: None,
+        };
+        let mut visitor = approach::visitor(&target, &Options::default(), route, interrupt).unwrap();
+        let established = visitor.establish(socket, Instant::now() + Duration::from_secs(60));
+        (established, visitor)
+    }
+
+    #[test]
+    fn the_first_address_that_answers_is_kept_by_one_connection_and_ctrl_c_ends_the_search() {
+        let [refuses, never_tried] = REFUSES.map(|address| address.parse().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let answers = listener.local_addr().unwrap();
+        let interrupt = Interrupt::default();
+        let (established, mut visitor) = establish(&[refuses, answers, never_tried], &interrupt);
+        let local = established.unwrap().stream.local_address().unwrap();
+        assert_eq!((visitor.route.addresses.current(), visitor.route.target_address()), (answers, Some(answers)));
+        assert!(!visitor.route.addresses.move_on());
+        assert_eq!(listener.accept().unwrap().1, local);
+        listener.set_nonblocking(true).unwrap();
+        assert!(listener.accept().is_err(), "one connection");
+
+        interrupt.raise();
+        let (interrupted, _) = establish(&[refuses, answers], &interrupt);
+        assert_eq!(interrupted.err().unwrap().name, "interrupted");
+    }
+
+    #[test]
+    fn where_none_answers_each_says_why() {
+        let (refused, _) = establish(&REFUSES.map(|address| address.parse().unwrap()), &Interrupt::default());
+        let failure = refused.err().unwrap();
+        assert_eq!(failure.name, "connection_refused");
+        let due = REFUSES.map(|address| format!("cannot connect to {address}: connection refused")).join("; ");
+        assert_eq!(failure.message, due);
+    }
 }

@@ -34,6 +34,23 @@ fn a_name_is_resolved_for_every_connection() {
     assert!(resolve > 0 && total > resolve);
 }
 
+/// `localhost` is both ::1, where nobody listens, and 127.0.0.1 on most machines.
+#[test]
+fn no_connection_is_made_to_find_the_address_that_answers() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let port = server.address().port();
+    let document = lab.measure(format!("localhost:{port}")).count(2).run().exits(0).document();
+    assert_eq!(document.target.address.as_deref(), Some("127.0.0.1"));
+    let all = document.all_connections;
+    assert_eq!((all.full + all.ticket, all.failed), (server.completed(), 0));
+    assert_eq!(server.failures().len(), 0, "a connection without a handshake");
+
+    drop(server);
+    let outcome = lab.measure(format!("localhost:{port}")).count(2).run().exits(3);
+    outcome.says(&[&format!("cannot connect to 127.0.0.1:{port}: connection refused"), "check the port"]);
+}
+
 #[test]
 fn an_address_is_not_resolved() {
     let lab = Lab::new();
