@@ -21,7 +21,7 @@ use crate::route::{Proxy, Route};
 use crate::sessions::{full, version_of};
 use crate::socket::Dialer;
 use crate::target::Target;
-use crate::visit::Visitor;
+use crate::visitor::Visitor;
 
 /// The target as a document tells it; its address is not known yet.
 pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {

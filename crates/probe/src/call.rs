@@ -16,7 +16,7 @@ use crate::application::{Exchange, Prepared};
 use crate::failure;
 use crate::options::ConnectionReuse;
 use crate::socket::Stream;
-use crate::visit::Visitor;
+use crate::visitor::Visitor;
 
 /// After the response, how long a server that said it would close is waited for.
 const CLOSE_WAIT: Duration = Duration::from_millis(500);

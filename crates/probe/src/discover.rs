@@ -7,7 +7,8 @@ use reprise_trace::document::AllConnections;
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Version};
 
 use crate::sessions::{Sessions, full, has_ticket, version_of};
-use crate::visit::{Visit, Visitor};
+use crate::visit::Visit;
+use crate::visitor::Visitor;
 
 /// What the target offers under one version.
 pub(crate) struct Offering {

@@ -8,7 +8,8 @@ use reprise_trace::{Asked, Attempt, Failure, Kind, Nanos};
 
 use crate::discover::{Offering, count};
 use crate::sessions::{Sessions, full};
-use crate::visit::{Visit, Visitor};
+use crate::visit::Visit;
+use crate::visitor::Visitor;
 
 /// The connections of one version and kind.
 pub(crate) struct Lane {

@@ -35,6 +35,7 @@ mod tally;
 mod target;
 mod trace;
 mod visit;
+mod visitor;
 mod warnings;
 
 pub use identity::{IdentityError, Passphrase, load_identity};

@@ -12,7 +12,7 @@ use crate::options::{ConnectionReuse, Options};
 use crate::saved::Left;
 use crate::tally::{self, Attempts};
 use crate::target::Target;
-use crate::visit::Visitor;
+use crate::visitor::Visitor;
 use crate::warnings;
 
 /// So many failures in a row mean that the target has died.

@@ -2,36 +2,18 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use reprise_engine::{Config, Connection, Offer, Session, Start};
 use reprise_trace::{Asked, Attempt, Direction, Failure, Nanos, Phases, Recording};
 use rustls_pki_types::UnixTime;
 use socket2::Socket;
 
-use crate::application::Application;
 use crate::call::{Answer, Call, Early};
-use crate::clock::Clock;
 use crate::failure;
-use crate::interrupt::Interrupt;
-use crate::options::ConnectionReuse;
 use crate::resolver;
-use crate::route::Route;
 use crate::socket::{Dialer, Record, Stream};
-
-/// What all visits to one target have in common.
-pub(crate) struct Visitor {
-    pub(crate) clock: Clock,
-    pub(crate) dialer: Dialer,
-    pub(crate) interrupt: Interrupt,
-    pub(crate) route: Route,
-    pub(crate) application: Application,
-    pub(crate) reuse: ConnectionReuse,
-    pub(crate) timeout: Duration,
-    pub(crate) ticket_wait: Duration,
-    /// Whether the bytes of each connection are kept.
-    pub(crate) records: bool,
-}
+use crate::visitor::Visitor;
 
 /// What came of a visit.
 pub(crate) struct Visit {
@@ -47,11 +29,6 @@ pub(crate) struct Visit {
 }
 
 impl Visitor {
-    /// How many bytes of early data a connection would send: its request, if that may be replayed.
-    pub(crate) fn early_data(&self) -> Option<usize> {
-        self.application.early_data()
-    }
-
     pub(crate) fn visit(&mut self, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
         let mut left = Left::default();
         let attempt = self.attempt(config, asked, offer, &mut left);
@@ -171,11 +148,14 @@ fn date() -> UnixTime {
 #[cfg(test)]
 mod tests {
     use std::net::{SocketAddr, TcpListener};
+    use std::time::Duration;
 
     use super::*;
     use crate::addresses::Addresses;
     use crate::approach;
+    use crate::interrupt::Interrupt;
     use crate::options::Options;
+    use crate::route::Route;
     use crate::target::Target;
 
     /// Nobody listens there.

@@ -21,7 +21,7 @@ use reprise_wire::codec::{u8 as push_u8, vec16, vec24};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use super::seal::{Key, NONCE, SALT, Sealed, TAG};
+use super::seal::{Key, NONCE, SALT, TAG};
 
 /// No file of ours is larger.
 pub(super) const MAX_FILE: usize = 4 << 20;
@@ -55,6 +55,32 @@ pub enum Parsed {
     Open(SessionFile),
     /// It takes a passphrase.
     Sealed(Sealed),
+}
+
+/// A session file that takes a passphrase.
+pub struct Sealed {
+    log_n: u8,
+    salt: [u8; SALT],
+    nonce: [u8; NONCE],
+    /// Everything before the body.
+    head: Vec<u8>,
+    /// The body and its tag.
+    body: Vec<u8>,
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sealed({} bytes)", self.body.len())
+    }
+}
+
+impl Sealed {
+    /// Opens it; the key, to seal it again. Takes a moment on purpose.
+    pub fn open(&self, passphrase: &[u8]) -> Result<(SessionFile, Key), FormatError> {
+        let key = Key::derive(passphrase, self.log_n, self.salt).ok_or(FormatError::TooCostly(self.log_n))?;
+        let body = key.open(self.nonce, &self.head, &self.body).ok_or(FormatError::WrongPassphrase)?;
+        Ok((parse_body(&body)?, key))
+    }
 }
 
 /// Why bytes are no session file that can be used.
@@ -137,7 +163,7 @@ pub(super) fn emit(file: &SessionFile, seal: Option<(&Key, [u8; NONCE])>) -> Opt
     (out.len() <= MAX_FILE).then_some(out)
 }
 
-pub(super) fn parse_body(body: &[u8]) -> Result<SessionFile, FormatError> {
+fn parse_body(body: &[u8]) -> Result<SessionFile, FormatError> {
     parse_fields(body).ok_or(FormatError::Damaged)
 }
 

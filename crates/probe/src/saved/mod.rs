@@ -6,6 +6,6 @@ mod seal;
 mod sessions;
 
 pub use file::{Destination, FileError, Loaded, Passphrase, load};
-pub use format::{FormatError, Parsed, SessionFile, parse};
-pub use seal::{Key, Sealed};
+pub use format::{FormatError, Parsed, Sealed, SessionFile, parse};
+pub use seal::Key;
 pub use sessions::{Left, server};

@@ -1,12 +1,10 @@
-//! Session files sealed under a passphrase: scrypt (RFC 7914) makes the key, AES-256-GCM seals.
+//! What seals a session file under a passphrase: scrypt (RFC 7914) makes the key, AES-256-GCM seals.
 
 use std::fmt;
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use scrypt::{Params, scrypt};
 use zeroize::Zeroizing;
-
-use super::format::{FormatError, SessionFile, parse_body};
 
 pub(super) const SALT: usize = 16;
 pub(super) const NONCE: usize = 12;
@@ -18,35 +16,6 @@ pub(super) const LOG_N: u8 = 17;
 const MAX_LOG_N: u8 = 20;
 const R: u32 = 8;
 const P: u32 = 1;
-
-/// A session file that takes a passphrase.
-pub struct Sealed {
-    pub(super) log_n: u8,
-    pub(super) salt: [u8; SALT],
-    pub(super) nonce: [u8; NONCE],
-    /// Everything before the body.
-    pub(super) head: Vec<u8>,
-    /// The body and its tag.
-    pub(super) body: Vec<u8>,
-}
-
-impl fmt::Debug for Sealed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sealed({} bytes)", self.body.len())
-    }
-}
-
-impl Sealed {
-    /// Opens it; the key, to seal it again. Takes a moment on purpose.
-    pub fn open(&self, passphrase: &[u8]) -> Result<(SessionFile, Key), FormatError> {
-        let key = Key::derive(passphrase, self.log_n, self.salt).ok_or(FormatError::TooCostly(self.log_n))?;
-        let mut body = Zeroizing::new(self.body.clone());
-        let nonce = Nonce::assume_unique_for_key(self.nonce);
-        let opened = key.key.open_in_place(nonce, Aad::from(&self.head), &mut body);
-        let file = parse_body(opened.map_err(|_| FormatError::WrongPassphrase)?)?;
-        Ok((file, key))
-    }
-}
 
 /// What a passphrase comes to, with the salt that belongs to it.
 pub struct Key {
@@ -76,5 +45,13 @@ impl Key {
     /// Seals `body` in its place and appends the tag. `None` if the library refuses.
     pub(super) fn seal(&self, nonce: [u8; NONCE], head: &[u8], body: &mut Vec<u8>) -> Option<()> {
         self.key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(head), body).ok()
+    }
+
+    /// Opens a body with its tag. `None` if this is not the key that it was sealed under.
+    pub(super) fn open(&self, nonce: [u8; NONCE], head: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let mut body = Zeroizing::new(sealed.to_vec());
+        let length = self.key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(head), &mut body).ok()?.len();
+        body.truncate(length);
+        Some(body)
     }
 }
