@@ -118,6 +118,11 @@ impl ServerCpu {
         Self { by_process: self.by_process.iter().map(used).collect() }
     }
 
+    /// Their numbers.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = u32> {
+        self.by_process.keys().copied()
+    }
+
     /// Of all processes.
     pub(crate) fn total(&self) -> Duration {
         self.by_process.values().map(|process| process.ran).sum()

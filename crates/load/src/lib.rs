@@ -7,11 +7,15 @@ mod histograms;
 mod merge;
 
 #[cfg(target_os = "linux")]
+mod account;
+#[cfg(target_os = "linux")]
 mod alarm;
 #[cfg(target_os = "linux")]
 mod arrivals;
 #[cfg(target_os = "linux")]
 mod bare;
+#[cfg(target_os = "linux")]
+mod cgroup;
 #[cfg(target_os = "linux")]
 mod client;
 #[cfg(target_os = "linux")]
@@ -20,6 +24,8 @@ mod connection;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod cpu;
+#[cfg(target_os = "linux")]
+mod cpu_limit;
 #[cfg(target_os = "linux")]
 mod deadlines;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,8 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_trace::{Kind, Nanos};
 
-use crate::cpu::{Cpu, ServerCpu, Share, own_cpu};
+use crate::account::{Account, Used};
+use crate::cpu::Share;
 use crate::fault::Fault;
 use crate::options::{Arrival, End, Options};
 use crate::tally::{KindTally, Tally, histogram};
@@ -21,13 +22,11 @@ pub struct Outcome {
     pub(crate) tally: Tally,
     /// From the end of the warm-up to the end of the last thread.
     pub(crate) elapsed: Duration,
-    pub(crate) client_cpu: Cpu,
     /// How the busiest thread spent its time until the last connections were begun.
     pub(crate) busiest_thread: Share,
-    pub(crate) server_cpu: Option<ServerCpu>,
-    /// The same until the last connections were begun, and how long that was: how busy a server was does not show while the
-    /// last ones end.
-    pub(crate) server_until_drain: Option<(ServerCpu, Duration)>,
+    pub(crate) used: Used,
+    /// The same until the last connections were begun: how busy somebody was does not show while the last ones end.
+    pub(crate) used_until_drain: Used,
     /// Whether the last connections failed, and those that were tried then did as well.
     pub(crate) target_is_gone: bool,
 }
@@ -105,40 +104,32 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     let workers = (0..options.threads.max(1))
         .map(|index| Worker::new(options, &shared, index, epoch))
         .collect::<io::Result<Vec<_>>>()?;
-    let server_now = || options.server_pid.map(ServerCpu::of_tree);
-    let server_before = server_now();
-    let last_begun = match options.end {
-        End::After(duration) => options.warmup + duration,
-        End::Count(_) => Duration::MAX,
-    };
-    let mut drained_from = None;
-    let client_before = own_cpu();
+    let account = Account::open(options.server_pid);
+    let mut until_drain = None;
     let mut tally = Tally::new();
     let mut busiest_thread = Share::default();
     let mut all_failed_last = true;
     let mut failed = None;
     let mut ended = Duration::ZERO;
-    let watching = thread::current();
     thread::scope(|scope| {
         let running: Vec<_> = workers
             .into_iter()
             .enumerate()
             .map(|(index, worker)| {
-                let watching = &watching;
+                let shared = &shared;
                 scope.spawn(move || {
                     pin(options, index);
                     let tally = worker.run();
                     let ended = epoch.elapsed();
-                    watching.unpark();
+                    shared.watching.unpark();
                     (tally, ended)
                 })
             })
             .collect();
         while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
-            let left = last_begun.saturating_sub(epoch.elapsed());
-            thread::park_timeout(if left.is_zero() { TOLD_EVERY } else { TOLD_EVERY.min(left) });
-            if drained_from.is_none() && epoch.elapsed() >= last_begun {
-                drained_from = server_now().map(|cpu| (cpu, epoch.elapsed()));
+            thread::park_timeout(TOLD_EVERY);
+            if until_drain.is_none() && shared.draining.load(Ordering::Relaxed) == running.len() {
+                until_drain = Some(account.used(epoch.elapsed()));
             }
             let (completed, failed) = (shared.completed.load(Ordering::Relaxed), shared.failed.load(Ordering::Relaxed));
             observer.proceeded(Nanos::from(epoch.elapsed()), completed, failed);
@@ -161,19 +152,16 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
     if let Some(error) = failed {
         return Err(error);
     }
-    let server_used = |now: &ServerCpu| server_before.as_ref().map(|before| now.since(before));
-    let server_cpu = server_now().as_ref().and_then(server_used);
-    let until_drain = drained_from.and_then(|(now, at)| Some((server_used(&now)?, at)));
-    let is_suspect = all_failed_last && tally.begun > 0;
+    let used = account.used(ended);
     let outcome = Outcome {
         elapsed: ended.saturating_sub(options.warmup),
-        client_cpu: own_cpu().since(client_before),
-        server_until_drain: until_drain.or_else(|| Some((server_cpu.clone()?, ended))),
-        server_cpu,
+        used_until_drain: until_drain.unwrap_or_else(|| used.clone()),
+        used,
         tally,
         busiest_thread,
         target_is_gone: false,
     };
+    let is_suspect = all_failed_last && outcome.tally.begun > 0;
     // What is measured has been measured: the last tries are part of nothing.
     Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers(options, stop), ..outcome })
 }

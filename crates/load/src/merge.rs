@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use reprise_trace::document::{Bottleneck, LoadDocument, Verdict};
+use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument, Verdict};
 use reprise_trace::{Kind, Phase};
 use thiserror::Error;
 
@@ -147,6 +147,10 @@ fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
     let busiest = |share: fn(&Bottleneck) -> Option<f64>| {
         documents.iter().filter_map(|document| share(&document.bottleneck)).reduce(f64::max)
     };
+    let limit = |limit: fn(&Bottleneck) -> &Option<LoadCpuLimit>| {
+        let limits = documents.iter().filter_map(|document| limit(&document.bottleneck).as_ref());
+        limits.max_by(|one, other| one.ran_out().total_cmp(&other.ran_out())).cloned()
+    };
     Bottleneck {
         verdict: chosen.map_or(Verdict::Unknown, |bottleneck| bottleneck.verdict),
         reason: chosen.map(|bottleneck| bottleneck.reason.clone()).unwrap_or_default(),
@@ -154,5 +158,7 @@ fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
         client_waiting: busiest(|bottleneck| Some(bottleneck.client_waiting)).unwrap_or_default(),
         server_busy: busiest(|bottleneck| bottleneck.server_busy),
         server_waiting: busiest(|bottleneck| bottleneck.server_waiting),
+        client_limit: limit(|bottleneck| &bottleneck.client_limit),
+        server_limit: limit(|bottleneck| &bottleneck.server_limit),
     }
 }

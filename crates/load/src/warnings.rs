@@ -1,8 +1,9 @@
 //! When the figures must not be trusted.
 
-use reprise_trace::document::LoadDocument;
+use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument};
 
 use crate::options::Options;
+use crate::verdict::{has_run_out, told};
 
 /// Who waits this share of the time for a processor is held up by others on this machine.
 const CROWDED: f64 = 0.1;
@@ -32,7 +33,25 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
     {
         warnings.push(format!("the seconds differ much, from {least} to {most} connections: something else was at work"));
     }
-    let waiting = document.bottleneck.client_waiting.max(document.bottleneck.server_waiting.unwrap_or_default());
+    let Bottleneck { client_limit, server_limit, client_waiting, server_waiting, reason, .. } = &document.bottleneck;
+    let ran_out = |limit: &Option<LoadCpuLimit>| limit.clone().filter(|limit| limit.throttled_periods > 0);
+    let is_told = |limit: &LoadCpuLimit| reason.contains(&told(limit));
+    if let Some(limit) = ran_out(client_limit) {
+        warnings.push(if is_told(&limit) {
+            "the generator's CPU limit held it back: latencies hold that time as well".to_owned()
+        } else {
+            format!(
+                "the generator has {}: the longest latencies may be those of its own stops; raise the limit",
+                told(&limit)
+            )
+        });
+    }
+    if let Some(limit) = ran_out(server_limit).filter(|limit| !is_told(limit)) {
+        warnings.push(format!("the server has {}: the longest latencies may be those of its stops", told(&limit)));
+    }
+    // Whom its limit held back waited for that, and not for others.
+    let waited = |share: f64, limit| if has_run_out(limit) { 0.0 } else { share };
+    let waiting = waited(*client_waiting, client_limit).max(waited(server_waiting.unwrap_or_default(), server_limit));
     if waiting >= CROWDED {
         warnings.push(format!(
             "processors were waited for {:.0} % of the time, since others used them: rates are lower and latencies longer than on a quiet machine",

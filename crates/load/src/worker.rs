@@ -1,7 +1,8 @@
 //! One thread: an event loop over its connections.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
@@ -41,6 +42,10 @@ pub(crate) struct Shared<'a> {
     stop: &'a (dyn Fn() -> bool + Sync),
     pub(crate) completed: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Threads that have begun their last connection.
+    pub(crate) draining: AtomicUsize,
+    /// Is woken by what it should not miss.
+    pub(crate) watching: thread::Thread,
 }
 
 /// One thread's part.
@@ -68,8 +73,10 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Shared<'a> {
+    /// Watched by this thread.
     pub(crate) fn new(stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self { stop, completed: AtomicU64::new(0), failed: AtomicU64::new(0) }
+        let (completed, failed, draining) = (AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0));
+        Self { stop, completed, failed, draining, watching: thread::current() }
     }
 }
 
@@ -129,6 +136,8 @@ impl<'a> Worker<'a> {
                 if self.is_over(now) {
                     self.begin_last(now);
                     self.tally.busy = spent.since();
+                    self.shared.draining.fetch_add(1, Ordering::Relaxed);
+                    self.shared.watching.unpark();
                     drain_until = Some(now + Nanos::from(self.options.timeout));
                 } else {
                     self.begin_due(now);

@@ -3,7 +3,7 @@
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{End, MergeError, Options, Silent, merge, run};
-use reprise_trace::document::{LoadDocument, LoadStep, Provenance, Target};
+use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, Provenance, Target};
 use reprise_trace::{Kind, Phase};
 
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
@@ -53,6 +53,25 @@ fn counts_that_no_load_has_do_not_overflow() {
     }
     let merged = merge(&documents).unwrap();
     assert_eq!((merged.completed[&Kind::Ticket], merged.total_completed()), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn the_limit_that_held_a_generator_back_most_is_kept() {
+    let mut documents = documents(&[3, 3, 3]);
+    let limit = |throttled_periods: u64| LoadCpuLimit {
+        group: throttled_periods.to_string(),
+        processors: 2.0,
+        period_ns: 100_000_000,
+        periods: 30,
+        throttled_periods,
+        throttled_ns: 1,
+    };
+    for (document, throttled) in documents.iter_mut().zip([Some(0), Some(12), None]) {
+        document.bottleneck.client_limit = throttled.map(limit);
+        document.bottleneck.server_limit = None;
+    }
+    let merged = merge(&documents).unwrap().bottleneck;
+    assert_eq!((merged.client_limit, merged.server_limit), (Some(limit(12)), None));
 }
 
 #[test]

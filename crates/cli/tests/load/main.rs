@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 mod commands;
+mod cpu_limits;
 mod endings;
 mod harness;
 mod kubernetes;

@@ -1,6 +1,6 @@
 //! What is shown of a load.
 
-use reprise_trace::document::{LoadDocument, LoadLatency, LoadStep, Verdict};
+use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, Verdict};
 use reprise_trace::{Kind, Phase};
 
 use super::{Block, Fact, Item, Page, source};
@@ -51,10 +51,11 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         Fact::new(
             "client",
             format!(
-                "{generators}{} threads, {} key shares{}",
+                "{generators}{} threads, {} key shares{}{}",
                 asked.threads,
                 asked.key_shares,
-                if asked.verify { ", certificates verified" } else { "" }
+                if asked.verify { ", certificates verified" } else { "" },
+                limited(document.bottleneck.client_limit.as_ref())
             ),
         ),
         Fact::new("rate", format!("{:.0} connections/s over {:.1} s", document.rate.mean, document.seconds)),
@@ -71,10 +72,16 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         );
         facts.push(Fact::new("client CPU", text));
         if let Some(server) = document.server_cpu_ns {
-            facts.push(Fact::new("server CPU", format!("{:.0} µs a connection", micros(server))));
+            let limit = limited(document.bottleneck.server_limit.as_ref());
+            facts.push(Fact::new("server CPU", format!("{:.0} µs a connection{limit}", micros(server))));
         }
     }
     facts
+}
+
+/// A limit that did not run out is worth knowing too.
+fn limited(limit: Option<&LoadCpuLimit>) -> String {
+    limit.map(|limit| format!(", limited to {}", limit.in_words())).unwrap_or_default()
 }
 
 fn connections(document: &LoadDocument) -> Table {

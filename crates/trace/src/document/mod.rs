@@ -13,7 +13,9 @@ pub use comparison::{Change, Comparison, Difference, PhaseChange, RatioChange};
 pub use condition::{ConditionOutcome, ConditionRecord};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
-pub use load::{Bottleneck, LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict};
+pub use load::{
+    Bottleneck, LoadAsked, LoadCpu, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict,
+};
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics,
     Target, TicketRequest, Traffic,

@@ -1,0 +1,59 @@
+//! What generator and server use of this machine while a load runs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use reprise_trace::document::LoadCpuLimit;
+
+use crate::cpu::{Cpu, ServerCpu, own_cpu};
+use crate::cpu_limit::CpuLimits;
+
+/// What both had used when a load began, to tell what they have used since.
+pub(crate) struct Account {
+    client: Cpu,
+    client_limits: CpuLimits,
+    server: Option<Server>,
+}
+
+struct Server {
+    pid: u32,
+    cpu: ServerCpu,
+    limits: CpuLimits,
+}
+
+/// What both have used in a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Used {
+    pub(crate) time: Duration,
+    pub(crate) client: Cpu,
+    /// The limit that held the generator back most.
+    pub(crate) client_limit: Option<LoadCpuLimit>,
+    /// Where its process was named, and is there still.
+    pub(crate) server: Option<ServerCpu>,
+    pub(crate) server_limit: Option<LoadCpuLimit>,
+}
+
+impl Account {
+    /// Now. The server is the process with this number, and all that it has started.
+    pub(crate) fn open(server: Option<u32>) -> Self {
+        let root = Path::new("/");
+        let server = server.map(|pid| {
+            let cpu = ServerCpu::of_tree(pid);
+            let limits = CpuLimits::of(root, cpu.processes().map(|process| process.to_string()));
+            Server { pid, cpu, limits }
+        });
+        Self { client: own_cpu(), client_limits: CpuLimits::of(root, ["self".to_owned()]), server }
+    }
+
+    /// Until now, which is so long after.
+    pub(crate) fn used(&self, time: Duration) -> Used {
+        let server = self.server.as_ref();
+        Used {
+            time,
+            client: own_cpu().since(self.client),
+            client_limit: self.client_limits.until_now(),
+            server: server.map(|it| ServerCpu::of_tree(it.pid).since(&it.cpu)).filter(|cpu| !cpu.is_empty()),
+            server_limit: server.and_then(|it| it.limits.until_now()),
+        }
+    }
+}
