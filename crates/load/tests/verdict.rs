@@ -11,10 +11,10 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_lab::{Authority, Fault, KeyKind, Relay, RelayRule, ServerSpec};
 use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
-use reprise_trace::{Kind, Version};
+use reprise_trace::{Kind, Phase, Version};
 
 fn pin(process: u32, processor: usize) {
     let mut set = CpuSet::new();
@@ -75,4 +75,29 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
         "{:?}",
         document.warnings
     );
+}
+
+#[test]
+fn stragglers_do_not_make_a_server_look_idle() {
+    reprise_lab::require!("nginx");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    // One connection after the other, the last of which is held up, and not by the server.
+    const COUNT: usize = 20;
+    let late = RelayRule { skip_connections: COUNT - 1, record: 0, fault: Fault::Pause(Duration::from_secs(3)) };
+    let relay = Relay::start(nginx.address(), late).unwrap();
+    let options = Options {
+        arrival: Arrival::Closed { connections: 1 },
+        end: End::Count(COUNT as u64),
+        server_pid: Some(nginx.pid()),
+        ..Options::new(relay.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    let outcome = run(&options, &|| false, &Silent).unwrap();
+    let document = outcome.document(&options, Target::default(), false, Provenance::default());
+    assert_eq!(outcome.completed(Kind::Full), COUNT as u64, "{:?}", outcome.errors());
+    let straggler = document.latency_ns[&Kind::Full][&Phase::Total].max;
+    assert!(straggler >= 3_000_000_000, "{straggler}");
+    // No more than this is its share of a time which has the straggler's in it.
+    let share_of_all = document.server_cpu_ns.unwrap() as f64 / straggler as f64;
+    assert!(document.bottleneck.server_busy.unwrap() > 2.0 * share_of_all, "{:?} {share_of_all}", document.bottleneck);
 }
