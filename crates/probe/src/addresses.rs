@@ -1,8 +1,13 @@
 //! The addresses of a name: the first that answers is kept, as every client does, and the measurement stays with it.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
+
+use reprise_trace::Failure;
+
+use crate::failure;
+use crate::interrupt::Interrupt;
 
 /// How long one of several addresses is given before the next is tried.
 const HAPPY: Duration = Duration::from_secs(1);
@@ -44,9 +49,48 @@ impl Addresses {
     }
 }
 
+/// The first of several that accepts a connection, which is ended at once; a single one is not asked. `None` if none does in
+/// time: each is given this long, and at most a second.
+///
+/// # Errors
+/// If Ctrl-C came.
+pub fn first_that_answers(
+    addresses: &[SocketAddr],
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<Option<SocketAddr>, Failure> {
+    for address in addresses.iter().filter(|_| addresses.len() > 1) {
+        // There may be many, and each that is silent takes its time.
+        if interrupt.is_raised() {
+            return Err(failure::interrupted());
+        }
+        if TcpStream::connect_timeout(address, timeout.min(HAPPY)).is_ok() {
+            return Ok(Some(*address));
+        }
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn the_first_of_several_that_accepts_is_found_and_ctrl_c_ends_the_search() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let answers = listener.local_addr().unwrap();
+        // Nobody listens there.
+        let refuses: SocketAddr = "127.0.0.1:1".parse().unwrap();
+        let interrupt = Interrupt::default();
+        let first = |addresses: &[SocketAddr]| first_that_answers(addresses, Duration::from_secs(10), &interrupt);
+        assert_eq!(first(&[refuses, answers]), Ok(Some(answers)));
+        assert_eq!(first(&[refuses, refuses]), Ok(None));
+        assert_eq!(first(&[answers]), Ok(None), "a single one is not asked");
+        interrupt.raise();
+        assert_eq!(first(&[refuses, answers]).unwrap_err().name, "interrupted");
+    }
 
     #[test]
     fn each_is_tried_and_only_the_last_has_all_the_time() {

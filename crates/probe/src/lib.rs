@@ -38,6 +38,7 @@ mod visit;
 mod visitor;
 mod warnings;
 
+pub use addresses::first_that_answers;
 pub use identity::{IdentityError, Passphrase, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
@@ -45,7 +46,7 @@ pub use measure::{Measurement, Observer, Silent, measure};
 pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerName};
 pub use provenance::provenance;
 pub use random::{FreshKeyShares, SystemEntropy};
-pub use resolver::unresolved;
+pub use resolver::addresses_of;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use route::{Proxy, ProxyError, ProxyProtocol};
 pub use starttls::StartTls;

@@ -1,7 +1,7 @@
 //! From a name to an address, within a time.
 
 use std::io;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,8 +47,17 @@ pub(crate) fn resolve(
     }
 }
 
+/// The addresses of a name in the system's order of preference, at least one, each with this port.
+///
+/// # Errors
+/// If there is none within the time, or Ctrl-C came before.
+pub fn addresses_of(host: &str, port: u16, timeout: Duration, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Failure> {
+    let (addresses, _) = resolve(host, port, timeout, interrupt)?;
+    Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+}
+
 /// What a name comes to that the system's resolver could not resolve, with what to do next.
-pub fn unresolved(host: &str, error: &io::Error) -> Failure {
+fn unresolved(host: &str, error: &io::Error) -> Failure {
     failed(host, &why(error))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ScriptedServer, ServerSpec};
 use serde_json::Value;
 
-use crate::harness::{command, document, reprise, server, text};
+use crate::harness::{command, count, document, in_a_network_of_its_own, reprise, server, sum, text};
 
 #[test]
 fn a_target_elsewhere_is_refused_until_its_owner_agrees() {
@@ -60,6 +60,33 @@ fn a_name_that_does_not_resolve_is_exit_status_3() {
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     for words in ["cannot resolve nowhere.invalid", "--resolve"] {
         assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn of_several_addresses_the_first_that_accepts_a_connection_is_loaded() {
+    reprise_lab::require!("openssl", "ip");
+    // Whatever order the system prefers, for one of the two servers the first address is the other's, where nobody listens.
+    // RFC 5737 §3: the third is nobody's, which nobody has allowed to be loaded.
+    let script = r#"
+        printf '%s both.example\n' 192.0.2.1 127.0.0.1 127.0.0.2 > hosts
+        serve openssl s_server -accept 127.0.0.1:8443 -cert "$certificate" -key "$key" -www -quiet
+        openssl s_server -accept 127.0.0.2:8444 -cert "$certificate" -key "$key" -www -quiet < /dev/null > second.log 2>&1 &
+        until grep -q ':20FC 00000000:0000 0A' /proc/net/tcp; do kill -0 $!; done
+        for port in 8443 8444; do
+            unshare --mount bash -c 'mount --bind hosts /etc/hosts && exec "$@"' bash \
+                "$reprise" load both.example:$port -n 5 -c 1 --json $port.json
+        done
+    "#;
+    let directory = tempfile::tempdir().unwrap();
+    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for (port, address) in [("8443", "127.0.0.1"), ("8444", "127.0.0.2")] {
+        let document = document(&directory.path().join(format!("{port}.json")));
+        assert_eq!(document["target"]["address"], address);
+        assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (5, 0), "{}", document["errors"]);
+        let title = format!("https://both.example:{port}/ at {address} under load");
+        assert!(text(&output.stdout).contains(&title), "{}", text(&output.stdout));
     }
 }
 

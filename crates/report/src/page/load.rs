@@ -3,6 +3,7 @@
 use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, Verdict};
 use reprise_trace::{Kind, Phase};
 
+use super::measure::title;
 use super::{Block, Fact, Item, Page, source};
 use crate::table::{Column, Line, Row, Table, Tone};
 
@@ -22,12 +23,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     blocks.push(Block::Item(verdict(document)));
     blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
     blocks.push(source(&document.provenance));
-    let host = if document.target.host.contains(':') {
-        format!("[{}]", document.target.host)
-    } else {
-        document.target.host.clone()
-    };
-    Page { title: format!("{host}:{} under load", document.target.port), blocks }
+    Page { title: format!("{} under load", title(&document.target)), blocks }
 }
 
 fn facts(document: &LoadDocument) -> Vec<Fact> {

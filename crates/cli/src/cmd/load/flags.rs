@@ -21,10 +21,10 @@ use crate::outputs::OutputArgs;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LoadArgs {
-    /// HOST[:PORT][/PATH] or an https URL
+    /// HOST[:PORT][/PATH] or an https URL; of a name with several addresses, the first that accepts a connection is loaded
     #[arg(value_name = "TARGET", value_parser = values::parse_target)]
     pub(super) target: Target,
-    /// The target is not on this machine, and its owner agrees to be loaded
+    /// The target is not on this machine, and its owner agrees to be loaded; without it, a name's addresses elsewhere are passed over
     #[arg(long)]
     pub(super) i_may_load_this_target: bool,
 
@@ -119,7 +119,7 @@ pub(crate) struct LoadArgs {
     /// Where the arrivals of a Poisson process come from
     #[arg(long, default_value_t = 0, help_heading = "Generator")]
     pub(super) seed: u64,
-    /// The address to connect to, instead of resolving the name
+    /// The address to connect to, instead of resolving the name and taking the first of its addresses that accepts a connection
     #[arg(long, value_name = "ADDRESS", help_heading = "Generator")]
     pub(super) resolve: Option<IpAddr>,
     /// How long one connection may take

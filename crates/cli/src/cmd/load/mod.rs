@@ -8,6 +8,7 @@ mod prerequisites;
 
 pub(crate) use flags::LoadArgs;
 
+use anyhow::Context;
 use reprise_load::{Search, search};
 use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
@@ -20,17 +21,22 @@ use crate::provenance::{provenance, without_query};
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
-    let address = match prerequisites::resolve(&arguments) {
-        Ok(address) => address,
+    let addresses = match prerequisites::addresses(&arguments, interrupt) {
+        Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
         Err(failure) => return Ok(Ending::Failed(failure)),
     };
-    prerequisites::refuse_strangers(&arguments, address)?;
     prerequisites::find_server(&arguments)?;
-    let options = arguments.options(address)?;
+    let first = addresses.first().context("the target has no address")?;
+    let mut options = arguments.options(*first)?;
+    // All connections go to one address, so that a load is on one thing. None is made before all else is known to be in order.
+    match reprise_probe::first_that_answers(&addresses, options.timeout, interrupt) {
+        Ok(answers) => options.address = answers.unwrap_or(options.address),
+        Err(failure) => return Ok(Ending::Failed(failure)),
+    }
     let target = TargetRecord {
         host: arguments.target.host.clone(),
-        port: address.port(),
-        address: Some(address.ip().to_string()),
+        port: options.address.port(),
+        address: Some(options.address.ip().to_string()),
         path: (options.requests > 0).then(|| without_query(arguments.path().to_owned())),
         ..TargetRecord::default()
     };

@@ -1,7 +1,6 @@
 //! What must be settled before a load begins: where it goes, whether it may, and when.
 
-use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -12,27 +11,28 @@ use reprise_trace::Failure;
 
 use super::LoadArgs;
 
-/// The address that all connections go to: one, so that a load is on one thing.
-pub(super) fn resolve(arguments: &LoadArgs) -> Result<SocketAddr, Failure> {
+/// Where the target may be: the addresses of its name, or the one that was given.
+pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Failure> {
     let target = &arguments.target;
-    if let Some(address) = arguments.resolve.or_else(|| target.address()) {
-        return Ok(SocketAddr::new(address, target.port));
+    match arguments.resolve.or_else(|| target.address()) {
+        Some(address) => Ok(vec![SocketAddr::new(address, target.port)]),
+        None => reprise_probe::addresses_of(&target.host, target.port, arguments.timeout, interrupt),
     }
-    let unresolved = |error: io::Error| reprise_probe::unresolved(&target.host, &error);
-    let mut addresses = (target.host.as_str(), target.port).to_socket_addrs().map_err(unresolved)?;
-    addresses.next().ok_or_else(|| unresolved(io::Error::other("it has no address")))
 }
 
-/// A load on somebody else's server is an attack: whoever may make it has to say so.
-pub(super) fn refuse_strangers(arguments: &LoadArgs, address: SocketAddr) -> anyhow::Result<()> {
-    if address.ip().is_loopback() || arguments.i_may_load_this_target {
-        return Ok(());
+/// Those of them that may be loaded, at least one. A load on somebody else's server is an attack: whoever may make it has to say
+/// so.
+pub(super) fn without_strangers(arguments: &LoadArgs, addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<SocketAddr>> {
+    let is_allowed = |address: &SocketAddr| address.ip().is_loopback() || arguments.i_may_load_this_target;
+    let (allowed, strangers): (Vec<_>, Vec<_>) = addresses.into_iter().partition(is_allowed);
+    match strangers.first() {
+        Some(stranger) if allowed.is_empty() => bail!(
+            "{} is not on this machine: a load takes a server's capacity from those whom it serves, so it is sent only where \
+             its owner has agreed. If that is you, or you have asked, say so with --i-may-load-this-target",
+            stranger.ip()
+        ),
+        _ => Ok(allowed),
     }
-    bail!(
-        "{} is not on this machine: a load takes a server's capacity from those whom it serves, so it is sent only where its \
-         owner has agreed. If that is you, or you have asked, say so with --i-may-load-this-target",
-        address.ip()
-    )
 }
 
 /// A process that is not there would be shown as one that used nothing, or not at all.
