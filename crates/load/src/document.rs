@@ -38,6 +38,7 @@ impl Outcome {
                 .collect(),
             errors: self.errors(),
             warmup_completed: self.tally.warmup,
+            warmup_errors: self.tally.warmup_faults.by_name(),
             primed: self.tally.primed,
             refused: self.tally.refused,
             wanted_group: self.tally.wanted_group.map(|group| group.to_string()),

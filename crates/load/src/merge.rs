@@ -88,6 +88,7 @@ fn add_histograms(
 fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_counts(&mut merged.completed, &other.completed);
     add_counts(&mut merged.errors, &other.errors);
+    add_counts(&mut merged.warmup_errors, &other.warmup_errors);
     add_counts(&mut merged.http_status, &other.http_status);
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);

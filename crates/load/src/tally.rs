@@ -21,8 +21,10 @@ const SECONDS: usize = 4096;
 pub(crate) struct Tally {
     pub(crate) kinds: [KindTally; Kind::ALL.len()],
     pub(crate) faults: FaultCounts,
-    /// Completions before the end of the warm-up.
+    /// Of the connections that began in the warm-up, those that completed.
     pub(crate) warmup: u64,
+    /// And those that did not.
+    pub(crate) warmup_faults: FaultCounts,
     /// Full handshakes that were made because there was no session to offer.
     pub(crate) primed: u64,
     /// Sessions that were offered and not accepted.
@@ -103,8 +105,8 @@ impl Tally {
         }
     }
 
-    pub(crate) fn fail(&mut self, fault: Fault) {
-        self.faults.add(fault);
+    pub(crate) fn fail(&mut self, fault: Fault, in_warmup: bool) {
+        if in_warmup { &mut self.warmup_faults } else { &mut self.faults }.add(fault);
         self.failed_since += u64::from(fault.is_the_targets());
     }
 
@@ -121,6 +123,7 @@ impl Tally {
         }
         self.faults.merge(&other.faults);
         self.warmup += other.warmup;
+        self.warmup_faults.merge(&other.warmup_faults);
         self.primed += other.primed;
         self.refused += other.refused;
         self.in_time += other.in_time;

@@ -67,7 +67,7 @@ impl Readings {
         let never_idle = |share: Share| share.waited >= HELD_UP && share.ran + share.waited >= BUSY;
         let spent = |limit: &Option<LoadCpuLimit>| limit.clone().filter(|limit| limit.ran_out() >= SPENT);
         match (self.server, spent(&self.client_limit), spent(&self.server_limit)) {
-            _ if self.completed == 0 => (Verdict::Unknown, "no connection completed".to_owned()),
+            _ if self.completed == 0 => (Verdict::Unknown, "no connection that counts completed".to_owned()),
             (_, Some(client), Some(server)) if client.group == server.group => (
                 Verdict::Client,
                 format!(

@@ -58,6 +58,11 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             waiting * 100.0
         ));
     }
+    // What to do about them is the same in the warm-up.
+    let count_of = |name| {
+        let [counted, in_warmup] = [&document.errors, &document.warmup_errors].map(|errors| errors.get(name));
+        Some(counted.copied().unwrap_or_default() + in_warmup.copied().unwrap_or_default()).filter(|count| *count > 0)
+    };
     for (name, advice) in [
         (
             "ports_exhausted",
@@ -69,11 +74,11 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             "connections that were due found no place: the rate is beyond reach, or --connections is too low for it",
         ),
     ] {
-        if let Some(count) = document.errors.get(name) {
+        if let Some(count) = count_of(name) {
             warnings.push(format!("{count} × {name}: {advice}"));
         }
     }
-    if let Some(count) = document.errors.get("hello_retry_request") {
+    if let Some(count) = count_of("hello_retry_request") {
         warnings.push(match &document.wanted_group {
             Some(group) => format!(
                 "{count} × hello_retry_request: the server wants {group} first, with which those that followed began: put it \
@@ -81,6 +86,15 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             ),
             None => format!("{count} × hello_retry_request: the server wants a second ClientHello, which is not sent"),
         });
+    }
+    if document.total_warmup_errors() > 0 {
+        let names: Vec<String> = document.warmup_errors.iter().map(|(name, count)| format!("{count} × {name}")).collect();
+        warnings.push(format!(
+            "{} of {} connections of the warm-up failed ({}): they are counted apart, and in no other figure",
+            document.total_warmup_errors(),
+            document.total_warmup_errors() + document.warmup_completed,
+            names.join(", ")
+        ));
     }
     let attempts = document.total_completed() + document.total_errors();
     if document.total_errors() * 100 > attempts && document.total_completed() > 0 {

@@ -179,6 +179,11 @@ impl<'a> Worker<'a> {
         Nanos::from(self.epoch.elapsed())
     }
 
+    /// What began before this is counted apart.
+    fn warmup(&self) -> Nanos {
+        Nanos::from(self.options.warmup)
+    }
+
     fn running(&self) -> usize {
         self.connections.len().saturating_sub(self.free.len())
     }
@@ -222,13 +227,13 @@ impl<'a> Worker<'a> {
         let name = self.names.get_mut(kind).map_or(0, Turns::next);
         let kind = self.options.mix.get(kind).map_or(Kind::Full, |(kind, _)| *kind);
         self.tally.begun += 1;
-        self.tally.due += u64::from(intended >= Nanos::from(self.options.warmup));
-        let epoch = self.epoch;
+        self.tally.due += u64::from(intended >= self.warmup());
+        let (epoch, warmup) = (self.epoch, self.warmup());
         let Some(connection) = self.connections.get_mut(place) else { return };
         let begun =
             connection.begin(&mut self.thread, self.options, Plan { kind, name, intended }, || Nanos::from(epoch.elapsed()));
         if let Some(left) = &mut self.left
-            && connection.began() >= Nanos::from(self.options.warmup)
+            && connection.began() >= warmup
         {
             *left = left.saturating_sub(1);
         }
@@ -260,7 +265,7 @@ impl<'a> Worker<'a> {
 
     fn complete(&mut self, place: usize) {
         let now = self.now();
-        let warmup = Nanos::from(self.options.warmup);
+        let warmup = self.warmup();
         if let Some(connection) = self.connections.get(place) {
             if connection.began() < warmup {
                 self.tally.warmup += 1;
@@ -289,7 +294,8 @@ impl<'a> Worker<'a> {
     }
 
     fn fail(&mut self, place: usize, fault: Fault) {
-        self.tally.fail(fault);
+        let in_warmup = self.connections.get(place).is_some_and(|connection| connection.began() < self.warmup());
+        self.tally.fail(fault, in_warmup);
         self.shared.failed.fetch_add(1, Ordering::Relaxed);
         let pause = PAUSES[0].saturating_mul(1 << self.failures_in_a_row.min(10)).min(PAUSES[1]);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
@@ -341,10 +347,12 @@ impl<'a> Worker<'a> {
             }
         }
         if let Arrivals::Open(open) = &mut self.arrivals {
+            let in_warmup = open.pass_over(end.min(Nanos::from(self.options.warmup)));
             let unstarted = open.pass_over(end);
             self.tally.due += unstarted;
+            self.tally.warmup_faults.add_many(Fault::NotStarted, in_warmup);
             self.tally.faults.add_many(Fault::NotStarted, unstarted);
-            self.shared.failed.fetch_add(unstarted, Ordering::Relaxed);
+            self.shared.failed.fetch_add(in_warmup + unstarted, Ordering::Relaxed);
         }
     }
 

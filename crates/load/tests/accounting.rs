@@ -1,6 +1,7 @@
 //! What was asked for, what was begun and what is told agree: kinds and names, counts and warm-up, rates and seconds.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +65,43 @@ fn a_count_is_of_what_begins_after_the_warm_up() {
     let warmup = document(&outcome, &options).warmup_completed;
     assert!(warmup > 0);
     assert_eq!(server.accounts().len() as u64, 20 + warmup);
+}
+
+#[test]
+fn what_fails_in_the_warm_up_is_counted_apart() {
+    let warmup = Duration::from_millis(300);
+    let closing = ScriptedServer::closing().unwrap();
+    let options = Options { warmup, end: End::Count(5), ..options(closing.address()) };
+    let document = document(&load(&options), &options);
+    assert_eq!(document.errors, BTreeMap::from([("closed_early".to_owned(), 5)]));
+    assert!(document.warmup_errors["closed_early"] > 0 && document.warmup_completed == 0, "{:?}", document.warmup_errors);
+    assert!(document.warnings.iter().any(|warning| warning.contains("of the warm-up failed")), "{:?}", document.warnings);
+
+    // Of what is due every millisecond, a few begin, one after the other, and the rest find no place.
+    let silent = ScriptedServer::silent().unwrap();
+    let options = Options {
+        arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 1 },
+        warmup,
+        end: End::After(warmup),
+        timeout: Duration::from_millis(100),
+        ..self::options(silent.address())
+    };
+    let document = self::document(&load(&options), &options);
+    let (counted, in_warmup) = (document.total_errors(), document.total_warmup_errors());
+    assert!((598..=602).contains(&(counted + in_warmup)), "{counted} {in_warmup}");
+    assert!((298..=310).contains(&counted), "{counted} {in_warmup}");
+}
+
+#[test]
+fn a_warm_up_that_tells_the_group_leaves_no_error() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let groups = vec![reprise_lab::NamedGroup::secp384r1];
+    let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
+    let options = Options { warmup: Duration::from_millis(300), end: End::Count(5), ..options(server.address()) };
+    let document = document(&load(&options), &options);
+    assert_eq!((document.total_completed(), document.total_errors()), (5, 0));
+    assert_eq!(document.warmup_errors, BTreeMap::from([("hello_retry_request".to_owned(), 1)]));
+    assert!(document.warnings.iter().any(|warning| warning.contains("secp384r1 first")), "{:?}", document.warnings);
 }
 
 #[test]

@@ -56,6 +56,18 @@ fn counts_that_no_load_has_do_not_overflow() {
 }
 
 #[test]
+fn what_failed_in_the_warm_up_adds_up_apart() {
+    let mut documents = documents(&[3, 3]);
+    documents[0].warmup_errors.insert("timeout".to_owned(), 2);
+    for (document, count) in documents.iter_mut().zip([1, u64::MAX]) {
+        document.warmup_errors.insert("connection_refused".to_owned(), count);
+    }
+    let merged = merge(&documents).unwrap();
+    let expected = [("connection_refused".to_owned(), u64::MAX), ("timeout".to_owned(), 2)];
+    assert_eq!((merged.warmup_errors, merged.errors.len()), (expected.into(), 0));
+}
+
+#[test]
 fn the_limit_that_held_a_generator_back_most_is_kept() {
     let mut documents = documents(&[3, 3, 3]);
     let limit = |throttled_periods: u64| LoadCpuLimit {

@@ -125,6 +125,13 @@ fn a_server_that_completes_nothing_is_exit_status_3() {
     let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("3"), "the results are kept");
+    // So it is where nothing but the warm-up was made, whose failures are in no other figure.
+    let address = server.address().to_string();
+    let output = reprise(&["load", &address, "--warmup", "200ms", "--duration", "1ms", "--timeout", "5s"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("failed with closed_early"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("0 completed, "), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("of the warm-up failed"), "{}", text(&output.stdout));
 }
 
 #[test]

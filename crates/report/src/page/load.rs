@@ -56,6 +56,10 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         ),
         Fact::new("rate", format!("{:.0} connections/s over {:.1} s", document.rate.mean, document.seconds)),
     ];
+    let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
+    if completed > 0 || failed > 0 {
+        facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, in none of the counts below")));
+    }
     let each = document.total_completed().saturating_add(document.warmup_completed);
     if each > 0 {
         let micros = |ns: u64| ns as f64 / 1e3 / each as f64;

@@ -20,12 +20,16 @@ pub struct LoadDocument {
     /// The time that counts: without the warm-up, and without what the last connections took after the end.
     pub seconds: f64,
     /// Connections that completed, by the kind that was observed. Those that ended after the time that counts are among
-    /// them, those of the warm-up are not.
+    /// them, those that began in the warm-up are not.
     pub completed: BTreeMap<Kind, u64>,
-    /// Connections that did not, by name.
+    /// Connections that did not, by name; without those that began, or were due, in the warm-up.
     pub errors: BTreeMap<String, u64>,
-    /// Connections that began and ended before the warm-up was over.
+    /// Of the connections that began in the warm-up, those that completed, before its end or after. They are in no other figure
+    /// but the processor times.
     pub warmup_completed: u64,
+    /// And those that did not, by name.
+    #[serde(default)]
+    pub warmup_errors: BTreeMap<String, u64>,
     /// Of the full handshakes, those that were made because there was no session to offer yet.
     pub primed: u64,
     /// Sessions that were offered and not accepted.
@@ -75,6 +79,11 @@ impl LoadDocument {
     /// All that did not.
     pub fn total_errors(&self) -> u64 {
         saturating_sum(&self.errors)
+    }
+
+    /// All that began in the warm-up and did not.
+    pub fn total_warmup_errors(&self) -> u64 {
+        saturating_sum(&self.warmup_errors)
     }
 }
 

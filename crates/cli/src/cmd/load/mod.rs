@@ -71,7 +71,8 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     if document.interrupted {
         return failed(FailureClass::Interrupted, "interrupted", "interrupted".to_owned());
     }
-    let most = document.errors.iter().max_by_key(|(_, count)| **count);
+    let errors = document.errors.iter().chain(&document.warmup_errors);
+    let most = errors.max_by_key(|(_, count)| **count);
     let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
     if document.total_completed() > 0 || document.warmup_completed > 0 {
         if target_is_gone {
