@@ -32,12 +32,12 @@ impl Thread {
         Ok(Self::Engine(EngineThread::new(&options.engine, sessions, options.reuse_tickets)))
     }
 
-    /// The group that the server wanted last, by a HelloRetryRequest.
-    pub(crate) fn wanted_group(&self) -> Option<NamedGroup> {
+    /// The groups that servers wanted last, by a HelloRetryRequest, each with the place of the name under which it was.
+    pub(crate) fn wanted_groups(&self) -> Vec<(usize, NamedGroup)> {
         match self {
-            Self::Lean(thread) => thread.wanted_group(),
+            Self::Lean(thread) => thread.wanted_groups().collect(),
             // The engine answers the retry.
-            Self::Engine(_) => None,
+            Self::Engine(_) => Vec::new(),
         }
     }
 }

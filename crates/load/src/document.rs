@@ -1,5 +1,6 @@
 //! From what was seen to the document.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -41,7 +42,8 @@ impl Outcome {
             warmup_errors: self.tally.warmup_faults.by_name(),
             primed: self.tally.primed,
             refused: self.tally.refused,
-            wanted_group: self.tally.wanted_group.map(|group| group.to_string()),
+            wanted_group: self.tally.wanted_groups.values().next().map(ToString::to_string),
+            wanted_groups: self.wanted_groups(options),
             http_status: self.tally.status.iter().copied().collect(),
             rate: LoadRate {
                 mean: a_second(self.tally.in_time),
@@ -51,8 +53,8 @@ impl Outcome {
             },
             client_cpu_ns: LoadCpu { user: nanos(self.used.client.user), system: nanos(self.used.client.system) },
             server_cpu_ns: self.used.server.as_ref().map(|cpu| nanos(cpu.total())),
-            latency_ns: std::collections::BTreeMap::new(),
-            latency_from_intended_ns: std::collections::BTreeMap::new(),
+            latency_ns: BTreeMap::new(),
+            latency_from_intended_ns: BTreeMap::new(),
             histograms: histograms.iter().filter_map(|(kind, phase, histogram)| encoded(*kind, *phase, histogram)).collect(),
             bottleneck: verdict::bottleneck(self, options),
             warnings: Vec::new(),
@@ -67,6 +69,12 @@ impl Outcome {
             document.warnings.insert(0, "the target is gone: the last connections failed, one and all".to_owned());
         }
         document
+    }
+
+    fn wanted_groups(&self, options: &Options) -> BTreeMap<String, String> {
+        let names = &options.tls.server_names;
+        let name_at = |place: usize| names.get(place).and_then(|name| name.name.clone()).unwrap_or_default();
+        self.tally.wanted_groups.iter().map(|(place, group)| (name_at(*place), group.to_string())).collect()
     }
 
     /// Every histogram that holds something.

@@ -93,7 +93,8 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);
     add_count(&mut merged.refused, other.refused);
-    merged.wanted_group = other.wanted_group.clone().or(merged.wanted_group.take());
+    merged.wanted_group = merged.wanted_group.take().or(other.wanted_group.clone());
+    merged.wanted_groups.extend(other.wanted_groups.clone());
     // They ran at the same time, so their rates add up, and the time is that of the longest.
     merged.seconds = merged.seconds.max(other.seconds);
     merged.rate.mean += other.rate.mean;

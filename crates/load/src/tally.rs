@@ -1,5 +1,7 @@
 //! What one thread has seen, and how it comes together with what others have.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use reprise_trace::{Kind, Nanos, Phase, Phases};
 use reprise_wire::NamedGroup;
@@ -35,8 +37,8 @@ pub(crate) struct Tally {
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
     /// Responses by status; 0 where none was asked for.
     pub(crate) status: Vec<(u16, u64)>,
-    /// The group that the server wanted last, by a HelloRetryRequest.
-    pub(crate) wanted_group: Option<NamedGroup>,
+    /// The groups that servers wanted last, by a HelloRetryRequest, by the place of the name under which it was.
+    pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
     /// In an open loop, connections that were due within the time that counts.
     pub(crate) due: u64,
     /// How its thread spent its time until the last connections were begun; not merged.
@@ -129,7 +131,7 @@ impl Tally {
         self.in_time += other.in_time;
         self.due += other.due;
         self.begun += other.begun;
-        self.wanted_group = other.wanted_group.or(self.wanted_group);
+        self.wanted_groups.extend(&other.wanted_groups);
         if self.per_second.len() < other.per_second.len() {
             self.per_second.resize(other.per_second.len(), [0; Kind::ALL.len()]);
         }

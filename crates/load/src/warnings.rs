@@ -79,10 +79,17 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
         }
     }
     if let Some(count) = count_of("hello_retry_request") {
+        let one = document.wanted_group.as_ref().filter(|one| document.wanted_groups.values().all(|group| group == *one));
+        let by_name = || document.wanted_groups.iter().map(|(name, group)| format!("{group} for '{name}'"));
         warnings.push(match &document.wanted_group {
-            Some(group) => format!(
+            Some(group) if one.is_some() => format!(
                 "{count} × hello_retry_request: the server wants {group} first, with which those that followed began: put it \
                  first in --groups"
+            ),
+            Some(_) => format!(
+                "{count} × hello_retry_request: servers want other groups first ({}), with which those that followed under \
+                 the same name began",
+                by_name().collect::<Vec<_>>().join(", ")
             ),
             None => format!("{count} × hello_retry_request: the server wants a second ClientHello, which is not sent"),
         });

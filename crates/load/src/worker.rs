@@ -171,7 +171,7 @@ impl<'a> Worker<'a> {
             }
         }
         self.cut_off();
-        self.tally.wanted_group = self.thread.wanted_group();
+        self.tally.wanted_groups.extend(self.thread.wanted_groups());
         Ok(self.tally)
     }
 

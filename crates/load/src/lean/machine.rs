@@ -104,7 +104,8 @@ impl Machine {
             }
             _ => SessionId::default(),
         };
-        self.group = thread.groups.first().copied();
+        let name = thread.names.get(server_name).ok_or(Fault::Crypto)?;
+        self.group = name.groups.first().copied();
         if thread.exchange.is_fresh() && thread.options.version == Version::Tls13 {
             self.own = self.group.map(KeyPair::generate).transpose()?;
         }
@@ -116,7 +117,7 @@ impl Machine {
             asks_ticket: thread.options.version == Version::Tls12 && kind != Kind::Id,
             now,
         };
-        thread.hellos.get(server_name).ok_or(Fault::Crypto)?.write(&fresh, &thread.schedule, &mut self.hello)?;
+        name.hello.write(&fresh, &thread.schedule, &mut self.hello)?;
         self.state = State::ExpectServerHello;
         Ok(())
     }
@@ -272,7 +273,7 @@ impl Machine {
         if hello.is_hello_retry_request() {
             let wanted = hello.extensions.and_then(|extensions| extensions.find(ExtensionType::KEY_SHARE));
             if let Some(share) = wanted {
-                thread.prefer(KeyShareHelloRetryRequest::parse(share)?.selected_group)?;
+                thread.prefer(KeyShareHelloRetryRequest::parse(share)?.selected_group, self.server_name)?;
             }
             return Err(Fault::HelloRetryRequest);
         }

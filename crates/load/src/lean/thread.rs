@@ -22,29 +22,36 @@ pub(crate) struct Thread {
     pub(super) schedule: Schedule,
     pub(super) premasters: RsaPremasters,
     pub(super) sessions: Sessions,
+    /// One for each name, behind which another server may stand.
+    pub(super) names: Vec<Name>,
+    pub(super) entropy: Entropy,
+}
+
+/// What is offered under one name.
+pub(crate) struct Name {
     /// The first gets the key share: the one that was asked for, until the server wants another.
     pub(super) groups: Vec<NamedGroup>,
     /// The one that the server wanted last, by a HelloRetryRequest.
     wanted_group: Option<NamedGroup>,
-    /// One for each name.
-    pub(super) hellos: Vec<Hello>,
-    pub(super) entropy: Entropy,
+    pub(super) hello: Hello,
 }
 
 impl Thread {
     /// `sessions` are held by this thread.
     pub(crate) fn new(options: Arc<TlsOptions>, sessions: usize, wants: &[Kind]) -> Result<Self, Fault> {
         let exchange = Exchange::new(options.key_shares, &options.groups)?;
-        let hellos = prepare(&options, &options.groups, &exchange)?;
+        let prepare = |sni| {
+            let hello = prepare(&options, &options.groups, sni, &exchange)?;
+            Ok::<_, Fault>(Name { groups: options.groups.clone(), wanted_group: None, hello })
+        };
+        let names = options.server_names.iter().map(|name| prepare(name.name.as_deref())).collect::<Result<_, _>>()?;
         let reuse = options.version == Version::Tls12 || options.reuse_tickets;
         Ok(Self {
             exchange,
             schedule: Schedule::new(),
             premasters: RsaPremasters::default(),
             sessions: Sessions::new(sessions, options.server_names.len(), wants, reuse),
-            groups: options.groups.clone(),
-            wanted_group: None,
-            hellos,
+            names,
             entropy: Entropy::default(),
             options,
         })
@@ -57,27 +64,28 @@ impl Thread {
         }
     }
 
-    pub(crate) fn wanted_group(&self) -> Option<NamedGroup> {
-        self.wanted_group
+    /// The groups that were wanted, each with the place of its name.
+    pub(crate) fn wanted_groups(&self) -> impl Iterator<Item = (usize, NamedGroup)> {
+        self.names.iter().enumerate().filter_map(|(place, name)| Some((place, name.wanted_group?)))
     }
 
-    /// RFC 8446 §4.1.4: the server wants a share of this group. It is not sent a second hello; the next ones begin with it.
-    pub(super) fn prefer(&mut self, group: NamedGroup) -> Result<(), Fault> {
+    /// RFC 8446 §4.1.4: the server wants a share of this group. It is not sent a second hello; the next ones under this name
+    /// begin with it.
+    pub(super) fn prefer(&mut self, group: NamedGroup, server_name: usize) -> Result<(), Fault> {
+        let name = self.names.get_mut(server_name).ok_or(Fault::Crypto)?;
         // Only a group that was offered can be asked for.
-        let place = self.groups.iter().position(|known| *known == group).ok_or(Fault::PeerMisbehaved)?;
-        self.wanted_group = Some(group);
+        let place = name.groups.iter().position(|known| *known == group).ok_or(Fault::PeerMisbehaved)?;
+        name.wanted_group = Some(group);
         if place > 0 {
-            self.groups.swap(0, place);
-            self.hellos = prepare(&self.options, &self.groups, &self.exchange)?;
+            name.groups.swap(0, place);
+            let sni = self.options.server_names.get(server_name).and_then(|name| name.name.as_deref());
+            name.hello = prepare(&self.options, &name.groups, sni, &self.exchange)?;
         }
         Ok(())
     }
 }
 
-/// A hello for each name.
-fn prepare(options: &TlsOptions, groups: &[NamedGroup], exchange: &Exchange) -> Result<Vec<Hello>, Fault> {
-    let spec =
-        |sni| HelloSpec { version: options.version, suites: &options.cipher_suites, groups, sni, alpn: &options.alpn };
-    let names = options.server_names.iter().map(|name| name.name.as_deref());
-    names.map(|sni| Hello::prepare(&spec(sni), exchange)).collect()
+fn prepare(options: &TlsOptions, groups: &[NamedGroup], sni: Option<&str>, exchange: &Exchange) -> Result<Hello, Fault> {
+    let spec = HelloSpec { version: options.version, suites: &options.cipher_suites, groups, sni, alpn: &options.alpn };
+    Hello::prepare(&spec, exchange)
 }

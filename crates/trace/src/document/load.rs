@@ -35,9 +35,12 @@ pub struct LoadDocument {
     /// Sessions that were offered and not accepted.
     pub refused: u64,
     /// The group whose key share the server wanted, by a HelloRetryRequest, instead of the first that was offered; null where
-    /// it wanted none.
+    /// it wanted none. Where there are several, that of the first name.
     #[serde(default)]
     pub wanted_group: Option<String>,
+    /// The same by the name that was sent, which is empty where none was: other servers may stand behind other names.
+    #[serde(default)]
+    pub wanted_groups: BTreeMap<String, String>,
     /// Responses by HTTP status.
     pub http_status: BTreeMap<u16, u64>,
     /// Completed connections each second.

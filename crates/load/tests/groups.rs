@@ -1,0 +1,64 @@
+//! Servers that want another group first get it from then on, each under its own name.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, NamedGroup, ServerSpec};
+use reprise_load::{Arrival, End, Options, Silent, TlsOptions, WeightedName, run};
+use reprise_trace::Version;
+use reprise_trace::document::{Provenance, Target};
+
+/// Forwards a connection to the server of the name in its ClientHello, as a balancer would.
+fn by_name(servers: &[(&'static str, SocketAddr)]) -> SocketAddr {
+    let servers = servers.to_vec();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let client = client.unwrap();
+            let mut hello = [0; 4096];
+            let has = |hello: &[u8], name: &str| hello.windows(name.len()).any(|window| window == name.as_bytes());
+            let server = loop {
+                let length = client.peek(&mut hello).unwrap();
+                if let Some((_, server)) = servers.iter().find(|(name, _)| has(&hello[..length], name)) {
+                    break TcpStream::connect(server).unwrap();
+                }
+            };
+            let (client_again, server_again) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut &client_again, &mut &server_again));
+            thread::spawn(move || std::io::copy(&mut &server, &mut &client));
+        }
+    });
+    address
+}
+
+#[test]
+fn each_name_keeps_the_group_that_its_server_wants() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let server = |group| {
+        EmbeddedServer::start(EmbeddedConfig { groups: vec![group], ..EmbeddedConfig::new(identity.clone()) }).unwrap()
+    };
+    let (one, other) = (server(NamedGroup::secp384r1), server(NamedGroup::secp256r1));
+    let address = by_name(&[("one.example", one.address()), ("other.example", other.address())]);
+    let name = |name: &str| WeightedName { name: Some(name.to_owned()), weight: 1 };
+    let tls =
+        TlsOptions { server_names: vec![name("one.example"), name("other.example")], ..TlsOptions::new(Version::Tls13) };
+    let options = Options {
+        tls: Arc::new(tls),
+        arrival: Arrival::Closed { connections: 1 },
+        end: End::Count(20),
+        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+    };
+    let outcome = run(&options, &|| false, &Silent).unwrap();
+    let document = outcome.document(&options, Target::default(), false, Provenance::default());
+    // The first under each name.
+    assert_eq!(document.errors, BTreeMap::from([("hello_retry_request".to_owned(), 2)]));
+    assert_eq!(document.total_completed(), 18);
+    let wanted = [("one.example", "secp384r1"), ("other.example", "secp256r1")];
+    assert_eq!(document.wanted_groups, wanted.map(|(name, group)| (name.to_owned(), group.to_owned())).into());
+    let words = "secp384r1 for 'one.example', secp256r1 for 'other.example'";
+    assert!(document.warnings.iter().any(|warning| warning.contains(words)), "{:?}", document.warnings);
+}
