@@ -116,6 +116,7 @@ fn asked(options: &Options) -> LoadAsked {
             Close::Notify => "notify",
         }
         .to_owned(),
+        step: None,
         verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use reprise_trace::Nanos;
-use reprise_trace::document::LoadStep;
+use reprise_trace::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
 
 use crate::load::{Observer, Outcome, run};
 use crate::options::{Arrival, End, Options};
@@ -36,6 +36,18 @@ pub struct Search {
     pub target_is_gone: bool,
     /// Every rate that was tried, in order.
     pub steps: Vec<LoadStep>,
+    /// What they had to hold.
+    pub target: StepTarget,
+}
+
+impl Search {
+    /// The document of this search: that of [`Search::outcome`], with every rate that was tried.
+    pub fn document(&self, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
+        let mut document = self.outcome.document(&self.options, target, interrupted, provenance);
+        document.steps = self.steps.clone();
+        document.asked.step = Some(LoadStepTarget { quantile: self.target.quantile, latency_ns: self.target.latency.0 });
+        document
+    }
 }
 
 /// Searches from the rate of `options`, an open loop: it doubles until one fails, and then halves the distance.
@@ -86,7 +98,7 @@ pub fn search(
             (None, None) => break,
         };
     }
-    Ok(best.map(|(outcome, options)| Search { outcome, options, target_is_gone, steps }))
+    Ok(best.map(|(outcome, options)| Search { outcome, options, target_is_gone, steps, target }))
 }
 
 fn judge(outcome: &Outcome, options: &Options, rate: f64, target: StepTarget) -> LoadStep {

@@ -16,6 +16,9 @@ const SATURATED: f64 = 0.95;
 /// Who waits for a processor this share of the time is held up by others on this machine.
 const HELD_UP: f64 = 0.05;
 
+/// From here on it is not known who would have been busy on a machine of its own.
+pub(crate) const CROWDED: f64 = 0.1;
+
 /// A limit that ran out in this share of its periods was all that there was to be had.
 const SPENT: f64 = 0.5;
 
@@ -115,6 +118,20 @@ impl Readings {
                     }
                 ),
             ),
+            (server, ..) if self.client.waited.max(server.map_or(0.0, |share| share.waited)) >= CROWDED => {
+                let ran_and_waited = |who, share: Share, limit| {
+                    format!(
+                        "{who} used {} of one and waited {} for one that {}",
+                        percent(share.ran),
+                        percent(share.waited),
+                        not_had(limit)
+                    )
+                };
+                let client = ran_and_waited("the generator's busiest thread", self.client, &self.client_limit);
+                let server = server.map(|share| ran_and_waited("the server's busiest process", share, &self.server_limit));
+                let both = [Some(client), server].into_iter().flatten().collect::<Vec<_>>().join(", ");
+                (Verdict::Unknown, format!("there were too few processors to tell: {both}"))
+            }
             (Some(server), ..) => (
                 Verdict::Network,
                 format!(
@@ -174,6 +191,8 @@ mod tests {
     const IDLE: Share = Share { ran: 0.3, waited: 0.01 };
     const BUSY: Share = Share { ran: 0.97, waited: 0.01 };
     const STARVED: Share = Share { ran: 0.5, waited: 0.48 };
+    /// Idle for a while, but not for as long as it would have been alone.
+    const CROWDED_OUT: Share = Share { ran: 0.4, waited: 0.3 };
 
     #[test]
     fn the_verdict_follows_from_the_readings_alone() {
@@ -194,6 +213,22 @@ mod tests {
             (None, STARVED, false, Verdict::Client, "--pin"),
             (Some(IDLE), IDLE, false, Verdict::Network, "server 30 %, generator 30 %"),
             (None, IDLE, false, Verdict::Unknown, "--server-pid"),
+            (
+                Some(CROWDED_OUT),
+                IDLE,
+                false,
+                Verdict::Unknown,
+                "the server's busiest process used 40 % of one and waited 30 %",
+            ),
+            (
+                Some(IDLE),
+                CROWDED_OUT,
+                false,
+                Verdict::Unknown,
+                "too few processors to tell: the generator's busiest thread used 40 %",
+            ),
+            (None, CROWDED_OUT, false, Verdict::Unknown, "waited 30 % for one that others had"),
+            (None, CROWDED_OUT, true, Verdict::None, "was held"),
         ];
         for (server, client, held, expected, says) in cases {
             let readings = Readings { completed: 1, held, client, server, ..NOTHING };

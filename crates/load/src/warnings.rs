@@ -1,15 +1,16 @@
 //! When the figures must not be trusted.
 
+use reprise_trace::Kind;
 use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument};
 
-use crate::options::Options;
-use crate::verdict::{has_run_out, told};
-
-/// Who waits this share of the time for a processor is held up by others on this machine.
-const CROWDED: f64 = 0.1;
+use crate::options::{Close, Options};
+use crate::verdict::{CROWDED, has_run_out, told};
 
 /// From here on the generator's own waiting is part of the latencies.
 const SUSPECT: f64 = 0.8;
+
+/// A shorter load, in seconds, is mostly its beginning and its end.
+const SHORT: f64 = 0.5;
 
 /// Seconds of few connections differ by so many standard deviations of a Poisson process, and nothing was at work.
 const CHANCE: f64 = 4.0;
@@ -21,6 +22,12 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
         warnings.push(format!(
             "the generator was busy {:.0} % of the time: latencies hold its own waiting, and the rate may be its own; give it more --threads",
             document.bottleneck.client_busy * 100.0
+        ));
+    }
+    if document.seconds < SHORT && document.total_completed() > 0 && !document.interrupted {
+        warnings.push(format!(
+            "it lasted {:.0} ms: too short for a rate to be relied on; --duration or --count make it longer",
+            document.seconds * 1e3
         ));
     }
     // What completed after the end is no second of the load, and its last may be a part of one.
@@ -118,10 +125,20 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             document.http_status.range(400..).map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
         ));
     }
-    let resumable = options.mix.iter().any(|(kind, _)| *kind != reprise_trace::Kind::Full);
+    let resumable = options.mix.iter().any(|(kind, _)| *kind != Kind::Full);
     if resumable && document.refused * 100 > document.total_completed() {
-        warnings
-            .push(format!("{} sessions were offered and refused: the server does not resume each time", document.refused));
+        // RFC 5246 §7.2.2: a session whose connection ended with a fatal alert is not resumed, and OpenSSL's cache takes a reset
+        // for no better.
+        let may_be_the_reset = options.close == Close::Rst && options.mix.iter().any(|(kind, _)| *kind == Kind::Id);
+        warnings.push(format!(
+            "{} sessions were offered and refused: the server does not resume each time{}",
+            document.refused,
+            if may_be_the_reset {
+                "; some forget the session ID of a connection that was reset: try --close notify"
+            } else {
+                ""
+            }
+        ));
     }
     if !options.address.ip().is_loopback() {
         return warnings;

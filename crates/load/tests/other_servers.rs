@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, find};
+use reprise_lab::servers::{ClientVerify, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, find};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
-use reprise_load::{Arrival, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run};
+use reprise_load::{
+    Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run,
+};
+use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{Kind, Version};
 use reprise_wire::NamedGroup;
 
@@ -247,4 +250,32 @@ fn certificates_are_verified_when_that_is_asked_for() {
             }
         }
     }
+}
+
+/// RFC 5246 §7.2.2 in spirit: OpenSSL's cache forgets the session of a connection that was broken off.
+#[test]
+fn sessions_that_a_reset_made_a_server_forget_are_not_put_down_to_the_server_alone() {
+    reprise_lab::require!("haproxy");
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let server = HaProxy::start(HaProxyConfig::new(identity)).unwrap();
+    let load = |close| {
+        let options = Options {
+            tls: Arc::new(TlsOptions::new(Version::Tls12)),
+            arrival: Arrival::Closed { connections: 1 },
+            end: End::Count(20),
+            mix: vec![(Kind::Id, 1)],
+            sessions: 1,
+            close,
+            ..Options::new(server.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        };
+        let outcome = run(&options, &|| false, &Silent).unwrap();
+        let document = outcome.document(&options, Target::default(), false, Provenance::default());
+        assert_eq!(document.total_completed(), 20, "{:?}", document.errors);
+        document
+    };
+    let properly = load(Close::Notify);
+    assert_eq!((properly.completed[&Kind::Id], properly.refused), (19, 0));
+    let broken_off = load(Close::Rst);
+    assert!(broken_off.refused > 0);
+    assert!(broken_off.warnings.iter().any(|it| it.contains("--close notify")), "{:?}", broken_off.warnings);
 }

@@ -54,6 +54,23 @@ fn the_rates_of_the_kinds_make_the_rate() {
 }
 
 #[test]
+fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    // Of so few places, twenty thousand a second is beyond any machine.
+    let shape = ["-c", "1", "--rate", "20", "--step", "p99.9=30s", "--duration", "100ms", "-q"];
+    let output = reprise(&[&["load", &address, "--json", json.to_str().unwrap()], &shape[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let document = document(&json);
+    assert_eq!(document["asked"]["step"], serde_json::json!({"quantile": 0.999, "latency_ns": 30_000_000_000_u64}));
+    let highest = document["asked"]["rate"].as_f64().unwrap();
+    let said = format!("p99.9 within 30.0 s: held at {highest:.1} connections/s, not at ");
+    assert!(text(&output.stdout).contains(&said), "{said}: {}", text(&output.stdout));
+}
+
+#[test]
 fn a_name_that_does_not_resolve_is_exit_status_3() {
     // RFC 6761 §6.4: a name that never resolves.
     let output = reprise(&["load", "nowhere.invalid:443", "-n", "1"]);

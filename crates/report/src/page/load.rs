@@ -1,6 +1,6 @@
 //! What is shown of a load.
 
-use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, Verdict};
+use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_trace::{Kind, Phase};
 
 use super::measure::title;
@@ -15,7 +15,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
         blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
     }
     if !document.steps.is_empty() {
-        blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(&document.steps))]);
+        blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(document))]);
     }
     if document.interrupted {
         blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
@@ -29,7 +29,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
 fn facts(document: &LoadDocument) -> Vec<Fact> {
     let asked = &document.asked;
     let shape = match (asked.connections, asked.rate) {
-        (Some(connections), _) => format!("{connections} connections at once"),
+        (Some(connections), _) => format!("{} at once", counted(connections, "connection")),
         (None, Some(rate)) => format!("{rate} connections/s"),
         (None, None) => "not said".to_owned(),
     };
@@ -42,20 +42,30 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new(
             "asked",
-            format!("TLS {}, {}, {shape}, {} requests each", asked.tls.number(), mix.join(" "), asked.requests),
+            format!(
+                "TLS {}, {}, {shape}, {} each",
+                asked.tls.number(),
+                mix.join(" "),
+                counted(asked.requests.into(), "request")
+            ),
         ),
         Fact::new(
             "client",
             format!(
-                "{generators}{} threads, {} key shares{}{}",
-                asked.threads,
+                "{generators}{}, {} key shares{}{}",
+                counted(asked.threads, "thread"),
                 asked.key_shares,
                 if asked.verify { ", certificates verified" } else { "" },
                 limited(document.bottleneck.client_limit.as_ref())
             ),
         ),
-        Fact::new("rate", format!("{:.0} connections/s over {:.1} s", document.rate.mean, document.seconds)),
+        Fact::new("rate", format!("{:.0} connections/s over {}", document.rate.mean, duration(document.seconds))),
     ];
+    facts.extend(asked.step.map(|target| Fact::new("search", found(target, &document.steps))));
+    let statuses: Vec<String> = document.http_status.iter().map(|(status, count)| format!("{status} × {count}")).collect();
+    if !statuses.is_empty() {
+        facts.push(Fact::new("HTTP", statuses.join(", ")));
+    }
     let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
     if completed > 0 || failed > 0 {
         facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, in none of the counts below")));
@@ -77,6 +87,33 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
         }
     }
     facts
+}
+
+/// The highest rate that held, and the lowest above it that did not.
+fn found(target: LoadStepTarget, steps: &[LoadStep]) -> String {
+    let rates = |passed| steps.iter().filter(move |step| step.passed == passed).map(|step| step.rate);
+    let held = rates(true).reduce(f64::max);
+    let missed = rates(false).filter(|rate| held.is_none_or(|held| *rate > held)).reduce(f64::min);
+    let limit = format!("{} within {}", quantile(target), duration(target.latency_ns as f64 / 1e9));
+    match (held, missed) {
+        (Some(held), Some(missed)) => format!("{limit}: held at {held:.1} connections/s, not at {missed:.1}"),
+        (Some(held), None) => format!("{limit}: held at {held:.1} connections/s, the highest that was tried"),
+        (None, _) => format!("{limit}: held at no rate that was tried"),
+    }
+}
+
+/// As `--step` takes it: p99.9.
+fn quantile(target: LoadStepTarget) -> String {
+    format!("p{}", (target.quantile * 1e8).round() / 1e6)
+}
+
+/// Of a second or more, or less than one.
+fn duration(seconds: f64) -> String {
+    if seconds < 0.95 { format!("{} ms", (seconds * 1e4).round() / 10.0) } else { format!("{seconds:.1} s") }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A limit that did not run out is worth knowing too.
@@ -118,11 +155,11 @@ fn latencies(document: &LoadDocument) -> Table {
     Table { columns, lines: aligned(lines, 2) }
 }
 
-fn steps(steps: &[LoadStep]) -> Table {
+fn steps(document: &LoadDocument) -> Table {
     let columns = vec![
         Column::figures("asked", "/s"),
         Column::figures("held", "/s"),
-        Column::figures("latency", "ms"),
+        Column::figures(&document.asked.step.map_or("latency".to_owned(), quantile), "ms"),
         Column::figures("errors", ""),
         Column::words("held?"),
     ];
@@ -138,7 +175,7 @@ fn steps(steps: &[LoadStep]) -> Table {
         ];
         Line::Row(Row { cells, note: None, tone: if step.passed { Tone::Gain } else { Tone::Plain } })
     };
-    Table { columns, lines: aligned(steps.iter().map(row).collect(), 0) }
+    Table { columns, lines: aligned(document.steps.iter().map(row).collect(), 0) }
 }
 
 /// Figures end under one another: all cells from this column on become as wide as the widest.

@@ -116,6 +116,18 @@ pub struct LoadAsked {
     pub close: String,
     /// Whether certificates were verified.
     pub verify: bool,
+    /// What a rate had to hold, where the highest was searched for.
+    #[serde(default)]
+    pub step: Option<LoadStepTarget>,
+}
+
+/// What a rate is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadStepTarget {
+    /// Which quantile of the latency from the intended start, 0 to 1.
+    pub quantile: f64,
+    /// What it must not exceed.
+    pub latency_ns: u64,
 }
 
 /// Completed connections each second.
@@ -246,7 +258,7 @@ pub struct LoadStep {
     pub rate: f64,
     /// That completed each second.
     pub held: f64,
-    /// The latency that was held against the target, from the intended start.
+    /// The latency that was held against the target: the quantile of `asked.step`.
     pub latency_ns: u64,
     /// Connections that failed.
     pub errors: u64,

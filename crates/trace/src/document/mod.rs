@@ -14,7 +14,8 @@ pub use condition::{ConditionOutcome, ConditionRecord};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
 pub use load::{
-    Bottleneck, LoadAsked, LoadCpu, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep, Verdict,
+    Bottleneck, LoadAsked, LoadCpu, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep,
+    LoadStepTarget, Verdict,
 };
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics,

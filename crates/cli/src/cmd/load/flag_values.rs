@@ -38,7 +38,11 @@ pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
     let digits = quantile.strip_prefix('p').ok_or_else(complain)?;
     let percent: f64 = digits.parse().map_err(|_| complain())?;
     // Not a number is neither.
-    if percent > 0.0 && percent <= 100.0 { Ok((percent / 100.0, values::parse_duration(latency)?)) } else { Err(complain()) }
+    if percent > 0.0 && percent <= 100.0 {
+        Ok(((percent * 1e6).round() / 1e8, values::parse_duration(latency)?))
+    } else {
+        Err(complain())
+    }
 }
 
 fn parse_weight(text: &str) -> Result<(&str, u32), String> {
@@ -125,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_step_is_a_quantile_and_a_latency() {
-        assert_eq!(parse_step("p99.9=20ms"), Ok((0.9990000000000001, Duration::from_millis(20))));
+        assert_eq!(parse_step("p99.9=20ms"), Ok((0.999, Duration::from_millis(20))));
         for wrong in ["p99", "99=1s", "p0=1s", "p101=1s", "p99=0s", "pNaN=1s"] {
             assert!(parse_step(wrong).is_err(), "{wrong}");
         }

@@ -9,7 +9,7 @@ mod prerequisites;
 pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
-use reprise_load::{Search, search};
+use reprise_load::search;
 use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
 use reprise_trace::{Failure, FailureClass};
@@ -51,10 +51,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         }
         Some(step) => match search(&options, step, &stop, &live)? {
             None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
-            Some(Search { outcome, options, target_is_gone, steps }) => {
-                let document = outcome.document(&options, target, interrupt.is_raised(), provenance());
-                (LoadDocument { steps, ..document }, target_is_gone)
-            }
+            Some(found) => (found.document(target, interrupt.is_raised(), provenance()), found.target_is_gone),
         },
     };
     live.finish();
@@ -66,13 +63,17 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
 /// answered, whatever failed beside.
 fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     let failed = |class, name: &str, message| {
-        Ending::Failed(Failure { class, name: name.to_owned(), message, hint: None, local_port: None })
+        let hint = Some("`reprise measure` says more of a single connection to the same target".to_owned());
+        Ending::Failed(Failure { class, name: name.to_owned(), message, hint, local_port: None })
     };
     if document.interrupted {
         return failed(FailureClass::Interrupted, "interrupted", "interrupted".to_owned());
     }
-    let errors = document.errors.iter().chain(&document.warmup_errors);
-    let most = errors.max_by_key(|(_, count)| **count);
+    let mut errors = document.errors.clone();
+    for (name, count) in &document.warmup_errors {
+        *errors.entry(name.clone()).or_default() += count;
+    }
+    let most = errors.iter().max_by_key(|(_, count)| **count);
     let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
     if document.total_completed() > 0 || document.warmup_completed > 0 {
         if target_is_gone {
