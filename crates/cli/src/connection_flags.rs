@@ -17,6 +17,7 @@ use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 
 use crate::key_log;
+use crate::notice::notice;
 use crate::route_flags::RouteArgs;
 
 /// The variable that the passphrase of `--key` is taken from.
@@ -106,7 +107,7 @@ impl ConnectionArgs {
         };
         let certificates = match (self.insecure, &self.ca, authority) {
             (true, ..) => {
-                anstream::eprintln!("reprise: --insecure: the server's certificate is not verified");
+                notice("--insecure: the server's certificate is not verified");
                 Certificates::Insecure
             }
             (_, Some(path), _) => Certificates::Roots(reprise_probe::read_roots(path)?),
@@ -182,7 +183,7 @@ pub(crate) fn parse_version(text: &str) -> Result<Version, String> {
 pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
     match rustls_pki_types::ServerName::try_from(text) {
         // RFC 6066 §3: without the dot that ends it in the DNS; and as a target's host is written.
-        Ok(rustls_pki_types::ServerName::DnsName(_)) => Ok(text.trim_end_matches('.').to_ascii_lowercase()),
+        Ok(rustls_pki_types::ServerName::DnsName(_)) => Ok(text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase()),
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err("no name or address that a certificate can be for".to_owned()),
     }

@@ -1,9 +1,14 @@
 //! How the program ends: one place for exit codes and last words.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
+
 use reprise_trace::{Failure, FailureClass};
+
+use crate::notice::notice;
+use crate::provenance;
 
 /// Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -44,17 +49,28 @@ impl Ending {
             Self::Failed(failure) => (UNREACHABLE, Some(in_words(&failure))),
         };
         if let Some(words) = words {
-            // Standard error may be closed too; the code says it all the same.
-            let _ = writeln!(anstream::stderr(), "reprise: {words}");
+            notice(words);
         }
         ExitCode::from(code)
     }
 }
 
 /// Prints clap's message; help and version are no errors.
-pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn of_usage(mut error: clap::Error) -> ExitCode {
+    hide_secrets(&mut error);
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}
+
+/// The message repeats the value that it complains of, and logs keep it: a key may be nearly right, a target hold a password.
+fn hide_secrets(error: &mut clap::Error) {
+    let string = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (Some(flag), Some(value)) = (string(ContextKind::InvalidArg), string(ContextKind::InvalidValue)) else { return };
+    let value = provenance::published(&flag, value);
+    error.insert(ContextKind::InvalidValue, ContextValue::String(value));
 }
 
 fn in_words(failure: &Failure) -> String {

@@ -1,13 +1,14 @@
 //! `SSLKEYLOGFILE`, as other TLS programs understand it.
 
 use std::env;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Once};
 
 use anyhow::Context;
 use reprise_engine::KeyLog;
 use reprise_probe::KeyLogFile;
+
+use crate::notice::notice;
 
 /// Opens what the variable names, to append to; `None` where it names nothing.
 pub(crate) fn open() -> anyhow::Result<Option<Arc<dyn KeyLog>>> {
@@ -18,7 +19,7 @@ pub(crate) fn open() -> anyhow::Result<Option<Arc<dyn KeyLog>>> {
         // The embedded lab opens it for each of its servers.
         static TOLD: Once = Once::new();
         TOLD.call_once(|| {
-            let _ = writeln!(anstream::stderr(), "reprise: SSLKEYLOGFILE {shown} lacks secrets from here on: {error}");
+            notice(format_args!("SSLKEYLOGFILE {shown} lacks secrets from here on: {error}"));
         });
     };
     let file = KeyLogFile::open(&path, on_failure);

@@ -5,6 +5,7 @@ mod cmd;
 mod connection_flags;
 mod ending;
 mod key_log;
+mod notice;
 mod opened_file;
 mod outputs;
 mod progress;
@@ -22,15 +23,16 @@ use reprise_probe::Interrupt;
 
 use crate::args::{Cli, Command};
 use crate::ending::Ending;
+use crate::notice::notice;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
         Ok(cli) => cli,
-        Err(usage) => return ending::of_usage(&usage),
+        Err(usage) => return ending::of_usage(usage),
     };
     let interrupt = Interrupt::default();
     if let Err(error) = stop_on_ctrl_c(interrupt.clone()) {
-        anstream::eprintln!("reprise: Ctrl-C will lose what was measured: {error}");
+        notice(format_args!("Ctrl-C will lose what was measured: {error}"));
     }
     let result = match cli.command {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),

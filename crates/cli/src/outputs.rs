@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use reprise_report::terminal::Style;
 
@@ -140,11 +141,7 @@ impl Output {
 
     pub(crate) fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
         match self {
-            Self::Standard => {
-                let mut out = io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())?;
-                Ok(())
-            }
+            Self::Standard => print(bytes),
             Self::File(mut file) => file.overwrite(bytes),
         }
     }
@@ -155,9 +152,13 @@ fn print_page(result: &impl Rendered) -> anyhow::Result<()> {
     let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
     let width = if out.is_terminal() { terminal_width() } else { None };
     let page = result.terminal(Style { color, width });
-    let mut out = out.lock();
-    out.write_all(page.as_bytes()).and_then(|()| out.flush())?;
-    Ok(())
+    print(page.as_bytes())
+}
+
+/// Writes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).context("cannot write standard output")
 }
 
 /// As many columns as the terminal has, or as `COLUMNS` says.

@@ -36,6 +36,19 @@ fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
     arguments.map(hide).collect()
 }
 
+/// The value of this flag, named as clap names it, `--psk-key <HEX>`, as it may be published.
+pub(crate) fn published(flag: &str, value: String) -> String {
+    let name = flag.split_once(' ').map_or(flag, |(name, _)| name);
+    if SECRET.contains(&name) {
+        return HIDDEN.to_owned();
+    }
+    let value = without_credentials(value);
+    match value.rsplit_once('@').filter(|(before, _)| !before.ends_with(HIDDEN)) {
+        Some((_, host)) => format!("{HIDDEN}@{host}"),
+        None => value,
+    }
+}
+
 /// Short flags without a value may precede another in one argument: `-kH FIELD` is `-k -H FIELD`. The letters of those, and
 /// what follows them as an argument of its own.
 fn last_of_cluster(argument: &str, switches: &[char]) -> (String, String) {

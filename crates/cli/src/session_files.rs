@@ -15,6 +15,8 @@ use reprise_trace::{Kind, Version};
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 
+use crate::notice::notice;
+
 /// Where sessions come from and go to.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resumption")]
@@ -188,7 +190,7 @@ impl SessionFiles {
         if let Some((path, destination)) = self.out {
             let file = left.to_file(SystemTime::now());
             if file.sessions.is_empty() {
-                anstream::eprintln!("reprise: the server gave no session: {} holds none", path.display());
+                notice(format_args!("the server gave no session: {} holds none", path.display()));
             }
             destination.write(&file)?;
         }

@@ -108,6 +108,10 @@ impl fmt::Display for Target {
 
 /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`, or a bare V6 address.
 fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> {
+    if authority.contains('%') {
+        let why = "neither the zone of an IPv6 address nor percent-encoding is understood";
+        return Err(TargetError::Host(authority.to_owned(), why));
+    }
     let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) =
             bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
@@ -144,7 +148,7 @@ fn check_host(text: &str, host: &str) -> Result<String, TargetError> {
     if host.parse::<IpAddr>().is_ok() {
         return Ok(host.to_owned());
     }
-    let host = host.trim_end_matches('.');
+    let host = host.strip_suffix('.').unwrap_or(host);
     let complain = |why| Err(TargetError::Host(host.to_owned(), why));
     match host {
         _ if !host.is_ascii() => complain("write an internationalised name in its xn-- form"),
@@ -192,7 +196,9 @@ mod tests {
             assert_eq!(refused(&format!("example.org:{port}")), TargetError::Port(port.to_owned()));
         }
         assert_eq!(refused("user@example.org"), TargetError::UserInfo);
-        assert!(matches!(refused("exa mple.org"), TargetError::Host(..)));
+        for host in ["exa mple.org", "example.org..", ".", "fe80::1%eth0", "[fe80::1%eth0]:443", "ex%61mple.org"] {
+            assert!(matches!(refused(host), TargetError::Host(..)), "{host}");
+        }
         for bracketed in ["[::1", "[e]", "[example.org]:443", "[127.0.0.1]", "[]", "[::1]443"] {
             assert!(matches!(refused(bracketed), TargetError::Host(..)), "{bracketed}");
         }

@@ -81,6 +81,23 @@ fn a_usage_error_leaves_no_new_file_and_what_was_there() {
     assert!(!new.exists());
 }
 
+/// What is said there is worth less than what is measured.
+#[cfg(unix)]
+#[test]
+fn a_standard_error_that_nobody_can_read_costs_nothing() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let target = server.address().to_string();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let json = lab.path("result.json");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reprise"));
+    command.args(["measure", &target, "--insecure", "--count", "2", "--json", name(&json)]);
+    let status = command.stdout(std::process::Stdio::null()).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0), "--insecure is warned of on standard error");
+    serde_json::from_str::<MeasureDocument>(&fs::read_to_string(json).unwrap()).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn of_an_unused_output_behind_a_link_the_link_stays() {

@@ -51,6 +51,25 @@ fn flags_that_exclude_or_need_each_other() {
     assert_refused(&["--no-request", "--connections", "keepalive"], &["--connections keepalive", "--no-request"]);
 }
 
+/// Logs keep what stands on standard error.
+#[test]
+fn no_secret_is_repeated_by_what_complains_of_it() {
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let outcome = Reprise::new(arguments).run().exits(2).says(words);
+        assert!(!outcome.stderr.contains("tuna"), "{arguments:?}: {}", outcome.stderr);
+    };
+    for command in ["measure", "trace", "load"] {
+        for target in ["me:tuna@localhost", "https://me:tuna@localhost/", "https://m@e:tuna@localhost:0"] {
+            refused(&[command, target], &["a target carries no user name or password", "@localhost"]);
+        }
+    }
+    for command in ["measure", "trace"] {
+        refused(&[command, NOWHERE, "--psk-identity", "a", "--psk-key", "tuna"], &["--psk-key", "hexadecimal"]);
+        refused(&[command, NOWHERE, "-H", "Bearer tuna"], &["--header", "Name: value"]);
+        refused(&[command, NOWHERE, "--header=Connection: tuna"], &["--header", "--connections close"]);
+    }
+}
+
 #[test]
 fn lists_that_name_nothing() {
     for list in ["--groups", "--ciphers"] {

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 
 use super::subject::Measured;
 use crate::opened_file::OpenedFile;
+use crate::outputs::print;
 
 /// How every line of such a file begins; a single result, which is indented, begins otherwise.
 const BEGINNING: &[u8] = b"{\"schema\":\"reprise.";
@@ -49,10 +50,7 @@ impl Journal {
     pub(super) fn append(&mut self, measured: &Measured) -> anyhow::Result<()> {
         let line = measured.json_line()?;
         match self {
-            Self::Standard => {
-                let mut out = io::stdout().lock();
-                out.write_all(&line).and_then(|()| out.flush())?;
-            }
+            Self::Standard => print(&line)?,
             Self::File(file) => file.append(&line)?,
         }
         Ok(())

@@ -19,6 +19,7 @@ use self::gate::{Complaints, Gate};
 use self::subject::Subject;
 use self::watch::Watch;
 use crate::ending::Ending;
+use crate::notice::notice;
 use crate::outputs::{Outputs, check_that_files_differ};
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
 fn ending(failure: Option<Failure>, complaints: Complaints) -> Ending {
     match failure {
         Some(failure) => {
-            complaints.conditions_met().for_each(|why| anstream::eprintln!("reprise: {why}"));
+            complaints.conditions_met().for_each(notice);
             Ending::Failed(failure)
         }
         None => complaints.in_words().map_or(Ending::Done, Ending::BadAnswer),

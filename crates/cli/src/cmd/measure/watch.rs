@@ -2,7 +2,6 @@
 //!
 //! Of a round that is over, only what the metrics count is kept: a watch that runs for years needs no more memory than at first.
 
-use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -18,6 +17,8 @@ use super::subject::{Measured, Subject};
 use super::{MeasureArgs, was_interrupted};
 use crate::connection_flags::parse_duration;
 use crate::ending::Ending;
+use crate::notice::notice;
+use crate::outputs::print;
 
 /// The flags of a measurement that is repeated.
 #[derive(Args, Clone, Debug)]
@@ -53,7 +54,7 @@ impl Watch {
         let journal = arguments.output.json.as_deref().map(Journal::open).transpose()?;
         let server = metrics.as_deref().map(MetricsServer::start).transpose()?;
         if let Some(server) = &server {
-            anstream::eprintln!("reprise: metrics at http://{}/metrics", server.address());
+            notice(format_args!("metrics at http://{}/metrics", server.address()));
         }
         Ok(Some(Self { every, repeats: *repeats, journal, server }))
     }
@@ -92,8 +93,7 @@ impl Watch {
             journal.append(measured)?;
         }
         if !self.journal.as_ref().is_some_and(Journal::is_standard) {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{}", line::round(measured.results())).and_then(|()| out.flush())?;
+            print(format!("{}\n", line::round(measured.results())).as_bytes())?;
         }
         Ok(())
     }
@@ -127,14 +127,14 @@ impl History {
         }
         match failure {
             Some(failure) => {
-                complaints.conditions_met().for_each(|why| anstream::eprintln!("reprise: {why}"));
+                complaints.conditions_met().for_each(notice);
                 self.bad += u64::from(complaints.conditions_met().next().is_some());
                 self.down += 1;
                 self.last_failure = Some(failure);
             }
             None => {
                 if let Some(why) = complaints.in_words() {
-                    anstream::eprintln!("reprise: {why}");
+                    notice(&why);
                     self.bad += 1;
                 }
             }
