@@ -291,7 +291,8 @@ impl<'v> Call<'v> {
     }
 
     fn tls_failure(&self, error: &reprise_engine::Error) -> Failure {
-        failure::tls(error, self.config.identity.is_some())
+        let failure = failure::tls(error, self.config.identity.is_some());
+        if self.connection.outcome().is_none() { failure::of_hello(failure) } else { failure }
     }
 
     fn total(&self, connecting: Nanos) -> Nanos {

@@ -94,6 +94,18 @@ pub(crate) fn tls(error: &Error, has_identity: bool) -> Failure {
     }
 }
 
+/// The same where it answers a ClientHello: no server has asked for a client's certificate by then.
+pub(crate) fn of_hello(failure: Failure) -> Failure {
+    match failure.name.as_str() {
+        "alert_handshake_failure" => {
+            let hint = "no version, cipher suite, group or kind of certificate in common (--tls, --ciphers, --groups), or a name \
+                        that it does not know (--sni); its log may say which";
+            Failure { hint: Some(hint.to_owned()), ..failure }
+        }
+        _ => failure,
+    }
+}
+
 /// The same where an external PSK was offered, to which some alerts are an answer.
 pub(crate) fn of_psk(failure: Failure) -> Failure {
     let hint = match failure.name.as_str() {

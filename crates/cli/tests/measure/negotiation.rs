@@ -183,3 +183,14 @@ fn the_protocol_that_alpn_chooses_is_told() {
     assert_eq!(chosen(&call(&["--alpn", ""])), None);
     call(&["--alpn", "imap", "--no-request"]).exits(3).says(&["no_application_protocol", "--alpn NAME"]);
 }
+
+/// A server that refuses a ClientHello has not asked for a client's certificate yet, so that is not what it misses.
+#[test]
+fn a_refused_hello_is_not_blamed_on_a_missing_client_certificate() {
+    reprise_lab::require!("openssl");
+    let lab = Lab::new();
+    let server = s_server(&lab, KeyKind::P256, |_| {});
+    let measure = lab.measure(server.address()).count(1).args(["--tls", "1.2", "--ciphers", "ECDHE-RSA-AES128-GCM-SHA256"]);
+    let outcome = measure.run().exits(3).says(&["refused with the alert handshake_failure", "--ciphers, --groups", "--sni"]);
+    assert!(!outcome.stderr.contains("--cert"), "{}", outcome.stderr);
+}

@@ -95,6 +95,7 @@ fn a_server_that_knows_psks_alone_is_traced_without_a_full_handshake() {
         assert!(traced.full.is_none() && traced.has_resumed() && traced.skipped.is_empty(), "{named:?}");
         assert!(messages(&traced.resumed.as_ref().unwrap().events).contains(&"<(EncryptedExtensions)".to_owned()));
         outcome.shows(&[
+            "x25519 · external PSK with psk_dhe_ke",
             "by external PSK",
             "There is no full handshake to compare it with",
             "it sent no certificate, and only its Finished proves that it knows the PSK",

@@ -75,11 +75,16 @@ fn negotiated(document: &MeasureDocument, version: Version) -> Option<String> {
         first(|observed| observed.group.as_deref()),
         first(|observed| observed.peer_key.as_deref()),
         first(|observed| observed.signature.as_deref()),
-        first(|observed| observed.psk_mode.map(PskMode::name)).map(|mode| format!("resumed with {mode}")),
+        runs.iter().find_map(|observed| Some(use_of_psk(observed.psk_mode?, observed.kinds.of(Kind::Psk) > 0))),
         first(|observed| observed.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
     ];
     let names: Vec<String> = names.into_iter().flatten().collect();
     (!names.is_empty()).then(|| names.join(" · "))
+}
+
+/// "resumed with psk_dhe_ke": what an external PSK does is no resumption.
+pub(super) fn use_of_psk(mode: PskMode, is_external: bool) -> String {
+    format!("{} with {}", if is_external { "external PSK" } else { "resumed" }, mode.name())
 }
 
 fn connections(document: &MeasureDocument) -> String {

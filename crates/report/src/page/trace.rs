@@ -4,9 +4,9 @@ pub(crate) mod ladder;
 mod words;
 
 use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
-use reprise_trace::{Nanos, Outcome, PskMode};
+use reprise_trace::{Kind, Nanos, Outcome};
 
-use super::measure::title;
+use super::measure::{title, use_of_psk};
 use super::{Block, Fact, Item, Page, source};
 use crate::figures::{Figure, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -59,7 +59,7 @@ fn negotiated(trace: &Trace) -> String {
         first(|outcome| outcome.group.as_deref()),
         first(|outcome| outcome.peer_key.as_deref()),
         first(|outcome| outcome.signature.as_deref()),
-        first(|outcome| outcome.psk_mode.map(PskMode::name)).map(|mode| format!("resumed with {mode}")),
+        outcomes.iter().find_map(|outcome| Some(use_of_psk(outcome.psk_mode?, outcome.kind == Kind::Psk))),
         first(|outcome| outcome.alpn.as_deref()).map(|protocol| format!("ALPN {protocol}")),
     ];
     names.into_iter().flatten().collect::<Vec<_>>().join(" · ")
