@@ -1,7 +1,7 @@
 //! A saved result: the text of its file, and the document in it.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -12,19 +12,34 @@ const LARGEST: u64 = 1 << 30;
 
 /// What every document says of itself.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with the field `schema`")]
 pub(crate) struct Named {
     pub(crate) schema: String,
 }
 
-/// The text of a file that is no larger than a result. A device may have no end.
+/// The name of a file as a message says it; `-` is standard input.
+pub(crate) fn shown(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The text of a file that is no larger than a result. A device or a pipe may have no end.
 pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
-    let shown = path.display();
+    let shown = shown(path);
     let cannot_read = || format!("cannot read {shown}");
+    let source: Box<dyn Read> = if is_standard_input(path) {
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(path).with_context(cannot_read)?;
+        let length = file.metadata().with_context(cannot_read)?.len();
+        ensure!(length <= LARGEST, "{shown} is larger than any result");
+        Box::new(file)
+    };
     let mut text = String::new();
-    let file = File::open(path).with_context(cannot_read)?;
-    let length = file.metadata().with_context(cannot_read)?.len();
-    ensure!(length <= LARGEST, "{shown} is larger than any result");
-    file.take(LARGEST + 1).read_to_string(&mut text).with_context(cannot_read)?;
+    source.take(LARGEST + 1).read_to_string(&mut text).with_context(cannot_read)?;
     ensure!(text.len() as u64 <= LARGEST, "{shown} is larger than any result");
     Ok(text)
 }

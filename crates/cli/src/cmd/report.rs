@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
-use crate::saved_result::{Named, parse, read_text};
+use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format.
 ///
@@ -17,7 +17,7 @@ use crate::saved_result::{Named, parse, read_text};
 /// the latencies are computed anew from the histograms, so that nothing is lost.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportArgs {
-    /// Results in JSON, as --json has written them
+    /// Results in JSON, as --json has written them; '-' is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Make one result of several of `load`
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
         TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
-        other => bail!("{}: '{other}' is no result that this version knows", file.display()),
+        other => bail!("{}: '{other}' is no result that this version knows", shown(file)),
     }
     Ok(Ending::Done)
 }
@@ -58,18 +58,18 @@ struct Saved<'a> {
 impl<'a> Saved<'a> {
     fn read(file: &'a Path) -> anyhow::Result<Self> {
         let text = read_text(file)?;
-        let Named { schema } = parse(&text).with_context(|| format!("{} holds no result of reprise", file.display()))?;
+        let Named { schema } = parse(&text).with_context(|| format!("{} holds no result of reprise", shown(file)))?;
         Ok(Self { file, text, schema })
     }
 
     fn document<T: for<'b> Deserialize<'b>>(&self) -> anyhow::Result<T> {
         let Self { file, text, schema } = self;
-        parse(text).with_context(|| format!("{} says that it is {schema}, and is not", file.display()))
+        parse(text).with_context(|| format!("{} says that it is {schema}, and is not", shown(file)))
     }
 
     /// What can be merged.
     fn load(&self) -> anyhow::Result<LoadDocument> {
-        let (file, schema) = (self.file.display(), &self.schema);
+        let (file, schema) = (shown(self.file), &self.schema);
         ensure!(
             schema == LoadDocument::SCHEMA,
             "{file}: --merge takes results of load, {}, and this is {schema}",

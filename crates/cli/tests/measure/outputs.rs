@@ -142,6 +142,20 @@ fn a_document_on_standard_output_stands_there_alone() {
 }
 
 #[test]
+fn a_result_on_standard_input_is_shown_and_compared_with() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let json = lab.path("result.json");
+    call(&lab, &server, &["--json", name(&json)]).run().exits(0);
+    Reprise::new(["report", "-"]).reading(&json).run().exits(0).silently().shows(&["TLS 1.3", "Medians"]);
+    let compared = lab.measure(server.address()).count(2).args(["--baseline", "-"]).reading(&json).run().exits(0);
+    assert!(compared.document().baseline.is_some());
+    let none = lab.file("none.json", "[]");
+    let refused = Reprise::new(["report", "-"]).reading(&none).run().exits(2);
+    refused.says(&["standard input holds no result of reprise", "an object with the field `schema`"]);
+}
+
+#[test]
 fn two_documents_cannot_share_standard_output() {
     let lab = Lab::new();
     let server = server(&lab);

@@ -130,3 +130,23 @@ fn a_full_disk_under_a_document_costs_no_capture() {
     call.args(["--json", "/dev/full", "--pcap"]).arg(&capture).run().exits(2).says(&["cannot write /dev/full"]);
     assert!(fs::metadata(&capture).unwrap().len() > 1000);
 }
+
+/// A terminal that scrolls away is no place for secrets, nor for bytes that are no text.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_capture_goes_to_a_terminal() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let user = ptsname(&terminal, Vec::new()).unwrap();
+    let user = fs::OpenOptions::new().write(true).open(user.to_str().unwrap()).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reprise"));
+    command.args(["trace", &server.address().to_string(), "--insecure", "--pcap", "-"]);
+    let ended = command.stdout(user).stderr(std::process::Stdio::piped()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("send it to a file or a pipe"));
+    assert_eq!(server.completed(), 0, "found before anything is traced");
+}

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use reprise_explain::Scope;
 use reprise_trace::document::{LabDocument, MeasureDocument};
 
-use crate::saved_result::{Named, parse, read_text};
+use crate::saved_result::{Named, parse, read_text, shown};
 
 /// An earlier result to compare with.
 pub(super) struct Baseline {
@@ -19,7 +19,7 @@ pub(super) struct Baseline {
 impl Baseline {
     /// Reads `path`. `of_lab` says whether the embedded lab is about to be measured, and not a target.
     pub(super) fn read(path: &Path, of_lab: bool, scope: Scope) -> anyhow::Result<Self> {
-        let file = path.display().to_string();
+        let file = shown(path);
         let text = read_text(path).context("--baseline")?;
         let named: Named = parse(&text).with_context(|| format!("--baseline: {file} holds no result of reprise"))?;
         let results = match (named.schema.as_str(), of_lab) {

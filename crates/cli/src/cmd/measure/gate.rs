@@ -17,7 +17,7 @@ use super::subject::Measured;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// Compare with this earlier result, written by --json, and say what changed beyond its interval
+    /// Compare with this earlier result, written by --json, and say what changed beyond its interval; '-' is standard input
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Exit 1 if this is met, as 'tls.resumed.ratio < 1.5', '1.3.ticket.tls.p99 > 20ms', 'kinds.ticket < 100%', 'failed > 0',

@@ -4,6 +4,8 @@ mod flags;
 
 pub(crate) use flags::TraceArgs;
 
+use std::io::IsTerminal;
+
 use anyhow::bail;
 use reprise_probe::{Capture, Interrupt};
 use reprise_trace::Kind;
@@ -22,6 +24,9 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     let outputs = Outputs::open(&arguments.output)?;
     let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
     let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
+    if to_standard_output && std::io::stdout().is_terminal() {
+        bail!("--pcap: a capture is no text, and holds the secrets of both connections: send it to a file or a pipe");
+    }
     if to_standard_output && outputs.take_standard_output() {
         bail!("only one of --pcap, --json, --csv and --markdown can go to standard output");
     }

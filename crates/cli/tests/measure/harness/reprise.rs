@@ -1,6 +1,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::{fs, thread};
@@ -59,6 +59,12 @@ impl Reprise {
 
     pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.command.env(name, value.into());
+        self
+    }
+
+    /// With this file as its standard input.
+    pub(crate) fn reading(mut self, file: &Path) -> Self {
+        self.command.stdin(fs::File::open(file).unwrap());
         self
     }
 
