@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier, suite::SUITES};
+use reprise_engine::suite::{self, SUITES};
+use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, WebPkiVerifier};
 use reprise_trace::document::{AllConnections, Target as TargetRecord, TicketRequest};
 use reprise_trace::{Asked, Failure, Kind, Outcome, Version};
 use rustls_pki_types::ServerName as PkiName;
@@ -100,6 +101,8 @@ pub(crate) fn visitor(target: &Target, options: &Options, route: Route, interrup
 pub(crate) struct Configs {
     /// One for each version that is asked for, the oldest first.
     pub(crate) by_version: Vec<(Version, Arc<Config>)>,
+    /// Those that no flag names and of which no cipher suite is to be offered.
+    pub(crate) without_suite: Vec<Version>,
     /// Offers everything that is known, spoken here or not.
     pub(crate) survey: Arc<Config>,
 }
@@ -164,7 +167,14 @@ pub(crate) fn configs(target: &Target, options: &Options) -> Result<Configs, Fai
     }
     versions.sort_unstable();
     versions.dedup();
+    // A version that is named has a suite, or the engine says that it has none.
+    let has_suite = |version: &Version| {
+        let mut suites = cipher_suites.iter().filter_map(|&id| suite::find(id));
+        !options.versions.is_empty() || suites.any(|suite| suite.version == *version)
+    };
+    let (versions, without_suite): (Vec<_>, Vec<_>) = versions.into_iter().partition(has_suite);
     Ok(Configs {
+        without_suite,
         by_version: versions.into_iter().map(|version| (version, config(vec![version], false))).collect(),
         survey: config(vec![Version::Tls12, Version::Tls13], true),
     })

@@ -101,6 +101,11 @@ impl Campaign {
         observer: &dyn Observer,
     ) -> Result<(), Failure> {
         let survey = configs.survey.clone();
+        let left_out = configs
+            .without_suite
+            .iter()
+            .map(|version| format!("{version} is not measured: none of the cipher suites that are to be offered is of it"));
+        self.document.warnings.extend(left_out);
         // What a session of another process is of is known: its connection is to be this one's first.
         let loaded = |(version, config): &_| Offering::of_loaded(*version, config, &options.sessions);
         let loaded: Vec<Offering> = configs.by_version.iter().filter_map(loaded).collect();

@@ -184,6 +184,20 @@ fn the_protocol_that_alpn_chooses_is_told() {
     call(&["--alpn", "imap", "--no-request"]).exits(3).says(&["no_application_protocol", "--alpn NAME"]);
 }
 
+#[test]
+fn a_version_without_a_suite_costs_no_connection() {
+    let lab = Lab::new();
+    let server = lab.server(reprise_lab::Resumption::Ticket);
+    for (suite, measured, left_out) in
+        [("TLS_AES_128_GCM_SHA256", Version::Tls13, "TLS 1.2"), ("ECDHE-ECDSA-AES128-GCM-SHA256", Version::Tls12, "TLS 1.3")]
+    {
+        let outcome = lab.measure(server.address()).count(2).args(["--ciphers", suite]).run().exits(0);
+        assert_eq!(outcome.measured(measured, Kind::Full).n, 2);
+        assert_eq!((outcome.document().all_connections.failed, outcome.document().failures.len()), (0, 0), "{suite}");
+        outcome.shows(&[&format!("{left_out} is not measured: none of the cipher suites that are to be offered is of it")]);
+    }
+}
+
 /// A server that refuses a ClientHello has not asked for a client's certificate yet, so that is not what it misses.
 #[test]
 fn a_refused_hello_is_not_blamed_on_a_missing_client_certificate() {
