@@ -243,7 +243,7 @@ fn tls_hint(error: &Error, has_identity: bool) -> Option<String> {
         }
         Error::Certificate(_) => "--insecure measures all the same",
         Error::AlertReceived(AlertDescription::PROTOCOL_VERSION) => {
-            "it does not speak the versions that were offered: leave --tls out"
+            "it speaks no version that was offered: without --tls these are TLS 1.2 and 1.3"
         }
         Error::AlertReceived(AlertDescription::HANDSHAKE_FAILURE) if has_identity => {
             "no common cipher suite or group, or it does not accept the client's certificate"

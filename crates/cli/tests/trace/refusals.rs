@@ -34,6 +34,16 @@ fn a_kind_that_was_named_and_not_observed_is_a_bad_answer() {
     }
 }
 
+/// Asked for an ID, a server is not asked for a ticket, so nothing is known of its tickets.
+#[test]
+fn a_server_without_session_ids_is_not_said_to_resume_nothing() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let (outcome, _) = trace(&lab, server.address(), &["--kind", "id"]);
+    let outcome = outcome.exits(1).shows(&["The server gave no session ID; --kind ticket shows whether it gives tickets."]);
+    assert!(!outcome.page.contains("every connection pays"), "{}", outcome.page);
+}
+
 #[test]
 fn a_server_that_gives_nothing_is_one_ladder_and_a_sentence() {
     let lab = Lab::new();

@@ -61,6 +61,8 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
             (_, Version::Tls12, Kind::Ticket) => {
                 "The server gave neither a session ID nor a ticket: every connection pays the full handshake.".to_owned()
             }
+            // It was not asked for a ticket.
+            (_, _, Kind::Id) => "The server gave no session ID; --kind ticket shows whether it gives tickets.".to_owned(),
             _ => format!("The server gave no {means}: every connection pays the full handshake."),
         };
     }
