@@ -25,7 +25,7 @@ pub(crate) fn connect(address: SocketAddr, error: &io::Error) -> Failure {
         }
         io::ErrorKind::TimedOut => ("connect_timeout", "a firewall may drop the packets; --timeout gives it longer"),
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
-            ("unreachable", "check the address and the route; --resolve ADDRESS picks another (-4 or -6)")
+            ("unreachable", "check the address and the route; --resolve ADDRESS picks another of its addresses")
         }
         _ => ("connect_failed", "check the address and the network"),
     };

@@ -73,3 +73,19 @@ fn the_page_compares_new_and_reused() {
     let outcome = Reprise::measure_lab().count(COUNT).run().exits(0).silently();
     outcome.shows(&["rsa-2048", "p-256", "session ID", "ticket", "saved", "interleaved"]);
 }
+
+#[test]
+fn resumptions_that_were_measured_alone_stand_on_the_page() {
+    let outcome = Reprise::measure_lab().count(2).args(["--kinds", "id", "--tls", "1.2"]).run().exits(1);
+    let rows = |words: &str| outcome.page.lines().filter(|line| line.contains("session ID") && line.contains(words)).count();
+    assert_eq!(rows("not offered"), 2 * 4, "two tables of two keys and the servers that do not: {}", outcome.page);
+    assert_eq!(rows(""), 2 * 6, "{}", outcome.page);
+}
+
+#[test]
+fn what_every_server_fails_by_is_said_once_and_no_table_is_empty() {
+    let outcome = Reprise::measure_lab().count(1).args(["--sni", "other.example"]).run().exits(3);
+    assert_eq!(outcome.page.matches("is not valid for other.example").count(), 1, "{}", outcome.page);
+    assert!(!outcome.page.contains("The handshake"), "{}", outcome.page);
+    outcome.shows(&["none: no connection completed"]);
+}

@@ -3,7 +3,7 @@
 
 use reprise_explain::lab_sentences;
 use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_trace::{Failure, Kind, Phase, Version};
 
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
@@ -17,14 +17,19 @@ const BAR: usize = 20;
 /// All that is shown of the lab.
 pub(crate) fn lab(document: &LabDocument) -> Page {
     let comparisons: Vec<Comparison<'_>> = document.results.iter().flat_map(comparisons).collect();
-    let mut blocks = vec![
-        Block::Facts(facts(document, &comparisons)),
-        Block::Heading("The handshake".to_owned()),
-        Block::Table(table(&comparisons, Phase::Tls, true)),
-        Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
-        Block::Table(table(&comparisons, Phase::Total, false)),
-        Block::Aside("Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned()),
-    ];
+    let mut blocks = vec![Block::Facts(facts(document, &comparisons))];
+    // Where every server failed there is nothing to put under a heading.
+    if !comparisons.is_empty() {
+        blocks.extend([
+            Block::Heading("The handshake".to_owned()),
+            Block::Table(table(&comparisons, Phase::Tls, true)),
+            Block::Heading("The whole connection: connect, handshake, request, response".to_owned()),
+            Block::Table(table(&comparisons, Phase::Total, false)),
+            Block::Aside(
+                "Medians, ± half their 95 % interval. ratio, saved: a reused session against a new one.".to_owned(),
+            ),
+        ]);
+    }
     blocks.extend(lab_sentences(document).into_iter().map(Block::Paragraph));
     if document.results.iter().any(|result| result.interrupted) {
         blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
@@ -32,8 +37,15 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     for result in &document.results {
         let labelled = |warning: &String| Block::Item(Item::warning(format!("{}: {warning}", result.label)));
         blocks.extend(result.warnings.iter().map(labelled));
-        blocks.extend(result.failures.iter().map(|failure| Block::Item(failure.into())));
     }
+    // What is wrong with the flags is wrong with every server, and said once.
+    let mut failures: Vec<&Failure> = Vec::new();
+    for failure in document.results.iter().flat_map(|result| &result.failures) {
+        if !failures.iter().any(|known| (&known.name, &known.message) == (&failure.name, &failure.message)) {
+            failures.push(failure);
+        }
+    }
+    blocks.extend(failures.into_iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
@@ -48,6 +60,7 @@ fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
     let samples = match samples(comparisons) {
         Some(1) => "1 connection behind each figure".to_owned(),
         Some(count) => format!("{count} connections behind each figure, interleaved"),
+        None if comparisons.is_empty() => "none: no connection completed".to_owned(),
         None => "interleaved; n says how many connections are behind a figure".to_owned(),
     };
     let mut facts = vec![Fact::new("samples", samples)];
@@ -61,31 +74,31 @@ fn facts(document: &LabDocument, comparisons: &[Comparison<'_>]) -> Vec<Fact> {
 
 /// How many samples are behind every figure alike; `None` where the figures differ, and each row has to say.
 fn samples(comparisons: &[Comparison<'_>]) -> Option<u64> {
-    let mut counts = comparisons.iter().map(|it| it.shown().n);
+    let mut counts = comparisons.iter().map(Comparison::samples);
     let first = counts.next()?;
     counts.all(|count| count == first).then_some(first)
 }
 
-/// New sessions of one server and version, and the same resumed in one way.
+/// New sessions of one server and version, and the same resumed in one way: one of them at least.
 struct Comparison<'a> {
     result: &'a MeasureDocument,
     version: Version,
-    new: &'a Run,
+    new: Option<&'a Run>,
     reused: Option<&'a Run>,
 }
 
 /// A server with several ways of resuming gives several, one with none gives one.
 fn comparisons(result: &MeasureDocument) -> Vec<Comparison<'_>> {
     let of_version = |version: Version| {
-        let new = result.run(version, Kind::Full)?;
+        let new = result.run(version, Kind::Full);
         let resumptions = result.runs.iter().filter(|run| run.asked.tls == version && run.asked.kind != Kind::Full);
         let mut reused: Vec<Option<&Run>> = resumptions.map(Some).collect();
-        if reused.is_empty() {
+        if reused.is_empty() && new.is_some() {
             reused.push(None);
         }
-        Some(reused.into_iter().map(move |reused| Comparison { result, version, new, reused }))
+        reused.into_iter().map(move |reused| Comparison { result, version, new, reused })
     };
-    [Version::Tls12, Version::Tls13].into_iter().filter_map(of_version).flatten().collect()
+    [Version::Tls12, Version::Tls13].into_iter().flat_map(of_version).collect()
 }
 
 impl<'a> Comparison<'a> {
@@ -103,12 +116,12 @@ impl<'a> Comparison<'a> {
         self.result.label.split_once('/').unwrap_or((&self.result.label, ""))
     }
 
-    fn shown(&self) -> &'a Run {
-        self.reused.unwrap_or(self.new)
+    fn samples(&self) -> u64 {
+        self.reused.or(self.new).map_or(0, |run| run.n)
     }
 
     fn new_statistics(&self, phase: Phase) -> Option<&'a Statistics> {
-        self.new.phases.get(&phase)
+        self.new?.phases.get(&phase)
     }
 
     fn reused_statistics(&self, phase: Phase) -> Option<&'a Statistics> {
@@ -167,18 +180,22 @@ fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table
             words.push(bar(comparison, phase, longest));
         }
         let ratio = comparison.ratio(phase);
-        let refused = comparison.reused.is_some_and(|run| run.n == 0);
+        let refused = comparison.reused.filter(|run| run.n == 0).map(|run| match &run.observed {
+            observed if observed.kinds.total() == 0 => "none completed",
+            observed if observed.sessions_offered == 0 => "not offered",
+            _ => "refused",
+        });
         drafts.push(Some(Draft {
             words,
             figures: vec![
-                counted.then(|| Figure::count(comparison.shown().n)),
+                counted.then(|| Figure::count(comparison.samples())),
                 comparison.new_statistics(phase).map(|it| scale_of_new.median(it)),
                 comparison.reused_statistics(phase).map(|it| scale_of_reused.median(it)),
                 ratio.map(|it| Figure::ratio(it.median, it.ci95)),
                 comparison.saved(phase).map(Figure::percent),
             ],
-            note: refused.then(|| "refused".to_owned()),
-            tone: if refused { Tone::Warning } else { Tone::Plain },
+            note: refused.map(str::to_owned),
+            tone: if refused.is_some() { Tone::Warning } else { Tone::Plain },
         }));
         previous = Some(comparison);
     }
