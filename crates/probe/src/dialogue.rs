@@ -201,5 +201,26 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     let text = text.trim_end_matches(['\r', '\n']);
     let cut: String = text.chars().take(MAX_QUOTED).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("\"{}{more}\"", cut.escape_debug())
+    // An apostrophe ends nothing here, and XML is full of them.
+    let escaped = cut.escape_debug().to_string().replace("\\'", "'");
+    format!("\"{escaped}{more}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_peer_says_is_printed_as_it_reads_and_cannot_act() {
+        let cases = [
+            ("<a xmlns='b'/>\r\n", "\"<a xmlns='b'/>\""),
+            ("say \"no\"", "\"say \\\"no\\\"\""),
+            ("\u{1b}[31m", "\"\\u{1b}[31m\""),
+            ("back\\'", "\"back\\\\'\""),
+        ];
+        for (said, shown) in cases {
+            assert_eq!(quoted(said.as_bytes()), shown);
+        }
+        assert_eq!(quoted("é".repeat(200).as_bytes()), format!("\"{}…\"", "é".repeat(MAX_QUOTED)));
+    }
 }
