@@ -9,6 +9,7 @@ mod little_to_save;
 mod no_forward_secrecy;
 pub(crate) mod not_offered;
 mod psk_refused;
+mod services;
 
 use reprise_trace::document::{Finding, MeasureDocument};
 

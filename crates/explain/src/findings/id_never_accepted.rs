@@ -6,6 +6,7 @@ use reprise_trace::{Kind, Phase, Version};
 use crate::observation::{Saving, all_refused, runs, saving};
 
 use super::not_offered::refusal;
+use super::services;
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     refused_ids(document).map(|run| finding(document, run)).into_iter().collect()
@@ -33,19 +34,17 @@ fn finding(document: &MeasureDocument, run: &Run) -> Finding {
         title: TITLE.to_owned(),
         evidence,
         cost_ns: ticket.filter(Saving::is_shown).map(|saving| saving.saved()),
-        remedy: Some(Remedy {
-            software: None,
-            text: "nginx: ssl_session_cache shared:SSL:10m; (its default, none, gives IDs and keeps no session)\n\
-                Apache: SSLSessionCache shmcb:logs/ssl_scache(512000)\n\
-                HAProxy: tune.ssl.cachesize above 0\n\
-                rustls: ServerConfig::session_storage = ServerSessionMemoryCache::new(…)\n\
-                GnuTLS: gnutls_db_set_store_function(), and its kin for retrieving and removing\n\
-                Node: handlers of the events newSession and resumeSession\n\
-                Java: no SSLSession.invalidate(), and SSLSessionContext.setSessionCacheSize() large enough"
-                .to_owned(),
-        }),
+        remedy: Some(Remedy { software: None, text: services::remedy(document).unwrap_or(HTTP).to_owned() }),
     }
 }
+
+const HTTP: &str = "nginx: ssl_session_cache shared:SSL:10m; (its default, none, gives IDs and keeps no session)\n\
+    Apache: SSLSessionCache shmcb:logs/ssl_scache(512000)\n\
+    HAProxy: tune.ssl.cachesize above 0\n\
+    rustls: ServerConfig::session_storage = ServerSessionMemoryCache::new(…)\n\
+    GnuTLS: gnutls_db_set_store_function(), and its kin for retrieving and removing\n\
+    Node: handlers of the events newSession and resumeSession\n\
+    Java: no SSLSession.invalidate(), and SSLSessionContext.setSessionCacheSize() large enough";
 
 #[cfg(test)]
 mod tests {

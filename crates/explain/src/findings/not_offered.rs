@@ -3,6 +3,7 @@
 use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Kind, Version};
 
+use super::services;
 use crate::figures::connections;
 use crate::observation::{all_refused, as_asked, completed, refusals, resumptions, runs, versions};
 
@@ -25,7 +26,7 @@ fn finding(document: &MeasureDocument, version: Version) -> Option<Finding> {
         title,
         evidence,
         cost_ns: None,
-        remedy: Some(Remedy { software: None, text: remedy(document).to_owned() }),
+        remedy: Some(Remedy { software: None, text: services::remedy(document).unwrap_or(HTTP).to_owned() }),
     })
 }
 
@@ -92,25 +93,6 @@ fn what_was_given(document: &MeasureDocument, version: Version) -> String {
         Version::Tls13 => format!("{all}, and a NewSessionTicket on none"),
     }
 }
-
-/// What mends it depends on what is served.
-fn remedy(document: &MeasureDocument) -> &'static str {
-    match document.target.starttls.as_deref() {
-        Some("postgres") => POSTGRES,
-        Some("smtp") => SMTP,
-        Some("imap" | "pop3") => DOVECOT,
-        _ => HTTP,
-    }
-}
-
-const POSTGRES: &str = "PostgreSQL keeps no sessions, gives no tickets, and has no setting for it:\n\
-    keep connections open instead, in the application's pool or in PgBouncer";
-
-const SMTP: &str = "Exim: tls_resumption_hosts = *\n\
-    Postfix: smtpd_tls_session_cache_timeout above 0, no NO_TICKET in tls_ssl_options";
-
-const DOVECOT: &str = "Dovecot: service_count = 0 in its login services, whose processes otherwise take their ticket keys with\n\
-    them after each connection; and no no_ticket in ssl_options";
 
 const HTTP: &str = "nginx: ssl_session_cache shared:SSL:10m; or ssl_session_tickets on;\n\
     Apache: SSLSessionCache shmcb:logs/ssl_scache(512000), or SSLSessionTickets on\n\
