@@ -19,40 +19,38 @@
 
 mod account_line;
 mod apache;
-mod connected;
-mod dovecot;
-mod exim;
 mod gnutls;
 mod go;
 mod haproxy;
 mod java;
 mod nginx;
 mod node;
-mod postgres;
 mod presence;
 mod process;
 mod rustls;
 mod s_server;
 mod site;
+mod starttls;
+mod unprivileged;
 
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub use apache::{Apache, ApacheConfig};
-pub use connected::Connected;
-pub use dovecot::{Dovecot, LoginProcesses, MailAccess};
-pub use exim::{Exim, EximConfig};
 pub use gnutls::{GnutlsServ, GnutlsServConfig};
 pub use go::{Go, GoConfig, GoProgram};
 pub use haproxy::{HaProxy, HaProxyConfig};
 pub use java::{Java, JavaConfig};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use node::{Node, NodeConfig};
-pub use postgres::Postgres;
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use s_server::{SServer, SServerConfig};
+pub use starttls::{
+    Connected, Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, PartialWitness, Postgres,
+    ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
+};
 
 use crate::{LabError, Result};
 
@@ -87,18 +85,7 @@ pub trait RealServer {
     /// # Errors
     /// As [`RealServer::accounts`]; [`LabError::Unaccounted`] if there are still fewer after `deadline`.
     fn accounts_when(&mut self, expected: usize, deadline: Duration) -> Result<Vec<Account>> {
-        let end = Instant::now() + deadline;
-        loop {
-            let accounts = self.accounts()?;
-            if accounts.len() >= expected {
-                return Ok(accounts);
-            }
-            if Instant::now() >= end {
-                let (program, found) = (self.program().to_owned(), accounts.len());
-                return Err(LabError::Unaccounted { program, found, expected, deadline });
-            }
-            thread::sleep(POLL);
-        }
+        until_there_are(expected, deadline, self.program(), || self.accounts())
     }
 }
 
@@ -132,6 +119,13 @@ pub struct Account {
     pub early_data: Option<bool>,
 }
 
+impl Account {
+    /// What every server tells that tells whether it resumed; some tell more.
+    fn new(client_port: u16, resumed: bool, version: String) -> Self {
+        Self { client_port, resumed, version, cipher: None, group: None, client_verify: None, early_data: None }
+    }
+}
+
 /// Whether a real server asks clients for a certificate, and the PEM of the authority that must have issued it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientVerify {
@@ -141,6 +135,25 @@ pub enum ClientVerify {
     Optional(String),
     /// It refuses clients without one.
     Required(String),
+}
+
+fn until_there_are<T>(
+    expected: usize,
+    deadline: Duration,
+    program: &str,
+    mut told: impl FnMut() -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let end = Instant::now() + deadline;
+    loop {
+        let told = told()?;
+        if told.len() >= expected {
+            return Ok(told);
+        }
+        if Instant::now() >= end {
+            return Err(LabError::Unaccounted { program: program.to_owned(), found: told.len(), expected, deadline });
+        }
+        thread::sleep(POLL);
+    }
 }
 
 /// How often a log or a port is looked at anew.

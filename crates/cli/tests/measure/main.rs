@@ -31,8 +31,6 @@ mod requests;
 mod resumption;
 mod saved_sessions;
 mod starttls;
-mod starttls_peers;
-mod starttls_refused;
 mod ticket_requests;
 mod tickets_without_request;
 mod unreachable;

@@ -21,15 +21,8 @@ fn parse(line: &str) -> Option<Account> {
     let fields: Vec<&str> = line.split(' ').collect();
     let [port, resumed, version, cipher, group] = *fields else { return None };
     let told = |field: &str| Some(field.to_owned()).filter(|field| field != "-");
-    Some(Account {
-        client_port: port.parse().ok()?,
-        resumed: resumed.parse().ok()?,
-        version: version.to_owned(),
-        cipher: told(cipher),
-        group: told(group),
-        client_verify: None,
-        early_data: None,
-    })
+    let account = Account::new(port.parse().ok()?, resumed.parse().ok()?, version.to_owned());
+    Some(Account { cipher: told(cipher), group: told(group), ..account })
 }
 
 #[cfg(test)]

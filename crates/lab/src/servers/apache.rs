@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::site::{Ground, Ready, Site};
+use super::unprivileged::open_to_all;
 use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -141,20 +142,7 @@ SSLEngine on
     )
 }
 
-/// Apache refuses to serve as root, and another user could not enter a private directory. The key in it stays private.
-#[cfg(unix)]
-fn open_to_all(root: &Path) -> Result<()> {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-    let failed = |source| LabError::File { path: root.to_owned(), source };
-    fs::set_permissions(root, fs::Permissions::from_mode(0o755)).map_err(failed)
-}
-
-#[cfg(not(unix))]
-fn open_to_all(_root: &Path) -> Result<()> {
-    Ok(())
-}
-
+/// Apache refuses to serve as root.
 #[cfg(unix)]
 fn user_directive() -> &'static str {
     if rustix::process::geteuid().is_root() { "User www-data\nGroup www-data" } else { "" }

@@ -141,6 +141,16 @@ impl Site {
         Running { program: self.program, address: self.address, pid: self.process.pid() }
     }
 
+    /// What `parse` reads out of each of these lines of the program's log.
+    pub(super) fn read<'l, T>(
+        &self,
+        lines: impl Iterator<Item = &'l String>,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let malformed = |line: &str| LabError::Account { program: self.program.to_owned(), line: line.to_owned() };
+        lines.map(|line| parse(line).ok_or_else(|| malformed(line))).collect()
+    }
+
     /// The lines that the program has written to its standard output and error.
     pub(super) fn output(&self) -> Result<Vec<String>> {
         self.lines_of(OUTPUT)

@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::Connected;
-use super::site::{Ground, Ready, Site};
-use crate::{Identity, LabError, Result};
+use super::{Connected, PartialWitness};
+use crate::servers::Running;
+use crate::servers::site::{Ground, Ready, Site};
+use crate::servers::unprivileged::open_to_all;
+use crate::{Identity, Result};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
 #[derive(Debug)]
@@ -35,8 +37,8 @@ impl Dovecot {
     /// Starts Dovecot; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
-    /// configuration, [`LabError::File`] if its directory cannot be written.
+    /// [`LabError::Spawn`](crate::LabError::Spawn) if it is not installed, [`LabError::Died`](crate::LabError::Died) with the end of its log if it refuses the
+    /// configuration, [`LabError::File`](crate::LabError::File) if its directory cannot be written.
     pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         open_to_all(ground.root())?;
@@ -48,20 +50,17 @@ impl Dovecot {
         })?;
         Ok(Self { site })
     }
+}
 
-    /// Where clients connect.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.site.running().address
+impl PartialWitness for Dovecot {
+    fn running(&self) -> Running {
+        self.site.running()
     }
 
-    /// Every connection over TLS that has ended, in the order of its log.
-    ///
-    /// # Errors
-    /// [`LabError::File`] or [`LabError::Account`] if the log cannot be read or understood.
-    pub fn connected(&self) -> Result<Vec<Connected>> {
+    /// Of each connection once it has ended.
+    fn connected(&self) -> Result<Vec<Connected>> {
         let lines = self.site.output()?;
-        lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)).map(|line| parse(line)).collect()
+        self.site.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
     }
 }
 
@@ -72,12 +71,9 @@ const MARK: &str = "lab_port=";
 const TLS: &str = ", TLS, ";
 
 /// `…: lab_port=55586, TLS, TLSv1.3 with cipher …`
-fn parse(line: &str) -> Result<Connected> {
-    let parsed = || {
-        let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
-        Some(Connected { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
-    };
-    parsed().ok_or_else(|| LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() })
+fn parse(line: &str) -> Option<Connected> {
+    let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
+    Some(Connected { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
 }
 
 fn configuration(
@@ -149,17 +145,6 @@ fn users() -> String {
     String::new()
 }
 
-/// Its processes run as other users, and must be able to enter.
-fn open_to_all(root: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let opened = std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o755));
-        opened.map_err(|source| LabError::File { path: root.to_owned(), source })?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +155,7 @@ mod tests {
                     lab_port=55586, TLS, TLSv1.3 with cipher TLS_AES_128_GCM_SHA256 (128/128 bits)";
         assert_eq!(parse(line).unwrap(), Connected { client_port: 55586, version: "TLSv1.3".to_owned() });
         for wrong in ["", "lab_port=1", "lab_port=x, TLS, TLSv1.3 with", "lab_port=1, TLS, TLSv1.3"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+            assert!(parse(wrong).is_none(), "{wrong}");
         }
     }
 }

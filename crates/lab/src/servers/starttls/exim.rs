@@ -4,8 +4,8 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running};
+use crate::servers::site::{Ground, Ready, Site};
+use crate::servers::{Account, RealServer, Running};
 use crate::{Identity, LabError, Result};
 
 /// A running Exim that offers STARTTLS and takes no mail. It says itself which connections were resumed.
@@ -62,7 +62,7 @@ impl RealServer for Exim {
     fn accounts(&mut self) -> Result<Vec<Account>> {
         let lines = self.site.lines_of(MAIN_LOG)?;
         let ended = lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS));
-        ended.map(|line| parse(line)).collect()
+        self.site.read(ended, parse)
     }
 }
 
@@ -75,22 +75,12 @@ const TLS: &str = " X=TLS";
 
 /// `… from ([127.0.0.1]) [127.0.0.1]:45084 D=0s X=TLS1.3:ECDHE_X25519__…__AES_128_GCM:128* CV=no C=EHLO,STARTTLS`: the
 /// star says that the session was resumed.
-fn parse(line: &str) -> Result<Account> {
-    let parsed = || {
-        let (client, rest) = line.split_once(MARK)?.1.split_once(" D=")?;
-        let port = client.rsplit_once("]:")?.1.parse().ok()?;
-        let (version, suite) = rest.split_once(TLS)?.1.split(' ').next()?.split_once(':')?;
-        Some(Account {
-            client_port: port,
-            resumed: suite.contains('*'),
-            version: format!("TLSv{version}"),
-            cipher: Some(suite.trim_end_matches('*').to_owned()),
-            group: None,
-            client_verify: None,
-            early_data: None,
-        })
-    };
-    parsed().ok_or_else(|| LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() })
+fn parse(line: &str) -> Option<Account> {
+    let (client, rest) = line.split_once(MARK)?.1.split_once(" D=")?;
+    let port = client.rsplit_once("]:")?.1.parse().ok()?;
+    let (version, suite) = rest.split_once(TLS)?.1.split(' ').next()?.split_once(':')?;
+    let cipher = Some(suite.trim_end_matches('*').to_owned());
+    Some(Account { cipher, ..Account::new(port, suite.contains('*'), format!("TLSv{version}")) })
 }
 
 fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &Path), address: SocketAddr) -> String {
@@ -144,7 +134,7 @@ mod tests {
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (45084, true, "TLSv1.2"));
         assert!(!parse(&line("D=0s X=TLS1.3:X:128 CV=no C=EHLO")).unwrap().resumed);
         for wrong in ["", "D=0s", "D=0s X=TLS1.3"] {
-            assert!(parse(&line(wrong)).is_err(), "{wrong}");
+            assert!(parse(&line(wrong)).is_none(), "{wrong}");
         }
     }
 }

@@ -1,11 +1,12 @@
 //! PostgreSQL with a database of its own.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::site::{Ground, Ready, Site};
-use super::{Connected, find};
+use super::{Connected, PartialWitness};
+use crate::servers::site::{Ground, Ready, Site};
+use crate::servers::unprivileged::{hand_over, run_as_nobody};
+use crate::servers::{Running, find};
 use crate::{Identity, LabError, Result};
 
 /// A running PostgreSQL with `ssl = on`, where the user `postgres` gets in without a password. It does not say which
@@ -47,20 +48,17 @@ impl Postgres {
         })?;
         Ok(Self { site })
     }
+}
 
-    /// Where clients connect.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.site.running().address
+impl PartialWitness for Postgres {
+    fn running(&self) -> Running {
+        self.site.running()
     }
 
-    /// Every connection whose TLS was established and which named a user, in the order of its log.
-    ///
-    /// # Errors
-    /// [`LabError::File`] or [`LabError::Account`] if the log cannot be read or understood.
-    pub fn connected(&self) -> Result<Vec<Connected>> {
+    /// Of each connection once it has named a user.
+    fn connected(&self) -> Result<Vec<Connected>> {
         let lines = self.site.output()?;
-        lines.iter().filter(|line| line.contains(AUTHORIZED) && line.contains(TLS)).map(|line| parse(line)).collect()
+        self.site.read(lines.iter().filter(|line| line.contains(AUTHORIZED) && line.contains(TLS)), parse)
     }
 }
 
@@ -71,13 +69,10 @@ const SETTINGS: [&str; 5] =
     ["unix_socket_directories=", "log_connections=on", "log_line_prefix=%r|", "fsync=off", "shared_buffers=1MB"];
 
 /// `127.0.0.1(35826)|LOG:  connection authorized: user=x database=y SSL enabled (protocol=TLSv1.3, cipher=…`
-fn parse(line: &str) -> Result<Connected> {
-    let parsed = || {
-        let client_port = line.split_once('(')?.1.split_once(")|")?.0.parse().ok()?;
-        let version = line.split_once(TLS)?.1.split_once(',')?.0.to_owned();
-        Some(Connected { client_port, version })
-    };
-    parsed().ok_or_else(|| LabError::Account { program: PROGRAM.to_owned(), line: line.to_owned() })
+fn parse(line: &str) -> Option<Connected> {
+    let client_port = line.split_once('(')?.1.split_once(")|")?.0.parse().ok()?;
+    let version = line.split_once(TLS)?.1.split_once(',')?.0.to_owned();
+    Some(Connected { client_port, version })
 }
 
 fn make_database(data: &Path) -> Result<()> {
@@ -89,31 +84,6 @@ fn make_database(data: &Path) -> Result<()> {
     if output.status.success() { Ok(()) } else { Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())) }
 }
 
-/// PostgreSQL refuses to run as root.
-fn run_as_nobody(command: &mut Command) {
-    // A user who may not enter the directory of the tests is not told of it.
-    command.current_dir("/");
-    #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
-        use std::os::unix::process::CommandExt;
-        command.uid(NOBODY).gid(NOBODY);
-    }
-}
-
-/// Gives a file or folder to the user that the server runs as.
-fn hand_over(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
-        let given = std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY));
-        given.map_err(|source| LabError::File { path: path.to_owned(), source })?;
-    }
-    Ok(())
-}
-
-/// As every Unix numbers it.
-#[cfg(unix)]
-const NOBODY: u32 = 65_534;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +94,7 @@ mod tests {
             "127.0.0.1(35826)|LOG:  connection authorized: user=a database=b SSL enabled (protocol=TLSv1.3, cipher=c)";
         assert_eq!(parse(line).unwrap(), Connected { client_port: 35826, version: "TLSv1.3".to_owned() });
         for wrong in ["", "127.0.0.1(x)|SSL enabled (protocol=TLSv1.3,", "127.0.0.1(1)|SSL enabled (protocol="] {
-            assert!(parse(wrong).is_err(), "{wrong}");
+            assert!(parse(wrong).is_none(), "{wrong}");
         }
     }
 }

@@ -1,0 +1,85 @@
+//! Every protocol against every real server that speaks another: an error, soon, and of the dialogue.
+
+use std::net::SocketAddr;
+
+use reprise_lab::servers::{
+    Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, Nginx, NginxConfig, PartialWitness,
+    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd,
+};
+use reprise_lab::{Identity, KeyKind};
+use reprise_trace::FailureClass;
+
+use crate::harness::Lab;
+
+const PROTOCOLS: [&str; 8] = ["smtp", "imap", "pop3", "ftp", "ldap", "postgres", "mysql", "xmpp"];
+
+/// Of a server that speaks `spoken`, asked for every other.
+#[track_caller]
+fn assert_mistaken(lab: &Lab, address: SocketAddr, spoken: &str) {
+    for asked in PROTOCOLS.into_iter().filter(|protocol| *protocol != spoken) {
+        let call = lab.measure(address).args(["--starttls", asked]).timeout("1s").count(1);
+        let outcome = call.run().exits(3);
+        let document = outcome.document();
+        let [failure] = &*document.failures else { panic!("{asked} to {spoken}: {:?}", document.failures) };
+        assert_eq!(failure.class, FailureClass::Starttls, "{asked} to {spoken}: {failure:?}");
+        outcome.says(&["reprise: "]);
+    }
+}
+
+fn identity(lab: &Lab) -> Identity {
+    lab.identity(KeyKind::P256)
+}
+
+#[test]
+fn a_mail_server() {
+    reprise_lab::require!("exim4");
+    let lab = Lab::new();
+    assert_mistaken(&lab, Exim::start(EximConfig::new(identity(&lab))).unwrap().address(), "smtp");
+}
+
+#[test]
+fn mail_access() {
+    reprise_lab::require!("dovecot");
+    let lab = Lab::new();
+    for (access, spoken) in [(MailAccess::Imap, "imap"), (MailAccess::Pop3, "pop3")] {
+        let server = Dovecot::start(&identity(&lab), access, LoginProcesses::Shared).unwrap();
+        assert_mistaken(&lab, server.address(), spoken);
+    }
+}
+
+#[test]
+fn a_file_server() {
+    reprise_lab::require!("proftpd");
+    let lab = Lab::new();
+    assert_mistaken(&lab, ProFtpd::start(ProFtpdConfig::new(identity(&lab))).unwrap().address(), "ftp");
+}
+
+#[test]
+fn a_directory() {
+    reprise_lab::require!("slapd");
+    let lab = Lab::new();
+    assert_mistaken(&lab, Slapd::start(Some(&identity(&lab))).unwrap().address(), "ldap");
+}
+
+#[test]
+fn databases() {
+    reprise_lab::require!("postgres", "mariadbd", "my_print_defaults");
+    let lab = Lab::new();
+    assert_mistaken(&lab, Postgres::start(Some(&identity(&lab))).unwrap().address(), "postgres");
+    assert_mistaken(&lab, MariaDb::start(&MariaDbConfig::new(identity(&lab))).unwrap().address(), "mysql");
+}
+
+#[test]
+fn a_server_of_messages() {
+    reprise_lab::require!("prosody");
+    let lab = Lab::new();
+    assert_mistaken(&lab, Prosody::start(ProsodyConfig::new(identity(&lab))).unwrap().address(), "xmpp");
+}
+
+/// A port that begins with TLS.
+#[test]
+fn a_web_server() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    assert_mistaken(&lab, Nginx::start(NginxConfig::new(vec![identity(&lab)])).unwrap().address(), "https");
+}

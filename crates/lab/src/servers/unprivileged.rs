@@ -1,0 +1,42 @@
+//! Servers that do not run as root, whoever runs the tests.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Result;
+
+/// As every Unix numbers it.
+#[cfg(unix)]
+const NOBODY: u32 = 65_534;
+
+/// Where this is root, the program becomes nobody as it starts.
+pub(super) fn run_as_nobody(command: &mut Command) {
+    // Who may not enter the directory of the tests is not told of it.
+    command.current_dir("/");
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        use std::os::unix::process::CommandExt;
+        command.uid(NOBODY).gid(NOBODY);
+    }
+}
+
+/// Where this is root, gives a file or folder to nobody.
+pub(super) fn hand_over(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        let given = std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY));
+        given.map_err(|source| crate::LabError::File { path: path.to_owned(), source })?;
+    }
+    Ok(())
+}
+
+/// Lets a server's own users enter its directory; private keys in it stay private.
+pub(super) fn open_to_all(root: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let opened = std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o755));
+        opened.map_err(|source| crate::LabError::File { path: root.to_owned(), source })?;
+    }
+    Ok(())
+}
