@@ -3,6 +3,7 @@
 
 mod beyond;
 mod column;
+mod services;
 mod subjects;
 mod table;
 
@@ -49,8 +50,9 @@ fn every_server_agrees_connection_for_connection() {
         }
         settings.rows.extend(kinds.into_iter().map(row));
     }
-    let _ = writeln!(io::stderr(), "{abilities}\n{settings}");
-    table::hold_against_the_guide(&[abilities, settings]);
+    let services = services::table();
+    let _ = writeln!(io::stderr(), "{abilities}\n{settings}\n{services}");
+    table::hold_against_the_guide(&[abilities, settings, services]);
 }
 
 fn is_installed(subject: &Subject) -> bool {

@@ -203,7 +203,7 @@ fn go() -> Subject {
 }
 
 /// The first number with dots in what the program says of itself; nothing if it is not installed.
-fn version(program: &str, argument: &str) -> String {
+pub(super) fn version(program: &str, argument: &str) -> String {
     let Some(path) = find(program) else { return String::new() };
     let output = Command::new(path).arg(argument).output().unwrap();
     let said = [output.stdout, output.stderr].concat();

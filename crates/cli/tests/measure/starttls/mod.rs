@@ -37,14 +37,14 @@ fn assert_phases(run: &Run) {
 }
 
 /// How many connections were made in all.
-fn made(document: &MeasureDocument) -> usize {
+pub(crate) fn made(document: &MeasureDocument) -> usize {
     let all = document.all_connections;
     usize::try_from(all.full + all.id + all.ticket).unwrap()
 }
 
 /// Every sample is a connection that the server knows of, under the same version.
 #[track_caller]
-fn assert_known(document: &MeasureDocument, server: &impl PartialWitness) {
+pub(crate) fn assert_known(document: &MeasureDocument, server: &impl PartialWitness) {
     let connected = server.connected_when(made(document), DEADLINE).unwrap();
     assert_eq!((connected.len(), document.all_connections.failed), (made(document), 0));
     let by_port: HashMap<u16, String> = connected.into_iter().map(|one| (one.client_port, one.version)).collect();
