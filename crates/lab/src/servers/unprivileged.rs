@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::Result;
+use crate::{LabError, Result};
 
 /// As every Unix numbers it.
 #[cfg(unix)]
@@ -20,12 +20,27 @@ pub(super) fn run_as_nobody(command: &mut Command) {
     }
 }
 
+/// The names of the user and the group as which a program runs that is `prepared` so.
+pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String; 2]> {
+    let name_of = |which: &str| {
+        let mut command = Command::new("id");
+        prepared(&mut command);
+        let failed = |output: String| LabError::Program { program: "id".to_owned(), output };
+        let output = command.args([which, "-n"]).output().map_err(|error| failed(error.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    Ok([name_of("-u")?, name_of("-g")?])
+}
+
 /// Where this is root, gives a file or folder to nobody.
 pub(super) fn hand_over(path: &Path) -> Result<()> {
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {
         let given = std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY));
-        given.map_err(|source| crate::LabError::File { path: path.to_owned(), source })?;
+        given.map_err(|source| LabError::File { path: path.to_owned(), source })?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Connected, PartialWitness};
 use crate::servers::Running;
 use crate::servers::site::{Ground, Ready, Site};
-use crate::servers::unprivileged::open_to_all;
+use crate::servers::unprivileged::{open_to_all, user_and_group};
 use crate::{Identity, Result};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
@@ -37,14 +37,18 @@ impl Dovecot {
     /// Starts Dovecot; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`LabError::Spawn`](crate::LabError::Spawn) if it is not installed, [`LabError::Died`](crate::LabError::Died) with the end of its log if it refuses the
-    /// configuration, [`LabError::File`](crate::LabError::File) if its directory cannot be written.
+    /// [`LabError::Spawn`] if it is not installed, [`LabError::Died`] with the end of its log if it refuses the
+    /// configuration, [`LabError::File`] if its directory cannot be written.
+    ///
+    /// [`LabError::Spawn`]: crate::LabError::Spawn
+    /// [`LabError::Died`]: crate::LabError::Died
+    /// [`LabError::File`]: crate::LabError::File
     pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         open_to_all(ground.root())?;
         let files = identity.write_pem(ground.root(), "server")?;
         let site = ground.start(Ready::File(LOGIN_SOCKET), |ground, address, command| {
-            let text = configuration(ground.root(), (&files.certificate, &files.key), access, processes, address);
+            let text = configuration(ground.root(), (&files.certificate, &files.key), access, processes, address)?;
             command.arg("-F").arg("-c").arg(ground.write("dovecot.conf", &text)?);
             Ok(())
         })?;
@@ -82,7 +86,7 @@ fn configuration(
     access: MailAccess,
     processes: LoginProcesses,
     address: SocketAddr,
-) -> String {
+) -> Result<String> {
     let protocol = match access {
         MailAccess::Imap => "imap",
         MailAccess::Pop3 => "pop3",
@@ -91,9 +95,9 @@ fn configuration(
         LoginProcesses::OneEach => 1,
         LoginProcesses::Shared => 0,
     };
-    let (certificate, key, root, users) = (certificate.display(), key.display(), root.display(), users());
+    let (certificate, key, root, users) = (certificate.display(), key.display(), root.display(), users()?);
     let (ip, port) = (address.ip(), address.port());
-    format!(
+    Ok(format!(
         "base_dir = {root}/run
 state_dir = {root}/state
 log_path = /dev/stderr
@@ -125,24 +129,22 @@ service {protocol}-login {{
   }}
 }}
 "
-    )
+    ))
 }
 
-/// As root, Dovecot's own users, who are there with its package; anyone else can be no other.
-#[cfg(unix)]
-fn users() -> String {
-    if rustix::process::geteuid().is_root() {
-        return String::new();
+/// As root, Dovecot's own users, who are there with its package; anyone else can be no other, nor leave the root directory.
+fn users() -> Result<String> {
+    #[cfg(unix)]
+    if !rustix::process::geteuid().is_root() {
+        let [user, group] = user_and_group(|_| ())?;
+        let unrooted =
+            ["imap-login", "pop3-login", "anvil", "stats"].map(|service| format!("service {service} {{\n  chroot =\n}}\n"));
+        return Ok(format!(
+            "default_internal_user = {user}\ndefault_internal_group = {group}\ndefault_login_user = {user}\n{}",
+            unrooted.concat()
+        ));
     }
-    let user = std::env::var("USER").unwrap_or_default();
-    let unrooted =
-        ["imap-login", "pop3-login", "anvil", "stats"].map(|service| format!("service {service} {{\n  chroot =\n}}\n"));
-    format!("default_internal_user = {user}\ndefault_login_user = {user}\n{}", unrooted.concat())
-}
-
-#[cfg(not(unix))]
-fn users() -> String {
-    String::new()
+    Ok(String::new())
 }
 
 #[cfg(test)]

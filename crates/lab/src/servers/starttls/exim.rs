@@ -60,13 +60,14 @@ impl RealServer for Exim {
 
     /// Of each connection over TLS that brought no mail, once it has ended.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = self.site.lines_of(MAIN_LOG)?;
+        let lines = if identity() == ROOT { self.site.lines_of(MAIN_LOG)? } else { self.site.output()? };
         let ended = lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS));
         self.site.read(ended, parse)
     }
 }
 
 const PROGRAM: &str = "exim4";
+/// Root's. Anyone else may not write a log by a configuration of their own, and reads it on standard error.
 const MAIN_LOG: &str = "main.log";
 /// Written when it listens.
 const PID_FILE: &str = "exim.pid";
@@ -111,6 +112,8 @@ fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &
     )
 }
 
+const ROOT: (u32, u32) = (0, 0);
+
 /// Exim does nothing as root unless it is told to; anyone else can be no other.
 #[cfg(unix)]
 fn identity() -> (u32, u32) {
@@ -119,7 +122,7 @@ fn identity() -> (u32, u32) {
 
 #[cfg(not(unix))]
 fn identity() -> (u32, u32) {
-    (0, 0)
+    ROOT
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
 
 use crate::servers::site::{Ground, Ready, Site};
-use crate::servers::unprivileged::{hand_over, run_as_nobody};
+use crate::servers::unprivileged::{hand_over, run_as_nobody, user_and_group};
 use crate::servers::{Account, RealServer, Running};
-use crate::{Identity, LabError, Result};
+use crate::{Identity, Result};
 
 /// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
 ///
@@ -53,7 +52,8 @@ impl ProFtpd {
         let files = config.identity.write_pem(ground.root(), "server")?;
         hand_over(&files.certificate)?;
         hand_over(&files.key)?;
-        let user = [name_of("-u")?, name_of("-g")?];
+        // It takes no numbers.
+        let user = user_and_group(run_as_nobody)?;
         let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
             run_as_nobody(command);
             let text = configuration(&config, ground.root(), (&files.certificate, &files.key), &user, address);
@@ -113,15 +113,6 @@ fn handshake(line: &str) -> Option<(u32, Handshake)> {
     let process = process.rsplit_once('[')?.1.parse().ok()?;
     let resumed = rest.ends_with(", resumed session)");
     Some((process, Handshake { version: version.to_owned(), cipher: cipher.to_owned(), resumed }))
-}
-
-/// The name of the user, or with `-g` of the group, that the server runs as. ProFTPD takes no numbers.
-fn name_of(which: &str) -> Result<String> {
-    let failed = |output: String| LabError::Program { program: "id".to_owned(), output };
-    let mut command = Command::new("id");
-    run_as_nobody(&mut command);
-    let output = command.args([which, "-n"]).output().map_err(|error| failed(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> {
