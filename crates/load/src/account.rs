@@ -7,6 +7,10 @@ use reprise_trace::document::LoadCpuLimit;
 
 use crate::cpu::{Cpu, ServerCpu, own_cpu};
 use crate::cpu_limit::CpuLimits;
+use crate::local_ports::LocalPorts;
+
+/// Where `/proc` is.
+const ROOT: &str = "/";
 
 /// What both had used when a load began, to tell what they have used since.
 pub(crate) struct Account {
@@ -31,12 +35,14 @@ pub(crate) struct Used {
     /// Where its process was named, and is there still.
     pub(crate) server: Option<ServerCpu>,
     pub(crate) server_limit: Option<LoadCpuLimit>,
+    /// At the end of that time.
+    pub(crate) ports: Option<LocalPorts>,
 }
 
 impl Account {
     /// Now. The server is the process with this number, and all that it has started.
     pub(crate) fn open(server: Option<u32>) -> Self {
-        let root = Path::new("/");
+        let root = Path::new(ROOT);
         let server = server.map(|pid| {
             let cpu = ServerCpu::of_tree(pid);
             let limits = CpuLimits::of(root, cpu.processes().map(|process| process.to_string()));
@@ -54,6 +60,7 @@ impl Account {
             client_limit: self.client_limits.until_now(),
             server: server.map(|it| ServerCpu::of_tree(it.pid).since(&it.cpu)).filter(|cpu| !cpu.is_empty()),
             server_limit: server.and_then(|it| it.limits.until_now()),
+            ports: LocalPorts::now(Path::new(ROOT)),
         }
     }
 }

@@ -64,7 +64,7 @@ impl Outcome {
             provenance,
         };
         summarize(&mut document, histograms);
-        document.warnings = warnings::warnings(&document, options);
+        document.warnings = warnings::warnings(&document, self, options);
         if self.target_is_gone() && document.total_completed() > 0 && !interrupted {
             document.warnings.insert(0, "the target is gone: the last connections failed, one and all".to_owned());
         }

@@ -43,6 +43,8 @@ mod lean;
 #[cfg(target_os = "linux")]
 mod load;
 #[cfg(target_os = "linux")]
+mod local_ports;
+#[cfg(target_os = "linux")]
 mod mlkem_unit;
 #[cfg(target_os = "linux")]
 mod options;

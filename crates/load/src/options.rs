@@ -158,6 +158,12 @@ impl Options {
         }
     }
 
+    /// Whether each connection leaves a port in TIME_WAIT, which the kernel does not use again before its time as it does on
+    /// loopback.
+    pub(crate) fn uses_up_ports(&self) -> bool {
+        self.close != Close::Rst && !self.address.ip().is_loopback()
+    }
+
     /// How many connections there may be at once.
     pub(crate) fn most_connections(&self) -> usize {
         match self.arrival {

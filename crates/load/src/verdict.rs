@@ -5,6 +5,7 @@ use reprise_trace::document::{Bottleneck, LoadCpuLimit, Verdict};
 use crate::account::Used;
 use crate::cpu::{ServerCpu, Share};
 use crate::load::Outcome;
+use crate::local_ports::LocalPorts;
 use crate::options::Options;
 
 /// From here on a processor is busy.
@@ -33,6 +34,7 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
         server: server.as_ref().map(|cpu| cpu.busiest(*time)),
         server_processes: server.as_ref().map_or(0, ServerCpu::busy_processes),
         server_limit: server_limit.clone(),
+        scarce_ports: scarce_ports(outcome, options),
     };
     let (verdict, reason) = readings.judge();
     Bottleneck {
@@ -61,6 +63,7 @@ struct Readings {
     /// How many of the server's processes were busy.
     server_processes: usize,
     server_limit: Option<LoadCpuLimit>,
+    scarce_ports: Option<LocalPorts>,
 }
 
 impl Readings {
@@ -92,7 +95,10 @@ impl Readings {
             (_, Some(limit), _) => (Verdict::Client, format!("the generator has {}: raise the limit", told(&limit))),
             _ if self.client.ran >= BUSY => (
                 Verdict::Client,
-                format!("the generator's busiest thread used {client_busy} of its processor: give it more --threads"),
+                format!(
+                    "the generator's busiest thread used {client_busy} of its processor: {}",
+                    self.scarce_ports.map_or("give it more --threads".to_owned(), in_time_wait)
+                ),
             ),
             _ if self.held => (Verdict::None, "the rate that was asked for was held".to_owned()),
             (Some(server), ..) if never_idle(server) && !never_idle(self.client) => (
@@ -167,6 +173,20 @@ pub(crate) fn told(limit: &LoadCpuLimit) -> String {
         limit.periods,
         limit.period_ns as f64 / 1e6,
         limit.group
+    )
+}
+
+/// Local ports, where so many of them wait that it takes long to find a free one.
+pub(crate) fn scarce_ports(outcome: &Outcome, options: &Options) -> Option<LocalPorts> {
+    outcome.used_until_drain.ports.filter(|ports| options.uses_up_ports() && ports.are_scarce())
+}
+
+/// What they do, and what to do about them.
+pub(crate) fn in_time_wait(ports: LocalPorts) -> String {
+    format!(
+        "{} of {} local ports are in TIME_WAIT, among which a free one takes long to find; --close rst leaves none there, or \
+         widen net.ipv4.ip_local_port_range",
+        ports.in_time_wait, ports.all
     )
 }
 
@@ -247,6 +267,7 @@ mod tests {
         server: None,
         server_processes: 1,
         server_limit: None,
+        scarce_ports: None,
     };
 
     /// Of half a processor, which ran out in so many of a hundred periods.
@@ -335,5 +356,9 @@ mod tests {
         assert_eq!(judge(0.0, super::BUSY).0, Verdict::Client);
         assert_eq!(judge(0.0, super::BUSY - 0.01).0, Verdict::Network);
         assert!(judge(0.99, 0.0).1.contains("busiest of the server's 3 busy processes"));
+        let scarce_ports = Some(LocalPorts { all: 28_232, in_time_wait: 15_595 });
+        let (verdict, reason) = Readings { completed: 1, client: BUSY, scarce_ports, ..NOTHING }.judge();
+        assert_eq!(verdict, Verdict::Client);
+        assert!(reason.contains("15595 of 28232 local ports") && !reason.contains("--threads"), "{reason}");
     }
 }

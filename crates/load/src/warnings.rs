@@ -3,8 +3,9 @@
 use reprise_trace::Kind;
 use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument};
 
+use crate::load::Outcome;
 use crate::options::{Close, Options};
-use crate::verdict::{CROWDED, has_run_out, told};
+use crate::verdict::{CROWDED, has_run_out, in_time_wait, scarce_ports, told};
 
 /// From here on the generator's own waiting is part of the latencies.
 const SUSPECT: f64 = 0.8;
@@ -16,12 +17,14 @@ const SHORT: f64 = 0.5;
 const CHANCE: f64 = 4.0;
 
 /// Why the figures of this document may mislead.
-pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String> {
+pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Options) -> Vec<String> {
     let mut warnings = Vec::new();
+    let scarce_ports = scarce_ports(outcome, options);
     if document.bottleneck.client_busy >= SUSPECT {
         warnings.push(format!(
-            "the generator was busy {:.0} % of the time: latencies hold its own waiting, and the rate may be its own; give it more --threads",
-            document.bottleneck.client_busy * 100.0
+            "the generator was busy {:.0} % of the time: latencies hold its own waiting, and the rate may be its own{}",
+            document.bottleneck.client_busy * 100.0,
+            if scarce_ports.is_none() { "; give it more --threads" } else { "" }
         ));
     }
     if document.seconds < SHORT && document.total_completed() > 0 && !document.interrupted {
@@ -30,6 +33,7 @@ pub(crate) fn warnings(document: &LoadDocument, options: &Options) -> Vec<String
             document.seconds * 1e3
         ));
     }
+    warnings.extend(scarce_ports.map(in_time_wait));
     // What completed after the end is no second of the load, and its last may be a part of one.
     let whole = document.rate.per_second.iter().take(document.seconds.floor() as usize);
     if let (Some(least), Some(most)) = (whole.clone().min(), whole.clone().max())

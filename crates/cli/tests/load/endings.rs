@@ -74,6 +74,28 @@ fn descriptors_that_run_out_are_counted_and_named() {
 }
 
 #[test]
+fn ports_that_wait_are_named_before_they_run_out() {
+    reprise_lab::require!("openssl", "ip");
+    // An address of this machine that is not loopback's: its ports are not used again before their time.
+    let script = r#"
+        echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
+        ip address add 10.9.9.1/32 dev lo
+        serve openssl s_server -accept 10.9.9.1:8443 -cert "$certificate" -key "$key" -www -quiet
+        for close in fin rst; do
+            "$reprise" load 10.9.9.1:8443 --i-may-load-this-target -n 60 -c 1 --close $close --json $close.json
+        done
+    "#;
+    let directory = tempfile::tempdir().unwrap();
+    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for (close, named) in [("fin", true), ("rst", false)] {
+        let document = document(&directory.path().join(format!("{close}.json")));
+        assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (60, 0), "{}", document["errors"]);
+        assert_eq!(warns(&document, "100 local ports are in TIME_WAIT"), named, "{close}: {}", document["warnings"]);
+    }
+}
+
+#[test]
 fn ports_that_run_out_are_counted_and_named() {
     reprise_lab::require!("openssl", "ip");
     let script = r#"
