@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reprise_trace::document::LoadCpuLimit;
-
 use crate::cpu::{Cpu, ServerCpu, own_cpu};
 use crate::cpu_limit::CpuLimits;
 use crate::local_ports::LocalPorts;
+use crate::restraint::Restraint;
 
 /// Where `/proc` is.
 const ROOT: &str = "/";
@@ -30,11 +29,10 @@ struct Server {
 pub(crate) struct Used {
     pub(crate) time: Duration,
     pub(crate) client: Cpu,
-    /// The limit that held the generator back most.
-    pub(crate) client_limit: Option<LoadCpuLimit>,
+    pub(crate) client_restraint: Restraint,
     /// Where its process was named, and is there still.
     pub(crate) server: Option<ServerCpu>,
-    pub(crate) server_limit: Option<LoadCpuLimit>,
+    pub(crate) server_restraint: Restraint,
     /// At the end of that time.
     pub(crate) ports: Option<LocalPorts>,
 }
@@ -57,9 +55,9 @@ impl Account {
         Used {
             time,
             client: own_cpu().since(self.client),
-            client_limit: self.client_limits.until_now(),
+            client_restraint: self.client_limits.until_now(time),
             server: server.map(|it| ServerCpu::of_tree(it.pid).since(&it.cpu)).filter(|cpu| !cpu.is_empty()),
-            server_limit: server.and_then(|it| it.limits.until_now()),
+            server_restraint: server.map(|it| it.limits.until_now(time)).unwrap_or_default(),
             ports: LocalPorts::now(Path::new(ROOT)),
         }
     }

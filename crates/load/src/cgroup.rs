@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The folders of the groups that hold a process and can give it less processor time: its own first, then every one above that
-/// can be seen from here. Empty where nothing can be read.
+/// The folders of the groups that hold a process and can give it less processor time, for each hierarchy: its own first, then
+/// every one above that can be seen from here. Empty where nothing can be read.
 ///
 /// `process` is a number or `self`, and `root` the folder in which `/proc` and what it names are found.
-pub(crate) fn groups_of(root: &Path, process: &str) -> Vec<PathBuf> {
+pub(crate) fn groups_of(root: &Path, process: &str) -> Vec<Vec<PathBuf>> {
     let read = |name: &str| {
         let bytes = fs::read(root.join("proc").join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -16,7 +16,7 @@ pub(crate) fn groups_of(root: &Path, process: &str) -> Vec<PathBuf> {
     let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
     let memberships = memberships.lines().filter_map(Membership::parse);
     // A hierarchy may be mounted more than once, and not everywhere can the group be seen.
-    memberships.filter_map(|it| mounts.iter().find_map(|mount| mount.groups(&it, root))).flatten().collect()
+    memberships.filter_map(|it| mounts.iter().find_map(|mount| mount.groups(&it, root))).collect()
 }
 
 /// A tree of groups with a say in processor time. Of a machine that has both, only one has it, which its files tell.
@@ -84,7 +84,9 @@ impl Mount {
             return None;
         }
         let top = root.join(self.folder.strip_prefix("/").ok()?);
-        let groups: Vec<PathBuf> = inside.ancestors().map(|group| top.join(group)).collect();
+        // The last one is the top itself.
+        let below = inside.ancestors().filter(|group| !group.as_os_str().is_empty()).map(|group| top.join(group));
+        let groups: Vec<PathBuf> = below.chain([top.clone()]).collect();
         groups.first().is_some_and(|own| own.is_dir()).then_some(groups)
     }
 }
@@ -124,7 +126,7 @@ mod tests {
     fn groups(cgroup: &str, mountinfo: &str, folders: &[&str]) -> Vec<String> {
         let root = machine(cgroup, mountinfo, folders);
         let inside = |folder: PathBuf| folder.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned();
-        groups_of(root.path(), "7").into_iter().map(inside).collect()
+        groups_of(root.path(), "7").into_iter().flatten().map(inside).collect()
     }
 
     const UNIFIED: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";

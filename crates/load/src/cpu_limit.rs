@@ -8,9 +8,15 @@ use std::time::Duration;
 use reprise_trace::document::LoadCpuLimit;
 
 use crate::cgroup::groups_of;
+use crate::restraint::Restraint;
 
 /// The groups of some processes, and how often each has run out of its limit.
-pub(crate) struct CpuLimits(BTreeMap<PathBuf, Reading>);
+pub(crate) struct CpuLimits {
+    /// Their own groups, and those above.
+    groups: BTreeMap<PathBuf, Reading>,
+    /// Their own groups alone: for how long any limit, a hidden one above among them, has held each back.
+    own: BTreeMap<PathBuf, Option<Duration>>,
+}
 
 /// What one group's files say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,35 +37,63 @@ struct Limit {
 impl CpuLimits {
     /// Of these processes, each a number or `self`, and of every group above them. `root` is the folder of `/proc`'s.
     pub(crate) fn of(root: &Path, processes: impl IntoIterator<Item = String>) -> Self {
-        let folders = processes.into_iter().flat_map(|process| groups_of(root, &process));
-        Self(folders.collect::<BTreeSet<_>>().into_iter().map(read).collect())
+        let chains: Vec<Vec<PathBuf>> = processes
+            .into_iter()
+            .flat_map(|process| groups_of(root, &process))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let own = chains.iter().filter_map(|chain| chain.first());
+        Self {
+            own: own.map(|folder| (folder.clone(), held_back(folder))).collect(),
+            groups: chains.iter().flatten().map(|folder| (folder.clone(), Reading::of(folder))).collect(),
+        }
     }
 
-    /// The limit that has held these groups back most since then, or else the lowest; `None` where none is known.
-    pub(crate) fn until_now(&self) -> Option<LoadCpuLimit> {
-        let since = self.0.iter().filter_map(|(folder, before)| Reading::of(folder).since(before, folder));
+    /// What limits have done to these groups since then, which is so long ago.
+    pub(crate) fn until_now(&self, time: Duration) -> Restraint {
+        Restraint { limit: self.limit(), throttled: self.throttled(), time }
+    }
+
+    /// For how long they have been held back, by whomever.
+    fn throttled(&self) -> Option<Duration> {
+        let since = self.own.iter().filter_map(|(folder, before)| Some(held_back(folder)?.saturating_sub((*before)?)));
+        since.reduce(|sum, more| sum + more)
+    }
+
+    /// The limit that has held them back most, or else the lowest; `None` where none is known.
+    fn limit(&self) -> Option<LoadCpuLimit> {
+        let since = self.groups.iter().filter_map(|(folder, before)| Reading::of(folder).since(before, folder));
         since
             .max_by(|one, other| one.ran_out().total_cmp(&other.ran_out()).then(other.processors.total_cmp(&one.processors)))
     }
 }
 
-fn read(folder: PathBuf) -> (PathBuf, Reading) {
-    let reading = Reading::of(&folder);
-    (folder, reading)
+/// Newer kernels tell a group for how long limits have held it back, those of groups above among them: a container cannot see
+/// the latter otherwise.
+fn held_back(folder: &Path) -> Option<Duration> {
+    throttled(&fs::read_to_string(folder.join("cpu.stat.local")).ok()?)
+}
+
+fn throttled(stat: &str) -> Option<Duration> {
+    figure(stat, "throttled_usec")
+        .map(Duration::from_micros)
+        .or_else(|| figure(stat, "throttled_time").map(Duration::from_nanos))
+}
+
+fn figure(stat: &str, name: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }
 
 impl Reading {
     /// What cannot be read is no limit, and has never run out.
     fn of(folder: &Path) -> Self {
         let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap_or_default();
-        let figure = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
         Self {
             limit: Limit::of(folder),
-            periods: figure("nr_periods").unwrap_or_default(),
-            throttled_periods: figure("nr_throttled").unwrap_or_default(),
-            throttled: (figure("throttled_usec").map(Duration::from_micros))
-                .or_else(|| figure("throttled_time").map(Duration::from_nanos))
-                .unwrap_or_default(),
+            periods: figure(&stat, "nr_periods").unwrap_or_default(),
+            throttled_periods: figure(&stat, "nr_throttled").unwrap_or_default(),
+            throttled: throttled(&stat).unwrap_or_default(),
         }
     }
 
@@ -148,9 +182,9 @@ mod tests {
             };
             stat(10, 3, 5_000);
             let limits = machine.limits();
-            assert_eq!(limits.until_now(), Some(machine.limit("a/b", 1.5, [0, 0, 0])));
+            assert_eq!(limits.limit(), Some(machine.limit("a/b", 1.5, [0, 0, 0])));
             stat(30, 15, 7_000);
-            assert_eq!(limits.until_now(), Some(machine.limit("a/b", 1.5, [20, 12, 2_000 * unit])));
+            assert_eq!(limits.limit(), Some(machine.limit("a/b", 1.5, [20, 12, 2_000 * unit])));
         }
     }
 
@@ -158,11 +192,11 @@ mod tests {
     fn of_several_limits_the_one_counts_that_held_back_most() {
         let machine = Machine::new("cgroup2", &[("a/b/cpu.max", "200000 100000\n"), ("a/cpu.max", "300000 100000\n")]);
         let limits = machine.limits();
-        assert_eq!(limits.until_now().unwrap().processors, 2.0);
+        assert_eq!(limits.limit().unwrap().processors, 2.0);
         machine.write("cgroup/a/cpu.stat", "nr_periods 8\nnr_throttled 1\n");
-        assert_eq!(limits.until_now(), Some(machine.limit("a", 3.0, [8, 1, 0])));
+        assert_eq!(limits.limit(), Some(machine.limit("a", 3.0, [8, 1, 0])));
         machine.write("cgroup/a/b/cpu.stat", "nr_periods 4\nnr_throttled 4\n");
-        assert_eq!(limits.until_now().unwrap().processors, 2.0);
+        assert_eq!(limits.limit().unwrap().processors, 2.0);
     }
 
     #[test]
@@ -171,20 +205,31 @@ mod tests {
         let limits = machine.limits();
         for none in ["max 100000\n", "0 100000\n", "100000 0\n", "100000\n", "-1 -1\n", "\n", "1e5 1e5\n"] {
             machine.write("cgroup/a/b/cpu.max", none);
-            assert_eq!(limits.until_now(), None, "{none}");
+            assert_eq!(limits.limit(), None, "{none}");
         }
         machine.write("cgroup/a/b/cpu.max", "10000 100000\n");
-        assert_eq!(limits.until_now(), Some(machine.limit("a/b", 0.1, [0, 0, 0])));
+        assert_eq!(limits.limit(), Some(machine.limit("a/b", 0.1, [0, 0, 0])));
         // The group is gone, and with it what it counted.
         fs::remove_dir_all(machine.0.path().join("cgroup")).unwrap();
-        assert_eq!(limits.until_now(), None);
-        assert_eq!(machine.limits().until_now(), None);
+        assert_eq!(limits.limit(), None);
+        assert_eq!(machine.limits().limit(), None);
+    }
+
+    #[test]
+    fn a_hidden_limit_shows_in_what_it_does() {
+        let machine = Machine::new("cgroup2", &[("a/b/cpu.stat.local", "throttled_usec 5\n")]);
+        let limits = machine.limits();
+        // What is done to those above is not all done to it.
+        machine.write("cgroup/a/cpu.stat.local", "throttled_usec 1000\n");
+        machine.write("cgroup/a/b/cpu.stat.local", "throttled_usec 12\n");
+        assert_eq!((limits.throttled(), limits.limit()), (Some(Duration::from_micros(7)), None));
+        assert_eq!(Machine::new("cgroup2", &[]).limits().throttled(), None);
     }
 
     #[test]
     fn this_machine_is_read_without_complaint() {
         let root = Path::new("/");
         let limits = CpuLimits::of(root, ["self".to_owned(), "1".to_owned(), "4194305".to_owned()]);
-        assert!(limits.until_now().is_none_or(|limit| limit.processors > 0.0));
+        assert!(limits.limit().is_none_or(|limit| limit.processors > 0.0));
     }
 }

@@ -51,6 +51,8 @@ mod options;
 #[cfg(target_os = "linux")]
 mod response;
 #[cfg(target_os = "linux")]
+mod restraint;
+#[cfg(target_os = "linux")]
 mod socket;
 #[cfg(target_os = "linux")]
 mod step;

@@ -153,6 +153,8 @@ fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
         let limits = documents.iter().filter_map(|document| limit(&document.bottleneck).as_ref());
         limits.max_by(|one, other| one.ran_out().total_cmp(&other.ran_out())).cloned()
     };
+    let most =
+        |time: fn(&Bottleneck) -> Option<u64>| documents.iter().filter_map(|document| time(&document.bottleneck)).max();
     Bottleneck {
         verdict: chosen.map_or(Verdict::Unknown, |bottleneck| bottleneck.verdict),
         reason: chosen.map(|bottleneck| bottleneck.reason.clone()).unwrap_or_default(),
@@ -162,5 +164,7 @@ fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
         server_waiting: busiest(|bottleneck| bottleneck.server_waiting),
         client_limit: limit(|bottleneck| &bottleneck.client_limit),
         server_limit: limit(|bottleneck| &bottleneck.server_limit),
+        client_throttled_ns: most(|bottleneck| bottleneck.client_throttled_ns),
+        server_throttled_ns: most(|bottleneck| bottleneck.server_throttled_ns),
     }
 }

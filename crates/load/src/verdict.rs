@@ -1,12 +1,15 @@
 //! Who was the bottleneck.
 
-use reprise_trace::document::{Bottleneck, LoadCpuLimit, Verdict};
+use std::time::Duration;
+
+use reprise_trace::document::{Bottleneck, Verdict};
 
 use crate::account::Used;
 use crate::cpu::{ServerCpu, Share};
 use crate::load::Outcome;
 use crate::local_ports::LocalPorts;
 use crate::options::Options;
+use crate::restraint::Restraint;
 
 /// From here on a processor is busy.
 const BUSY: f64 = 0.9;
@@ -20,20 +23,17 @@ const HELD_UP: f64 = 0.05;
 /// From here on it is not known who would have been busy on a machine of its own.
 pub(crate) const CROWDED: f64 = 0.1;
 
-/// A limit that ran out in this share of its periods was all that there was to be had.
-const SPENT: f64 = 0.5;
-
 /// The verdict of a load, with its reason.
 pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
-    let Used { time, client_limit, server, server_limit, .. } = &outcome.used_until_drain;
+    let Used { time, client_restraint, server, server_restraint, .. } = &outcome.used_until_drain;
     let readings = Readings {
         completed: outcome.tally.completed(),
         held: outcome.held_its_rate(options),
         client: outcome.busiest_thread,
-        client_limit: client_limit.clone(),
+        client_restraint: client_restraint.clone(),
         server: server.as_ref().map(|cpu| cpu.busiest(*time)),
         server_processes: server.as_ref().map_or(0, ServerCpu::busy_processes),
-        server_limit: server_limit.clone(),
+        server_restraint: server_restraint.clone(),
         scarce_ports: scarce_ports(outcome, options),
     };
     let (verdict, reason) = readings.judge();
@@ -44,8 +44,10 @@ pub(crate) fn bottleneck(outcome: &Outcome, options: &Options) -> Bottleneck {
         client_waiting: readings.client.waited,
         server_busy: readings.server.map(|share| share.ran),
         server_waiting: readings.server.map(|share| share.waited),
-        client_limit: readings.client_limit,
-        server_limit: readings.server_limit,
+        client_throttled_ns: readings.client_restraint.throttled.map(nanos),
+        client_limit: readings.client_restraint.limit,
+        server_throttled_ns: readings.server_restraint.throttled.map(nanos),
+        server_limit: readings.server_restraint.limit,
     }
 }
 
@@ -57,12 +59,12 @@ struct Readings {
     held: bool,
     /// Of the generator's busiest thread.
     client: Share,
-    client_limit: Option<LoadCpuLimit>,
+    client_restraint: Restraint,
     /// Of the server's busiest process, where it is known.
     server: Option<Share>,
     /// How many of the server's processes were busy.
     server_processes: usize,
-    server_limit: Option<LoadCpuLimit>,
+    server_restraint: Restraint,
     scarce_ports: Option<LocalPorts>,
 }
 
@@ -71,20 +73,20 @@ impl Readings {
         let client_busy = percent(self.client.ran);
         // Less is asked for than of one that only ran: a run's first and last moments are in neither share.
         let never_idle = |share: Share| share.waited >= HELD_UP && share.ran + share.waited >= BUSY;
-        let spent = |limit: &Option<LoadCpuLimit>| limit.clone().filter(|limit| limit.ran_out() >= SPENT);
-        match (self.server, spent(&self.client_limit), spent(&self.server_limit)) {
+        let (of_client, of_server) = (&self.client_restraint, &self.server_restraint);
+        match self.server {
             _ if self.completed == 0 => (Verdict::Unknown, "no connection that counts completed".to_owned()),
-            (_, Some(client), Some(server)) if client.group == server.group => (
+            _ if of_client.was_spent() && of_server.was_spent() && of_client.is_shared_with(of_server) => (
                 Verdict::Client,
                 format!(
                     "generator and server share {}: what one uses the other lacks; run the generator outside that group",
-                    told(&client)
+                    of_client.told()
                 ),
             ),
-            (_, _, Some(limit)) => {
-                (Verdict::Server, format!("the server has {}: with a higher limit it would do more", told(&limit)))
+            _ if of_server.was_spent() => {
+                (Verdict::Server, format!("the server has {}: with a higher limit it would do more", of_server.told()))
             }
-            (Some(server), ..) if server.ran >= SATURATED => (
+            Some(server) if server.ran >= SATURATED => (
                 Verdict::Server,
                 format!(
                     "{} used {} of the processor time that it can use, the generator's busiest thread {client_busy}",
@@ -92,7 +94,9 @@ impl Readings {
                     percent(server.ran)
                 ),
             ),
-            (_, Some(limit), _) => (Verdict::Client, format!("the generator has {}: raise the limit", told(&limit))),
+            _ if of_client.was_spent() => {
+                (Verdict::Client, format!("the generator has {}: raise the limit", of_client.told()))
+            }
             _ if self.client.ran >= BUSY => (
                 Verdict::Client,
                 format!(
@@ -101,13 +105,13 @@ impl Readings {
                 ),
             ),
             _ if self.held => (Verdict::None, "the rate that was asked for was held".to_owned()),
-            (Some(server), ..) if never_idle(server) && !never_idle(self.client) => (
+            Some(server) if never_idle(server) && !never_idle(self.client) => (
                 Verdict::Server,
                 format!(
                     "the server's process used {} of a processor and waited {} of the time for one that {}: it was never idle",
                     percent(server.ran),
                     percent(server.waited),
-                    not_had(&self.server_limit)
+                    of_server.kept()
                 ),
             ),
             _ if never_idle(self.client) => (
@@ -116,29 +120,25 @@ impl Readings {
                     "the generator's busiest thread used {client_busy} of a processor and waited {} of the time for one that \
                      {}: {}",
                     percent(self.client.waited),
-                    not_had(&self.client_limit),
-                    if has_run_out(&self.client_limit) {
-                        "raise the limit"
-                    } else {
-                        "give it a processor of its own (--pin)"
-                    }
+                    of_client.kept(),
+                    if of_client.was_felt() { "raise the limit" } else { "give it a processor of its own (--pin)" }
                 ),
             ),
-            (server, ..) if self.client.waited.max(server.map_or(0.0, |share| share.waited)) >= CROWDED => {
-                let ran_and_waited = |who, share: Share, limit| {
+            server if self.client.waited.max(server.map_or(0.0, |share| share.waited)) >= CROWDED => {
+                let ran_and_waited = |who, share: Share, restraint: &Restraint| {
                     format!(
                         "{who} used {} of one and waited {} for one that {}",
                         percent(share.ran),
                         percent(share.waited),
-                        not_had(limit)
+                        restraint.kept()
                     )
                 };
-                let client = ran_and_waited("the generator's busiest thread", self.client, &self.client_limit);
-                let server = server.map(|share| ran_and_waited("the server's busiest process", share, &self.server_limit));
+                let client = ran_and_waited("the generator's busiest thread", self.client, of_client);
+                let server = server.map(|share| ran_and_waited("the server's busiest process", share, of_server));
                 let both = [Some(client), server].into_iter().flatten().collect::<Vec<_>>().join(", ");
                 (Verdict::Unknown, format!("there were too few processors to tell: {both}"))
             }
-            (Some(server), ..) => (
+            Some(server) => (
                 Verdict::Network,
                 format!(
                     "neither was busy (server {}, generator {client_busy}): the way between them, the server's other \
@@ -146,7 +146,7 @@ impl Readings {
                     percent(server.ran)
                 ),
             ),
-            (None, ..) => (
+            None => (
                 Verdict::Unknown,
                 format!(
                     "the generator's busiest thread used {client_busy} of its processor, so it was not the generator; \
@@ -164,18 +164,6 @@ impl Readings {
     }
 }
 
-/// A limit and how often it ran out, and where to look.
-pub(crate) fn told(limit: &LoadCpuLimit) -> String {
-    format!(
-        "a CPU limit of {}, which ran out in {} of {} periods of {} ms (cgroup {})",
-        limit.in_words(),
-        limit.throttled_periods,
-        limit.periods,
-        limit.period_ns as f64 / 1e6,
-        limit.group
-    )
-}
-
 /// Local ports, where so many of them wait that it takes long to find a free one.
 pub(crate) fn scarce_ports(outcome: &Outcome, options: &Options) -> Option<LocalPorts> {
     outcome.used_until_drain.ports.filter(|ports| options.uses_up_ports() && ports.are_scarce())
@@ -190,14 +178,8 @@ pub(crate) fn in_time_wait(ports: LocalPorts) -> String {
     )
 }
 
-/// Whether a limit has held anybody back.
-pub(crate) fn has_run_out(limit: &Option<LoadCpuLimit>) -> bool {
-    limit.as_ref().is_some_and(|limit| limit.throttled_periods > 0)
-}
-
-/// The kernel counts time in which a group may not run as time in which it waits for a processor.
-fn not_had(limit: &Option<LoadCpuLimit>) -> &'static str {
-    if has_run_out(limit) { "its CPU limit or others kept from it" } else { "others had" }
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn percent(share: f64) -> String {
@@ -206,6 +188,8 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use reprise_trace::document::LoadCpuLimit;
+
     use super::*;
 
     const IDLE: Share = Share { ran: 0.3, waited: 0.01 };
@@ -259,14 +243,16 @@ mod tests {
         }
     }
 
+    const NO_RESTRAINT: Restraint = Restraint { limit: None, throttled: None, time: Duration::ZERO };
+
     const NOTHING: Readings = Readings {
         completed: 0,
         held: false,
         client: IDLE,
-        client_limit: None,
+        client_restraint: NO_RESTRAINT,
         server: None,
         server_processes: 1,
-        server_limit: None,
+        server_restraint: NO_RESTRAINT,
         scarce_ports: None,
     };
 
@@ -337,7 +323,9 @@ mod tests {
             (Some(IDLE), limit("/s", 49), IDLE, limit("/c", 49), false, Verdict::Network, "neither was busy"),
         ];
         for (server, server_limit, client, client_limit, held, expected, says) in cases {
-            let readings = Readings { completed: 1, held, client, client_limit, server, server_limit, ..NOTHING };
+            let [client_restraint, server_restraint] =
+                [client_limit, server_limit].map(|limit| Restraint { limit, ..NO_RESTRAINT });
+            let readings = Readings { completed: 1, held, client, client_restraint, server, server_restraint, ..NOTHING };
             let (verdict, reason) = readings.judge();
             assert_eq!(verdict, expected, "{readings:?}: {reason}");
             assert!(reason.contains(says), "{readings:?}: {reason}");

@@ -1,11 +1,13 @@
 //! When the figures must not be trusted.
 
 use reprise_trace::Kind;
-use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument};
+use reprise_trace::document::{Bottleneck, LoadDocument};
 
+use crate::account::Used;
 use crate::load::Outcome;
 use crate::options::{Close, Options};
-use crate::verdict::{CROWDED, has_run_out, in_time_wait, scarce_ports, told};
+use crate::restraint::Restraint;
+use crate::verdict::{CROWDED, in_time_wait, scarce_ports};
 
 /// From here on the generator's own waiting is part of the latencies.
 const SUSPECT: f64 = 0.8;
@@ -44,25 +46,27 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
     {
         warnings.push(format!("the seconds differ much, from {least} to {most} connections: something else was at work"));
     }
-    let Bottleneck { client_limit, server_limit, client_waiting, server_waiting, reason, .. } = &document.bottleneck;
-    let ran_out = |limit: &Option<LoadCpuLimit>| limit.clone().filter(|limit| limit.throttled_periods > 0);
-    let is_told = |limit: &LoadCpuLimit| reason.contains(&told(limit));
-    if let Some(limit) = ran_out(client_limit) {
-        warnings.push(if is_told(&limit) {
+    let Bottleneck { client_waiting, server_waiting, reason, .. } = &document.bottleneck;
+    let Used { client_restraint, server_restraint, .. } = &outcome.used_until_drain;
+    let is_told = |restraint: &Restraint| reason.contains(&restraint.told());
+    if client_restraint.was_felt() {
+        warnings.push(if is_told(client_restraint) {
             "the generator's CPU limit held it back: latencies hold that time as well".to_owned()
         } else {
             format!(
                 "the generator has {}: the longest latencies may be those of its own stops; raise the limit",
-                told(&limit)
+                client_restraint.told()
             )
         });
     }
-    if let Some(limit) = ran_out(server_limit).filter(|limit| !is_told(limit)) {
-        warnings.push(format!("the server has {}: the longest latencies may be those of its stops", told(&limit)));
+    if server_restraint.was_felt() && !is_told(server_restraint) {
+        warnings
+            .push(format!("the server has {}: the longest latencies may be those of its stops", server_restraint.told()));
     }
     // Whom its limit held back waited for that, and not for others.
-    let waited = |share: f64, limit| if has_run_out(limit) { 0.0 } else { share };
-    let waiting = waited(*client_waiting, client_limit).max(waited(server_waiting.unwrap_or_default(), server_limit));
+    let waited = |share: f64, restraint: &Restraint| if restraint.was_felt() { 0.0 } else { share };
+    let waiting =
+        waited(*client_waiting, client_restraint).max(waited(server_waiting.unwrap_or_default(), server_restraint));
     if waiting >= CROWDED {
         warnings.push(format!(
             "processors were waited for {:.0} % of the time, since others used them: rates are lower and latencies longer than on a quiet machine",

@@ -202,6 +202,13 @@ pub struct Bottleneck {
     /// The same of the server's processes.
     #[serde(default)]
     pub server_limit: Option<LoadCpuLimit>,
+    /// For how long CPU limits held the generator's own group back, summed over processors: those of groups above too, even where
+    /// they cannot be seen, as from inside a container. Null where the kernel does not tell.
+    #[serde(default)]
+    pub client_throttled_ns: Option<u64>,
+    /// The same of the groups of the server's processes.
+    #[serde(default)]
+    pub server_throttled_ns: Option<u64>,
 }
 
 /// A limit that a cgroup sets to processor time, as a container's CPU limit is, and how often it ran out until the last
