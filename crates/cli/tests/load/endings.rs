@@ -56,6 +56,20 @@ fn ctrl_c_is_exit_status_130_with_what_was_seen() {
 }
 
 #[test]
+fn ctrl_c_in_the_warm_up_shows_no_empty_table() {
+    let server = server();
+    let address = server.address().to_string();
+    let mut running = command(&["load", &address, "--warmup", "60m", "--duration", "2h", "-c", "4"]).spawn().unwrap();
+    wait_for_some(&server, &mut running);
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    let page = text(&output.stdout);
+    assert!(page.contains("in none of the counts below") && page.contains("Cut short"), "{page}");
+    assert!(!page.contains("outcome"), "{page}");
+}
+
+#[test]
 fn descriptors_that_run_out_are_counted_and_named() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("load.json");

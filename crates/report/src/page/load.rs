@@ -10,7 +10,10 @@ use crate::table::{Column, Line, Row, Table, Tone};
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
-    blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
+    // None of them where a load was cut short in its warm-up.
+    if !document.completed.is_empty() || !document.errors.is_empty() {
+        blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
+    }
     if !document.latency_ns.is_empty() {
         blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
     }

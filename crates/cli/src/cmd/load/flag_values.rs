@@ -32,6 +32,16 @@ pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How long a load lasts: up to a day, where other durations end at an hour, since what a server leaks shows late.
+pub(super) fn parse_length(text: &str) -> Result<Duration, String> {
+    let complain = || format!("'{text}' is no duration: write 500ms, 10s, 2m or 8h, above zero and up to a day");
+    match text.strip_suffix('h').map(str::parse::<f64>) {
+        Some(Ok(hours)) if hours > 0.0 && hours <= 24.0 => Ok(Duration::from_secs_f64(hours * 3600.0)),
+        Some(_) => Err(complain()),
+        None => values::parse_duration(text).map_err(|_| complain()),
+    }
+}
+
 pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
     let complain = || format!("'{text}' is no latency to be held: write p99=20ms");
     let (quantile, latency) = text.split_once('=').ok_or_else(complain)?;
@@ -125,6 +135,16 @@ mod tests {
         let names = parse_names("a.example=3,127.0.0.1").unwrap().0;
         let name = |name: Option<&str>, weight| WeightedName { name: name.map(str::to_owned), weight };
         assert_eq!(names, [name(Some("a.example"), 3), name(None, 1)]);
+    }
+
+    #[test]
+    fn a_load_may_last_for_a_day() {
+        assert_eq!(parse_length("8h"), Ok(Duration::from_secs(8 * 3600)));
+        assert_eq!(parse_length("0.5h"), parse_length("30m"));
+        assert_eq!(parse_length("24h"), Ok(Duration::from_secs(86_400)));
+        for wrong in ["25h", "0h", "-1h", "h", "NaNh", "infh", "1d", "61m", ""] {
+            assert!(parse_length(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

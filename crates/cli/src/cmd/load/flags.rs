@@ -43,8 +43,8 @@ pub(crate) struct LoadArgs {
     /// Do not count what begins in this time
     #[arg(long, value_name = "DURATION", value_parser = values::parse_duration, help_heading = "Shape")]
     pub(super) warmup: Option<Duration>,
-    /// How long, the warm-up not included
-    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_duration, help_heading = "Shape")]
+    /// How long, the warm-up not included: 500ms, 10s, 2m, 8h
+    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = flag_values::parse_length, help_heading = "Shape")]
     pub(super) duration: Duration,
     /// So many connections, instead of --duration; the warm-up not included
     #[arg(short = 'n', long, conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Shape")]
