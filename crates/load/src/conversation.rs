@@ -7,6 +7,7 @@ use crate::client::{Client, Heard, Thread};
 use crate::fault::Fault;
 use crate::options::Options;
 use crate::response::Response;
+use crate::tally::count_status;
 
 /// One conversation after the other: a handshake, requests and their responses. Its memory is used again.
 pub(crate) struct Conversation {
@@ -16,6 +17,8 @@ pub(crate) struct Conversation {
     /// What is to be sent.
     pub(crate) outgoing: Vec<u8>,
     response: Response,
+    /// Of all responses, each status with its count.
+    statuses: Vec<(u16, u64)>,
     requests_left: u32,
     /// Whether this one goes before another that needs its session.
     primes: bool,
@@ -38,6 +41,7 @@ impl Conversation {
             incoming: Vec::new(),
             outgoing: Vec::new(),
             response: Response::default(),
+            statuses: Vec::with_capacity(4),
             requests_left: 0,
             primes: false,
             times: Times::default(),
@@ -57,6 +61,7 @@ impl Conversation {
         self.incoming.clear();
         self.outgoing.clear();
         self.response.clear();
+        self.statuses.clear();
         self.times = Times::default();
         self.client.start(thread, kind, server_name, now)?;
         self.primes = kind != Kind::Full && !self.client.offers_session();
@@ -104,6 +109,7 @@ impl Conversation {
         if is_last && self.response.end() && self.client.is_confirmed() {
             self.times.answered = self.times.answered.or(Some(now));
             self.requests_left = 0;
+            count_status(&mut self.statuses, self.response.status(), 1);
             return Ok(());
         }
         Err(if self.is_unconfirmed() { Fault::Unconfirmed } else { Fault::ClosedEarly })
@@ -144,8 +150,8 @@ impl Conversation {
         self.client.offers_session() && self.client.kind() == Kind::Full
     }
 
-    pub(crate) fn status(&self) -> u16 {
-        self.response.status()
+    pub(crate) fn statuses(&self) -> &[(u16, u64)] {
+        &self.statuses
     }
 
     pub(crate) fn times(&self) -> &Times {
@@ -197,6 +203,7 @@ impl Conversation {
     }
 
     fn next_request(&mut self, options: &Options, now: Nanos) -> Result<(), Fault> {
+        count_status(&mut self.statuses, self.response.status(), 1);
         self.requests_left = self.requests_left.saturating_sub(1);
         if self.requests_left > 0 {
             self.response.clear();

@@ -35,7 +35,7 @@ pub(crate) struct Tally {
     pub(crate) in_time: u64,
     /// Completions by whole seconds since the warm-up.
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
-    /// Responses by status; 0 where none was asked for.
+    /// Responses by status.
     pub(crate) status: Vec<(u16, u64)>,
     /// The groups that servers wanted last, by a HelloRetryRequest, by the place of the name under which it was.
     pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
@@ -67,7 +67,7 @@ pub(crate) struct Histograms {
 }
 
 /// A connection that has completed.
-pub(crate) struct Completion {
+pub(crate) struct Completion<'a> {
     pub(crate) kind: Kind,
     pub(crate) phases: Phases,
     /// From the intended start.
@@ -76,7 +76,8 @@ pub(crate) struct Completion {
     pub(crate) at: Nanos,
     /// Whether that is within the time that counts.
     pub(crate) in_time: bool,
-    pub(crate) status: u16,
+    /// Of its responses, each status with its count.
+    pub(crate) statuses: &'a [(u16, u64)],
 }
 
 impl Tally {
@@ -84,7 +85,7 @@ impl Tally {
         Self { per_second: Vec::with_capacity(SECONDS), status: Vec::with_capacity(16), ..Self::default() }
     }
 
-    pub(crate) fn complete(&mut self, completion: &Completion) {
+    pub(crate) fn complete(&mut self, completion: &Completion<'_>) {
         let place = place_of(completion.kind);
         let second = (completion.at.0 / 1_000_000_000) as usize;
         if self.per_second.len() <= second {
@@ -94,8 +95,8 @@ impl Tally {
             *count += 1;
         }
         self.in_time += u64::from(completion.in_time);
-        if completion.status != 0 {
-            count_status(&mut self.status, completion.status, 1);
+        for &(status, count) in completion.statuses {
+            count_status(&mut self.status, status, count);
         }
         if let Some(kind) = self.kinds.get_mut(place) {
             kind.completed += 1;
@@ -166,7 +167,7 @@ impl Histograms {
         Some(Box::new(Self { phases, from_intended: histogram()? }))
     }
 
-    fn record(&mut self, completion: &Completion) {
+    fn record(&mut self, completion: &Completion<'_>) {
         for (phase, histogram) in Phase::ALL.into_iter().zip(&mut self.phases) {
             if let Some(time) = completion.phases.of(phase) {
                 histogram.saturating_record(time.0);
@@ -201,7 +202,8 @@ fn place_of(kind: Kind) -> usize {
     }
 }
 
-fn count_status(counts: &mut Vec<(u16, u64)>, status: u16, more: u64) {
+/// So many more with this status.
+pub(crate) fn count_status(counts: &mut Vec<(u16, u64)>, status: u16, more: u64) {
     match counts.iter_mut().find(|(known, _)| *known == status) {
         Some((_, count)) => *count += more,
         // At most a thousand: a status has three digits.

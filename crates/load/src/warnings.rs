@@ -126,10 +126,10 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
         ));
     }
     let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
-    if refusals * 100 > document.total_completed() {
+    let responses: u64 = document.http_status.values().sum();
+    if refusals * 100 > responses {
         warnings.push(format!(
-            "{refusals} of {} connections ended with an HTTP status of 400 or above ({}): what was asked for was not served",
-            document.total_completed(),
+            "{refusals} of {responses} responses have an HTTP status of 400 or above ({}): what was asked for was not served",
             document.http_status.range(400..).map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
         ));
     }

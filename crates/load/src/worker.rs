@@ -281,7 +281,7 @@ impl<'a> Worker<'a> {
                         End::After(duration) => at <= Nanos::from(duration),
                         End::Count(_) => true,
                     },
-                    status: conversation.status(),
+                    statuses: conversation.statuses(),
                 });
                 self.tally.primed += u64::from(conversation.primes());
                 self.tally.refused += u64::from(conversation.was_refused());

@@ -116,12 +116,27 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
 }
 
 #[test]
+fn a_request_that_is_refused_between_others_is_counted() {
+    let says = |status: &str| Turn::Says(format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").into_bytes());
+    let hears = || Turn::Hears(REQUEST.to_vec());
+    let turns = vec![hears(), says("200 OK"), hears(), says("429 Too Many Requests"), hears(), says("200 OK")];
+    let server = dialogue(turns);
+    for tls in clients(Version::Tls13) {
+        let options = Options { requests: 3, tls, ..options(server.address(), Version::Tls13) };
+        let document = document(&load(&options), &options);
+        assert_eq!(document.http_status, BTreeMap::from([(200, 2 * COUNT), (429, COUNT)]));
+        let says = "6 of 18 responses have an HTTP status of 400 or above (429)";
+        assert!(document.warnings.iter().any(|warning| warning.contains(says)), "{:?}", document.warnings);
+    }
+}
+
+#[test]
 fn a_server_that_refuses_every_request_is_warned_of() {
     let response = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n".to_vec();
     let server = dialogue(vec![Turn::Hears(REQUEST.to_vec()), Turn::Says(response)]);
     let options = options(server.address(), Version::Tls13);
     let document = document(&load(&options), &options);
     assert_eq!(document.http_status[&503], COUNT);
-    let warns = document.warnings.iter().any(|warning| warning.contains("6 of 6 connections") && warning.contains("503"));
+    let warns = document.warnings.iter().any(|warning| warning.contains("6 of 6 responses") && warning.contains("503"));
     assert!(warns, "{:?}", document.warnings);
 }

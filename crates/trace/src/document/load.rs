@@ -41,7 +41,7 @@ pub struct LoadDocument {
     /// The same by the name that was sent, which is empty where none was: other servers may stand behind other names.
     #[serde(default)]
     pub wanted_groups: BTreeMap<String, String>,
-    /// Responses by HTTP status.
+    /// Responses by HTTP status: all those of the connections that completed.
     pub http_status: BTreeMap<u16, u64>,
     /// Completed connections each second.
     pub rate: LoadRate,
