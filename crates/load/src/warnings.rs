@@ -133,6 +133,13 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             document.http_status.range(400..).map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
         ));
     }
+    let never = options.mix.iter().map(|(kind, _)| kind).filter(|kind| !document.completed.contains_key(*kind));
+    for kind in never.filter(|kind| **kind != Kind::Full && document.total_completed() > 0) {
+        warnings.push(format!(
+            "no connection was resumed by {kind}: {} had no session to offer yet, and {} offered one that was refused",
+            document.primed, document.refused
+        ));
+    }
     let resumable = options.mix.iter().any(|(kind, _)| *kind != Kind::Full);
     if resumable && document.refused * 100 > document.total_completed() {
         // RFC 5246 §7.2.2: a session whose connection ended with a fatal alert is not resumed, and OpenSSL's cache takes a reset

@@ -5,7 +5,7 @@ use std::path::Path;
 use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ScriptedServer, ServerSpec};
 use serde_json::Value;
 
-use crate::harness::{command, count, document, in_a_network_of_its_own, reprise, server, sum, text};
+use crate::harness::{command, count, document, in_a_network_of_its_own, reprise, server, sum, text, warns};
 
 #[test]
 fn a_target_elsewhere_is_refused_until_its_owner_agrees() {
@@ -68,6 +68,26 @@ fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
     let highest = document["asked"]["rate"].as_f64().unwrap();
     let said = format!("p99.9 within 30.0 s: held at {highest:.1} connections/s, not at ");
     assert!(text(&output.stdout).contains(&said), "{said}: {}", text(&output.stdout));
+}
+
+#[test]
+fn a_kind_that_was_asked_for_and_never_seen_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    let server = server();
+    let address = server.address().to_string();
+    for (count, is_told) in [("4", true), ("40", false)] {
+        // The first four begin before any has brought a ticket.
+        let shape = ["-c", "4", "--mix", "ticket", "-n", count, "--json", json.to_str().unwrap()];
+        let output = reprise(&[&["load", &address], &shape[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let document = document(&json);
+        let says = "no connection was resumed by ticket: 4 had no session to offer yet, and 0 offered one";
+        assert_eq!(warns(&document, says), is_told, "{}", document["warnings"]);
+        let primed = document["primed"].as_u64().unwrap();
+        let fact = format!("{primed} full handshakes for want of one, 0 refused");
+        assert!(text(&output.stdout).contains(&fact), "{}", text(&output.stdout));
+    }
 }
 
 #[test]

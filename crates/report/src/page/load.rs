@@ -69,6 +69,10 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     if !statuses.is_empty() {
         facts.push(Fact::new("HTTP", statuses.join(", ")));
     }
+    if document.primed > 0 || document.refused > 0 {
+        let full = counted(document.primed, "full handshake");
+        facts.push(Fact::new("sessions", format!("{full} for want of one, {} refused", document.refused)));
+    }
     let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
     if completed > 0 || failed > 0 {
         facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, in none of the counts below")));

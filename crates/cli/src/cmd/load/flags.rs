@@ -69,7 +69,7 @@ pub(crate) struct LoadArgs {
     /// How a connection ends: with a reset, which leaves no port in TIME_WAIT; with a FIN; with a close_notify and a FIN
     #[arg(long, value_enum, default_value_t = CloseArg::Rst, help_heading = "Connections")]
     pub(super) close: CloseArg,
-    /// Sessions that are held for resumption
+    /// Sessions that are held for resumption, by default as many as --connections
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Connections")]
     pub(super) sessions: Option<u32>,
     /// Use TLS 1.3 tickets more than once
