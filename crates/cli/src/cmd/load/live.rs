@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use reprise_load::Observer;
 use reprise_trace::Nanos;
@@ -11,6 +12,8 @@ use reprise_trace::Nanos;
 pub(crate) struct Live {
     is_quiet: bool,
     is_terminal: bool,
+    /// What begins before is in no figure of the result, though it is counted here.
+    warmup: Nanos,
     last: Cell<Told>,
 }
 
@@ -25,8 +28,9 @@ struct Told {
 const SECOND: u64 = 1_000_000_000;
 
 impl Live {
-    pub(crate) fn new(is_quiet: bool) -> Self {
-        Self { is_quiet, is_terminal: std::io::stderr().is_terminal(), last: Cell::default() }
+    pub(crate) fn new(is_quiet: bool, warmup: Duration) -> Self {
+        let (is_terminal, warmup) = (std::io::stderr().is_terminal(), Nanos::from(warmup));
+        Self { is_quiet, is_terminal, warmup, last: Cell::default() }
     }
 
     /// Takes the line away.
@@ -48,16 +52,8 @@ impl Observer for Live {
             last = Told::default();
             self.last.set(last);
         }
-        let since = elapsed.since(last.elapsed).0;
-        if since < SECOND {
-            return;
-        }
-        let rate = (completed.saturating_sub(last.completed)) as f64 * SECOND as f64 / since as f64;
-        let new_failures = failed.saturating_sub(last.failed);
-        let line = format!(
-            "{:>4} s  {rate:>9.0} /s  {completed:>10} completed  {failed:>6} failed (+{new_failures})",
-            elapsed.0 / SECOND
-        );
+        let now = Told { elapsed, completed, failed };
+        let Some(line) = now.since(last, self.warmup) else { return };
         // Standard error may be closed; the load goes on all the same.
         let _ = if self.is_terminal {
             let mut out = anstream::stderr();
@@ -65,6 +61,40 @@ impl Observer for Live {
         } else {
             writeln!(anstream::stderr(), "{line}")
         };
-        self.last.set(Told { elapsed, completed, failed });
+        self.last.set(now);
+    }
+}
+
+impl Told {
+    /// What is told after what was told before; `None` until a second has passed.
+    fn since(self, last: Self, warmup: Nanos) -> Option<String> {
+        let Self { elapsed, completed, failed } = self;
+        let since = elapsed.since(last.elapsed).0;
+        if since < SECOND {
+            return None;
+        }
+        let rate = (completed.saturating_sub(last.completed)) as f64 * SECOND as f64 / since as f64;
+        let new_failures = failed.saturating_sub(last.failed);
+        let warms_up = if elapsed <= warmup { "  warming up" } else { "" };
+        Some(format!(
+            "{:>4} s  {rate:>9.0} /s  {completed:>10} completed  {failed:>6} failed (+{new_failures}){warms_up}",
+            elapsed.0 / SECOND
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_a_second_says_what_came_since_the_last_and_that_a_warm_up_does_not_count() {
+        let told = |millis: u64, completed, failed| Told { elapsed: Nanos(millis * 1_000_000), completed, failed };
+        let line = |now: Told, last| now.since(last, Nanos(SECOND));
+        assert_eq!(line(told(999, 10, 0), Told::default()), None);
+        let first = line(told(1_000, 10, 0), Told::default()).unwrap();
+        assert!(first.contains("   1 s         10 /s") && first.ends_with("0 failed (+0)  warming up"), "{first}");
+        let second = line(told(3_000, 50, 7), told(1_000, 10, 5)).unwrap();
+        assert!(second.contains("   3 s         20 /s") && second.ends_with("7 failed (+2)"), "{second}");
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     };
     prerequisites::wait_for_start(&arguments, interrupt)?;
     let stop = || interrupt.is_raised();
-    let live = Live::new(arguments.quiet);
+    let live = Live::new(arguments.quiet, options.warmup);
     let (document, target_is_gone) = match arguments.step_target() {
         None => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
