@@ -100,11 +100,10 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
     let shared = Shared::new(stop);
     check_processors(options)?;
-    let epoch = Instant::now();
-    let workers = (0..options.threads.max(1))
-        .map(|index| Worker::new(options, &shared, index, epoch))
-        .collect::<io::Result<Vec<_>>>()?;
+    let workers =
+        (0..options.threads.max(1)).map(|index| Worker::new(options, &shared, index)).collect::<io::Result<Vec<_>>>()?;
     let account = Account::open(options.server_pid);
+    let epoch = Instant::now();
     let mut until_drain = None;
     let mut tally = Tally::new();
     let mut busiest_thread = Share::default();
@@ -119,7 +118,7 @@ pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn O
                 let shared = &shared;
                 scope.spawn(move || {
                     pin(options, index);
-                    let tally = worker.run();
+                    let tally = worker.run(epoch);
                     let ended = epoch.elapsed();
                     shared.watching.unpark();
                     (tally, ended)
@@ -182,7 +181,7 @@ fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
         ..options.clone()
     };
     let shared = Shared::new(stop);
-    let Ok(Ok(tally)) = Worker::new(&options, &shared, 0, Instant::now()).map(Worker::run) else { return true };
+    let Ok(Ok(tally)) = Worker::new(&options, &shared, 0).map(|worker| worker.run(Instant::now())) else { return true };
     // Who asks for another group answers.
     tally.completed() > 0 || tally.faults.of(Fault::HelloRetryRequest) > 0
 }

@@ -82,7 +82,7 @@ impl<'a> Shared<'a> {
 
 impl<'a> Worker<'a> {
     /// Makes everything that a thread needs, so that nothing is made while it runs.
-    pub(crate) fn new(options: &'a Options, shared: &'a Shared<'a>, index: usize, epoch: Instant) -> io::Result<Self> {
+    pub(crate) fn new(options: &'a Options, shared: &'a Shared<'a>, index: usize) -> io::Result<Self> {
         let arrivals = Arrivals::of_thread(options, index);
         let places = share(options.most_connections() as u64, options.threads, index).max(1) as usize;
         let kinds: Vec<Kind> = options.mix.iter().map(|(kind, _)| *kind).collect();
@@ -96,7 +96,7 @@ impl<'a> Worker<'a> {
         Ok(Self {
             options,
             shared,
-            epoch,
+            epoch: Instant::now(),
             poll,
             alarm,
             connections: (0..places).map(|_| Connection::new(Client::new(&thread))).collect(),
@@ -121,11 +121,13 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Makes connections until the end, and lets those that run come to theirs.
+    /// Makes connections until the end, and lets those that run come to theirs. Arrivals are due from `epoch` on: what was made
+    /// before makes none of them late.
     ///
     /// It stays a function of its own, so that a profile can tell what a connection costs.
     #[inline(never)]
-    pub(crate) fn run(mut self) -> io::Result<Tally> {
+    pub(crate) fn run(mut self, epoch: Instant) -> io::Result<Tally> {
+        self.epoch = epoch;
         let mut events = Events::with_capacity(EVENTS);
         let mut drain_until = None;
         let mut is_stopped = false;

@@ -115,6 +115,24 @@ fn the_time_is_that_of_the_connections_and_not_of_who_watches_them() {
 }
 
 #[test]
+fn what_is_made_before_a_load_makes_no_connection_late() {
+    let server = server();
+    // Many places take long to make.
+    let options = Options {
+        arrival: Arrival::Open { rate: 100.0, spread: Spread::Constant, most: 50_000 },
+        end: End::Count(1),
+        ..options(server.address())
+    };
+    let begun = Instant::now();
+    let document = document(&load(&options), &options);
+    let whole = begun.elapsed();
+    let intended = document.latency_from_intended_ns[&Kind::Full].max;
+    let actual = document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max;
+    let late = Duration::from_nanos(intended.saturating_sub(actual));
+    assert!(late < whole / 2, "{late:?} late of {whole:?}");
+}
+
+#[test]
 fn what_was_due_before_the_end_and_has_a_place_begins() {
     let server = server();
     // Many are due while others are served, at whatever moment the end comes.
