@@ -1,7 +1,7 @@
 //! When the figures must not be trusted.
 
-use reprise_trace::Kind;
 use reprise_trace::document::{Bottleneck, LoadDocument};
+use reprise_trace::{Kind, Version};
 
 use crate::account::Used;
 use crate::load::Outcome;
@@ -142,17 +142,10 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
     }
     let resumable = options.mix.iter().any(|(kind, _)| *kind != Kind::Full);
     if resumable && document.refused * 100 > document.total_completed() {
-        // RFC 5246 §7.2.2: a session whose connection ended with a fatal alert is not resumed, and OpenSSL's cache takes a reset
-        // for no better.
-        let may_be_the_reset = options.close == Close::Rst && options.mix.iter().any(|(kind, _)| *kind == Kind::Id);
         warnings.push(format!(
             "{} sessions were offered and refused: the server does not resume each time{}",
             document.refused,
-            if may_be_the_reset {
-                "; some forget the session ID of a connection that was reset: try --close notify"
-            } else {
-                ""
-            }
+            what_may_have_cost_them(options)
         ));
     }
     if !options.address.ip().is_loopback() {
@@ -163,4 +156,18 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             .push("server and generator share this machine: --server-pid tells whose processor time was whose".to_owned());
     }
     warnings
+}
+
+/// Why sessions may have been refused that another way to load would have kept.
+fn what_may_have_cost_them(options: &Options) -> &'static str {
+    if options.tls.version == Version::Tls13 && options.tls.reuse_tickets {
+        // RFC 8446 §8.1.
+        "; some take each ticket once: leave out --reuse-tickets"
+    } else if options.close == Close::Rst && options.mix.iter().any(|(kind, _)| *kind == Kind::Id) {
+        // RFC 5246 §7.2.2: a session whose connection ended with a fatal alert is not resumed, and OpenSSL's cache takes a reset
+        // for no better.
+        "; some forget the session ID of a connection that was reset: try --close notify"
+    } else {
+        ""
+    }
 }

@@ -279,3 +279,25 @@ fn sessions_that_a_reset_made_a_server_forget_are_not_put_down_to_the_server_alo
     assert!(broken_off.refused > 0);
     assert!(broken_off.warnings.iter().any(|it| it.contains("--close notify")), "{:?}", broken_off.warnings);
 }
+
+#[test]
+fn tickets_that_are_refused_when_used_again_are_told_with_the_flag_that_did_it() {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let resumption = Resumption::RefusedTicket;
+    let server = EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) }).unwrap();
+    for reuse_tickets in [true, false] {
+        let options = Options {
+            tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
+            arrival: Arrival::Closed { connections: 1 },
+            end: End::Count(8),
+            mix: vec![(Kind::Ticket, 1)],
+            sessions: 1,
+            ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        };
+        let outcome = run(&options, &|| false, &Silent).unwrap();
+        let document = outcome.document(&options, Target::default(), false, Provenance::default());
+        assert!(document.refused > 0 && document.total_completed() == 8, "{:?}", document.errors);
+        let is_told = document.warnings.iter().any(|warning| warning.contains("leave out --reuse-tickets"));
+        assert_eq!(is_told, reuse_tickets, "{:?}", document.warnings);
+    }
+}
