@@ -21,6 +21,19 @@ const CHANCE: f64 = 4.0;
 /// Why the figures of this document may mislead.
 pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Options) -> Vec<String> {
     let mut warnings = Vec::new();
+    of_the_generator(document, outcome, options, &mut warnings);
+    of_the_processors(document, outcome, &mut warnings);
+    of_failures(document, &mut warnings);
+    of_responses(document, &mut warnings);
+    of_sessions(document, options, &mut warnings);
+    if options.address.ip().is_loopback() && options.server_pid.is_none() {
+        warnings
+            .push("server and generator share this machine: --server-pid tells whose processor time was whose".to_owned());
+    }
+    warnings
+}
+
+fn of_the_generator(document: &LoadDocument, outcome: &Outcome, options: &Options, warnings: &mut Vec<String>) {
     let scarce_ports = scarce_ports(outcome, options);
     if document.bottleneck.client_busy >= SUSPECT {
         warnings.push(format!(
@@ -46,6 +59,9 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
     {
         warnings.push(format!("the seconds differ much, from {least} to {most} connections: something else was at work"));
     }
+}
+
+fn of_the_processors(document: &LoadDocument, outcome: &Outcome, warnings: &mut Vec<String>) {
     let Bottleneck { client_waiting, server_waiting, reason, .. } = &document.bottleneck;
     let Used { client_restraint, server_restraint, .. } = &outcome.used_until_drain;
     let is_told = |restraint: &Restraint| reason.contains(&restraint.told());
@@ -73,6 +89,9 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             waiting * 100.0
         ));
     }
+}
+
+fn of_failures(document: &LoadDocument, warnings: &mut Vec<String>) {
     // What to do about them is the same in the warm-up.
     let count_of = |name| {
         let [counted, in_warmup] = [&document.errors, &document.warmup_errors].map(|errors| errors.get(name));
@@ -125,6 +144,9 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             document.total_errors()
         ));
     }
+}
+
+fn of_responses(document: &LoadDocument, warnings: &mut Vec<String>) {
     let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
     let responses: u64 = document.http_status.values().sum();
     if refusals * 100 > responses {
@@ -133,6 +155,9 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             document.http_status.range(400..).map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
         ));
     }
+}
+
+fn of_sessions(document: &LoadDocument, options: &Options, warnings: &mut Vec<String>) {
     let never = options.mix.iter().map(|(kind, _)| kind).filter(|kind| !document.completed.contains_key(*kind));
     for kind in never.filter(|kind| **kind != Kind::Full && document.total_completed() > 0) {
         warnings.push(format!(
@@ -148,14 +173,6 @@ pub(crate) fn warnings(document: &LoadDocument, outcome: &Outcome, options: &Opt
             what_may_have_cost_them(options)
         ));
     }
-    if !options.address.ip().is_loopback() {
-        return warnings;
-    }
-    if options.server_pid.is_none() {
-        warnings
-            .push("server and generator share this machine: --server-pid tells whose processor time was whose".to_owned());
-    }
-    warnings
 }
 
 /// Why sessions may have been refused that another way to load would have kept.
