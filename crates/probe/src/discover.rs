@@ -6,6 +6,7 @@ use reprise_engine::{Config, Session};
 use reprise_trace::document::AllConnections;
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Version};
 
+use crate::failure;
 use crate::sessions::{Sessions, full, has_ticket, version_of};
 use crate::visit::Visit;
 use crate::visitor::Visitor;
@@ -59,7 +60,7 @@ impl Discovery {
 
     /// Whether TLS was spoken and every handshake refused.
     pub(crate) fn is_all_refused(&self) -> bool {
-        self.offerings.is_empty() && self.failures.iter().all(|(_, failure)| failure.name.starts_with("alert_"))
+        self.offerings.is_empty() && self.failures.iter().all(|(_, failure)| failure::is_refusal(failure))
     }
 }
 

@@ -158,6 +158,11 @@ pub(crate) fn hint_of_groups(version: Version, groups: &[NamedGroup], failure: &
     })
 }
 
+/// Whether the server spoke TLS and said no.
+pub(crate) fn is_refusal(failure: &Failure) -> bool {
+    failure.name.starts_with("alert_")
+}
+
 /// A full handshake where a PSK is there too: a server may know PSKs alone.
 pub(crate) fn of_full_beside_psk(failure: Failure) -> Failure {
     match failure.name.as_str() {

@@ -192,12 +192,13 @@ impl Observation {
         self.add(asked, first.attempt, second)
     }
 
-    /// What was observed, if anything was; a full handshake may be missing where the other one stands for itself.
+    /// What was observed, if anything was. A full handshake that the server refuses may be missing where the other one
+    /// stands for itself.
     fn add(&mut self, asked: Asked, full: Attempt, second: Option<Attempt>) -> Result<(), Failure> {
         let (full, missing) = apart(full);
         let (second, failure) = second.map(apart).unwrap_or_default();
         let failure = match missing {
-            Some(missing) if second.is_some() && is_about_the_full_handshake(&missing) => {
+            Some(missing) if second.is_some() && failure::is_refusal(&missing) => {
                 let why = format!("A full {} handshake is not shown: {missing}", asked.tls);
                 self.document.warnings.push(why);
                 None

@@ -1,7 +1,7 @@
 //! Every resumption that TLS 1.3 knows, message by message: early data, PSKs, the hybrid group, sessions of another process.
 
 use reprise_lab::servers::{RealServer, SServer, SServerConfig};
-use reprise_lab::{EmbeddedServer, KeyKind, NamedGroup, Resumption};
+use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, NamedGroup, Resumption};
 use reprise_trace::{EarlyData, Kind, PskMode, Version};
 
 use crate::harness::Lab;
@@ -118,9 +118,33 @@ fn a_session_that_is_taken_is_shown_though_the_full_handshake_fails() {
     let (outcome, _) = trace(&lab, server.address(), &["--session-out", file.to_str().unwrap()]);
     outcome.exits(0);
     let (outcome, document) = trace(&stranger, server.address(), &["--session-in", file.to_str().unwrap()]);
-    let outcome =
-        outcome.exits(0).shows(&["resumed by ticket", "A full TLS 1.3 handshake is not shown", "signed by no trusted root"]);
+    let outcome = outcome.exits(3).shows(&["resumed by ticket", "There is no full handshake", "signed by no trusted root"]);
     assert!(only(&document).full.is_none() && only(&document).has_resumed(), "{}", outcome.page);
+}
+
+/// Whoever holds the session is the client, with or without the certificate.
+#[test]
+fn a_session_stands_for_itself_where_the_server_refuses_a_full_handshake() {
+    let lab = Lab::new();
+    let authority = lab.authority.certificate().clone();
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Ticket;
+        config.client_auth = ClientAuth::Required(authority);
+    });
+    let client = lab.client("client.example");
+    let (certificate, key) = (client.certificate.to_str().unwrap(), client.key.to_str().unwrap());
+    let file = lab.path("sessions");
+    let sessions = file.to_str().unwrap();
+    for tls in ["1.2", "1.3"] {
+        let first = ["--tls", tls, "--cert", certificate, "--key", key, "--session-out", sessions];
+        trace(&lab, server.address(), &first).0.exits(0);
+        let (outcome, document) = trace(&lab, server.address(), &["--tls", tls, "--session-in", sessions]);
+        let outcome = outcome.exits(0).silently().shows(&[
+            "resumed by ticket",
+            &format!("A full TLS {tls} handshake is not shown: the server refused with the alert"),
+        ]);
+        assert!(only(&document).full.is_none() && only(&document).has_resumed(), "{}", outcome.page);
+    }
 }
 
 #[test]
