@@ -93,9 +93,14 @@ pub(crate) fn check_that_files_differ(files: &[(&str, &Path)]) -> anyhow::Result
     Ok(())
 }
 
+/// Whether a file is named that is standard output: then no page goes there too.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new("/dev/stdout")
+}
+
 /// The path without links and detours; `None` for standard output, and for what keeps nothing: a device, a pipe.
 fn whole_path(path: &Path) -> Option<PathBuf> {
-    if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
+    if is_standard_output(path) || path.metadata().is_ok_and(|it| !it.is_file()) {
         return None;
     }
     let there = |path: &Path| path.canonicalize().ok();
@@ -133,7 +138,7 @@ impl Output {
     }
 
     fn open_as(path: &Path, options: &mut OpenOptions) -> anyhow::Result<Self> {
-        if path == Path::new("-") {
+        if is_standard_output(path) {
             return Ok(Self::Standard);
         }
         OpenedFile::open(path, options.write(true)).map(Self::File)

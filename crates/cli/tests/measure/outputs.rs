@@ -135,6 +135,11 @@ fn a_document_on_standard_output_stands_there_alone() {
     assert_eq!(document.schema, "reprise.measure/1");
     assert!(outcome.page.ends_with("}\n"));
     let csv = call(&lab, &server, &["--csv", "-"]).run().exits(0).silently().page;
+    #[cfg(unix)]
+    {
+        let by_name = call(&lab, &server, &["--json", "/dev/stdout"]).run().exits(0).silently();
+        serde_json::from_str::<MeasureDocument>(&by_name.page).unwrap();
+    }
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(columns.len() > 4 && columns.iter().all(|&count| count == columns[0]), "{csv}");
     let markdown = call(&lab, &server, &["--markdown", "-"]).run().exits(0).silently();

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 
 use super::subject::Measured;
 use crate::opened_file::OpenedFile;
-use crate::outputs::print;
+use crate::outputs::{is_standard_output, print};
 
 /// How every line of such a file begins; a single result, which is indented, begins otherwise.
 const BEGINNING: &[u8] = b"{\"schema\":\"reprise.";
@@ -23,7 +23,7 @@ pub(super) enum Journal {
 impl Journal {
     /// Opens the file and looks whether it is one to append to.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        if path == Path::new("-") {
+        if is_standard_output(path) {
             return Ok(Self::Standard);
         }
         let shown = path.display();
