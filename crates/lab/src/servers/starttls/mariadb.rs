@@ -57,8 +57,9 @@ impl MariaDb {
             let (certificate, key) = (files.certificate.display(), files.key.display());
             settings.extend([format!("--ssl-cert={certificate}"), format!("--ssl-key={key}")]);
         }
-        let site = ground.start(Ready::Says("ready for connections"), |_, address, command| {
+        let site = ground.start(Ready::Says("ready for connections"), |ground, address, command| {
             run_as_nobody(command);
+            keep_temporaries_in(ground.root(), command);
             // It must come first.
             command.arg("--no-defaults").args(&settings);
             command.arg(format!("--bind-address={}", address.ip())).arg(format!("--port={}", address.port()));
@@ -105,10 +106,16 @@ fn user(name: &str) -> String {
     format!("flush privileges;\ncreate user '{name}'@'%';\n")
 }
 
+/// A MariaDB that starts deletes the temporary tables of all that share their directory with it.
+fn keep_temporaries_in(root: &Path, command: &mut Command) {
+    command.env("TMPDIR", root);
+}
+
 fn make_database(root: &Path, user: &Path) -> Result<()> {
     let failed = |output: String| LabError::Program { program: INSTALLER.to_owned(), output };
     let mut command = Command::new(find(INSTALLER).unwrap_or_else(|| PathBuf::from(INSTALLER)));
     run_as_nobody(&mut command);
+    keep_temporaries_in(root, &mut command);
     command.arg("--no-defaults").arg(format!("--datadir={}", data(root).display())).args(SETTINGS);
     command.args(["--auth-root-authentication-method=normal", "--skip-test-db"]);
     command.arg(format!("--extra-file={}", user.display()));
