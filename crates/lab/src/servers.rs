@@ -48,8 +48,8 @@ pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use s_server::{SServer, SServerConfig};
 pub use starttls::{
-    Connected, Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, PartialWitness, Postgres,
-    ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
+    Connected, Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
+    PartialWitness, Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
 };
 
 use crate::{LabError, Result};

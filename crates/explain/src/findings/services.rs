@@ -23,7 +23,7 @@ const DOVECOT: &str = "Dovecot: service_count = 0 in its login services, whose p
     them after each connection; and no no_ticket in ssl_options";
 
 const FTP: &str = "ProFTPD and vsftpd resume by ticket without being told to, unless OpenSSL's own configuration\n\
-    (openssl.cnf) forbids it; the session IDs of ProFTPD's TLSSessionCache shm: are of no use";
+    (openssl.cnf) forbids it; ProFTPD's session IDs are of no use, with TLSSessionCache shm: neither";
 
 const LDAP: &str = "OpenLDAP on GnuTLS, as Debian builds it, keeps no sessions, gives no tickets, and has no setting for it:\n\
     keep connections open instead, in the application's pool";

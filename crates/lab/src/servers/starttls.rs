@@ -15,7 +15,7 @@ pub use dovecot::{Dovecot, LoginProcesses, MailAccess};
 pub use exim::{Exim, EximConfig};
 pub use mariadb::{MariaDb, MariaDbConfig};
 pub use postgres::Postgres;
-pub use proftpd::{ProFtpd, ProFtpdConfig};
+pub use proftpd::{FtpSessionCache, ProFtpd, ProFtpdConfig};
 pub use prosody::{Prosody, ProsodyConfig};
 pub use slapd::Slapd;
 

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use reprise_lab::servers::{
-    Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Postgres,
-    ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
+    Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness,
+    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
 };
 use reprise_lab::{Identity, KeyKind};
 use reprise_trace::document::MeasureDocument;
@@ -68,7 +68,11 @@ fn all() -> Vec<Service> {
             "ProFTPD",
             &["proftpd"],
             "--version",
-            &[(AS_IT_COMES, proftpd::<false>), ("`TLSSessionCache shm:FILE`", proftpd::<true>)],
+            &[
+                (AS_IT_COMES, |lab, identity| proftpd(lab, identity, FtpSessionCache::OneEach)),
+                ("`TLSSessionCache shm:FILE`", |lab, identity| proftpd(lab, identity, FtpSessionCache::Shared)),
+                ("`TLSSessionCache off`", |lab, identity| proftpd(lab, identity, FtpSessionCache::Off)),
+            ],
         ),
         service("OpenLDAP", &["slapd"], "-VV", &[(AS_IT_COMES, slapd)]),
         service("PostgreSQL", &["postgres", "initdb"], "--version", &[(AS_IT_COMES, postgres)]),
@@ -128,8 +132,8 @@ fn dovecot(lab: &Lab, identity: &Identity, processes: LoginProcesses) -> Measure
     document
 }
 
-fn proftpd<const CACHE: bool>(lab: &Lab, identity: &Identity) -> MeasureDocument {
-    let config = ProFtpdConfig { session_cache: CACHE, ..ProFtpdConfig::new(identity.clone()) };
+fn proftpd(lab: &Lab, identity: &Identity, session_cache: FtpSessionCache) -> MeasureDocument {
+    let config = ProFtpdConfig { session_cache, ..ProFtpdConfig::new(identity.clone()) };
     let mut server = ProFtpd::start(config).unwrap();
     let document = asked(lab, server.address(), "ftp").run().exits(0).document();
     assert_account_for(&mut server, &document, "ProFTPD");

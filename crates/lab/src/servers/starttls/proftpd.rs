@@ -23,19 +23,30 @@ pub struct ProFtpd {
 pub struct ProFtpdConfig {
     /// The certificate chain and key.
     pub identity: Identity,
-    /// `TLSSessionTickets`. Tickets are given and accepted either way.
-    pub session_tickets: bool,
-    /// `TLSSessionCache shm:…`, which the processes share, instead of none. IDs are then given, and never accepted.
-    pub session_cache: bool,
+    /// `TLSSessionTickets`; none for no such directive. Tickets are given and accepted whatever it says.
+    pub session_tickets: Option<bool>,
+    /// `TLSSessionCache`.
+    pub session_cache: FtpSessionCache,
     /// `TLSEngine`: whether it knows TLS at all.
     pub speaks_tls: bool,
 }
 
+/// Where ProFTPD keeps sessions besides those in tickets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FtpSessionCache {
+    /// No directive: the process of each connection keeps its own, and goes. IDs are given and never accepted.
+    OneEach,
+    /// `shm:…`, which the processes share. IDs are given, and never accepted all the same.
+    Shared,
+    /// `off`: no IDs are given.
+    Off,
+}
+
 impl ProFtpdConfig {
-    /// TLS, and neither directive on.
+    /// TLS, as it comes.
     #[must_use]
     pub fn new(identity: Identity) -> Self {
-        Self { identity, session_tickets: false, session_cache: false, speaks_tls: true }
+        Self { identity, session_tickets: None, session_cache: FtpSessionCache::OneEach, speaks_tls: true }
     }
 }
 
@@ -132,8 +143,13 @@ fn configuration(
     let on_if = |on| if on { "on" } else { "off" };
     let kind = if config.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
     let (certificate, key, ip, port) = (certificate.display(), key.display(), address.ip(), address.port());
-    let (engine, tickets, root) = (on_if(config.speaks_tls), on_if(config.session_tickets), root.display());
-    let cache = if config.session_cache { format!("shm:/file={root}/cache") } else { "off".to_owned() };
+    let (engine, root) = (on_if(config.speaks_tls), root.display());
+    let tickets = config.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
+    let cache = match config.session_cache {
+        FtpSessionCache::OneEach => String::new(),
+        FtpSessionCache::Shared => format!("TLSSessionCache shm:/file={root}/cache\n"),
+        FtpSessionCache::Off => "TLSSessionCache off\n".to_owned(),
+    };
     format!(
         r#"<IfModule mod_dso.c>
     ModulePath {MODULES}
@@ -162,9 +178,7 @@ TLSLog {root}/{TLS_LOG}
 TLSProtocol TLSv1.2 TLSv1.3
 TLS{kind}CertificateFile {certificate}
 TLS{kind}CertificateKeyFile {key}
-TLSSessionTickets {tickets}
-TLSSessionCache {cache}
-LogFormat lab "{COMMAND_FORMAT}"
+{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
 ExtendedLog {root}/{COMMAND_LOG} ALL lab
 "#
     )
