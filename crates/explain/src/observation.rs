@@ -1,6 +1,6 @@
 //! Questions that several causes ask of a document.
 
-use reprise_trace::document::{MeasureDocument, Run};
+use reprise_trace::document::{Confidence, MeasureDocument, Run};
 use reprise_trace::{Kind, Nanos, Phase, Version};
 
 /// The versions that were measured, oldest first.
@@ -39,6 +39,15 @@ pub(crate) fn refusals(run: &Run) -> u64 {
 /// Whether sessions were offered and none was accepted.
 pub(crate) fn all_refused(run: &Run) -> bool {
     refusals(run) > 0 && run.observed.kinds.of(Kind::Full) == completed(run)
+}
+
+/// From how many connections on their share tells anything: chance alone moves six by two or three.
+pub(crate) const FEWEST: u64 = 6;
+
+/// How likely it is that sessions are never accepted where every one of this run was refused. One node of several, or a moment
+/// in which keys changed, refuses a few just as well.
+pub(crate) fn confidence_of_refusal(run: &Run) -> Confidence {
+    if refusals(run) < FEWEST { Confidence::Possible } else { Confidence::Likely }
 }
 
 /// The median of a phase over the samples that came out as asked.

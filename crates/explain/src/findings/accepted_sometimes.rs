@@ -4,7 +4,7 @@ use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run,
 use reprise_trace::{Kind, Nanos, Phase};
 
 use crate::figures::{connections, percent};
-use crate::observation::{Saving, as_asked, completed, refusals, saving};
+use crate::observation::{FEWEST, Saving, as_asked, completed, refusals, saving};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     let sometimes = |run: &&Run| as_asked(run) > 0 && refusals(run) > 0;
@@ -44,9 +44,6 @@ fn counts(run: &Run) -> String {
     let share = as_asked(run) as f64 / offered as f64;
     format!("{} of {} that offered one resumed ({})", as_asked(run), connections(offered), percent(share))
 }
-
-/// From how many resumptions on their share tells a number of nodes at all: chance alone moves six by two or three.
-const FEWEST: u64 = 6;
 
 fn as_many_nodes(run: &Run) -> String {
     if as_asked(run) < FEWEST {

@@ -15,9 +15,9 @@ pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     if accounts.is_empty() { Vec::new() } else { vec![finding(accounts)] }
 }
 
-/// The full run of a version and the resumed ones that rely on it; nothing where no certificate was asked for.
+/// The full run of a version and the resumed ones that rely on it; nothing where no certificate was sent.
 fn accounts(document: &MeasureDocument, version: Version) -> Vec<&Run> {
-    let full = document.run(version, Kind::Full).filter(|run| run.observed.client_certificate_requested > 0);
+    let full = document.run(version, Kind::Full).filter(|run| run.observed.client_certificate_sent > 0);
     let resumed: Vec<&Run> = resumptions(document, version).filter(|run| inherits(run)).collect();
     match full {
         Some(full) if !resumed.is_empty() => std::iter::once(full).chain(resumed).collect(),
@@ -88,6 +88,12 @@ mod tests {
         let partly = mutual().run("1.2", Kind::Id, 200).of_which_full(30);
         let document = partly.observed(|it| it.client_certificate_requested = 30).document();
         assert_eq!(findings(&document).len(), 1);
+    }
+
+    #[test]
+    fn a_certificate_that_was_never_sent_is_not_inherited() {
+        let anonymous = mutual().observed(|it| it.client_certificate_sent = 0);
+        assert_eq!(findings(&anonymous.run("1.2", Kind::Id, 200).document()), []);
     }
 
     #[test]

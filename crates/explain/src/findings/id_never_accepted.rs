@@ -1,9 +1,9 @@
 //! `id-never-accepted`: session IDs are given and none is ever accepted. nginx's default cache `none` does just that.
 
-use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+use reprise_trace::document::{Finding, MeasureDocument, Remedy, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::observation::{Saving, all_refused, runs, saving};
+use crate::observation::{Saving, all_refused, confidence_of_refusal, runs, saving};
 
 use super::not_offered::refusal;
 use super::services;
@@ -30,7 +30,7 @@ fn finding(document: &MeasureDocument, run: &Run) -> Finding {
     Finding {
         id: "id-never-accepted".to_owned(),
         severity: if ticket.is_some() { Severity::Risk } else { Severity::Fault },
-        confidence: Confidence::Likely,
+        confidence: confidence_of_refusal(run),
         title: TITLE.to_owned(),
         evidence,
         cost_ns: ticket.filter(Saving::is_shown).map(|saving| saving.saved()),
@@ -51,6 +51,7 @@ mod tests {
     use super::*;
     use crate::example::Example;
     use reprise_trace::Nanos;
+    use reprise_trace::document::Confidence;
 
     #[test]
     fn ids_that_are_never_accepted_are_a_fault_of_unknown_cost() {
@@ -58,6 +59,16 @@ mod tests {
         let [finding] = findings(&document).try_into().unwrap();
         assert_eq!((finding.severity, finding.cost_ns), (Severity::Fault, None));
         assert_eq!(finding.evidence, ["20 of 20 connections that offered one ended in a full handshake"]);
+    }
+
+    #[test]
+    fn a_few_refusals_may_be_chance() {
+        let confidence = |refused| {
+            let document = Example::new().run("1.2", Kind::Full, 900).refused("1.2", Kind::Id, refused).document();
+            findings(&document)[0].confidence
+        };
+        let expected = (Confidence::Possible, Confidence::Possible, Confidence::Likely);
+        assert_eq!((confidence(1), confidence(5), confidence(6)), expected);
     }
 
     #[test]

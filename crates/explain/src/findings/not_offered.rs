@@ -5,7 +5,7 @@ use reprise_trace::{Kind, Version};
 
 use super::services;
 use crate::figures::connections;
-use crate::observation::{all_refused, as_asked, completed, refusals, resumptions, runs, versions};
+use crate::observation::{all_refused, as_asked, completed, confidence_of_refusal, refusals, resumptions, runs, versions};
 
 pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
     versions(document).into_iter().filter_map(|version| finding(document, version)).collect()
@@ -13,7 +13,7 @@ pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
 
 fn finding(document: &MeasureDocument, version: Version) -> Option<Finding> {
     let (title, evidence, confidence) = if let Some(run) = refused_tickets(document, version) {
-        (tickets_never_accepted(version), evidence_of_refusal(run), confidence_of_refusal(version))
+        (tickets_never_accepted(version), evidence_of_refusal(run), confidence_of(run))
     } else if gives_nothing(document, version) {
         (nothing_to_resume_with(version), vec![what_was_given(document, version)], Confidence::Likely)
     } else {
@@ -66,10 +66,10 @@ pub(crate) fn gives_nothing(document: &MeasureDocument, version: Version) -> boo
 
 /// A TLS 1.3 ticket that is never accepted has one common reason. Under TLS 1.2 a server that has tickets switched off
 /// sends none, so there it has other reasons too: keys that change, nodes that do not share them.
-fn confidence_of_refusal(version: Version) -> Confidence {
-    match version {
+fn confidence_of(run: &Run) -> Confidence {
+    match run.asked.tls {
         Version::Tls12 => Confidence::Possible,
-        Version::Tls13 => Confidence::Likely,
+        Version::Tls13 => confidence_of_refusal(run),
     }
 }
 

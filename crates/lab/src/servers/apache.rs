@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::site::{Ground, Ready, Site};
-use super::unprivileged::open_to_all;
+use super::unprivileged::{is_root, open_to_all};
 use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -143,14 +143,8 @@ SSLEngine on
 }
 
 /// Apache refuses to serve as root.
-#[cfg(unix)]
 fn user_directive() -> &'static str {
-    if rustix::process::geteuid().is_root() { "User www-data\nGroup www-data" } else { "" }
-}
-
-#[cfg(not(unix))]
-fn user_directive() -> &'static str {
-    ""
+    if is_root() { "User www-data\nGroup www-data" } else { "" }
 }
 
 fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {

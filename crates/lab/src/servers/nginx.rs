@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use super::site::{Ground, Ready, Site};
+use super::unprivileged::is_root;
 use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
 
@@ -198,14 +199,8 @@ http {{
 }
 
 /// A master that runs as root gives its workers another user, who could not enter a private directory.
-#[cfg(unix)]
 fn user_directive() -> &'static str {
-    if rustix::process::geteuid().is_root() { "user root;" } else { "" }
-}
-
-#[cfg(not(unix))]
-fn user_directive() -> &'static str {
-    ""
+    if is_root() { "user root;" } else { "" }
 }
 
 fn tls_directives(config: &NginxConfig, ground: &Ground) -> Result<String> {

@@ -9,12 +9,20 @@ use crate::{LabError, Result};
 #[cfg(unix)]
 const NOBODY: u32 = 65_534;
 
+/// Whether this is root. Where there is no such user, nobody is.
+pub(super) fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}
+
 /// Where this is root, the program becomes nobody as it starts.
 pub(super) fn run_as_nobody(command: &mut Command) {
     // Who may not enter the directory of the tests is not told of it.
     command.current_dir("/");
     #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
+    if is_root() {
         use std::os::unix::process::CommandExt;
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -38,20 +46,20 @@ pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String;
 /// Where this is root, gives a file or folder to nobody.
 pub(super) fn hand_over(path: &Path) -> Result<()> {
     #[cfg(unix)]
-    if rustix::process::geteuid().is_root() {
-        let given = std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY));
-        given.map_err(|source| LabError::File { path: path.to_owned(), source })?;
-    }
-    Ok(())
+    let given = if is_root() { std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)) } else { Ok(()) };
+    #[cfg(not(unix))]
+    let given = Ok(());
+    given.map_err(|source| LabError::File { path: path.to_owned(), source })
 }
 
 /// Lets a server's own users enter its directory; private keys in it stay private.
 pub(super) fn open_to_all(root: &Path) -> Result<()> {
     #[cfg(unix)]
-    {
+    let opened = {
         use std::os::unix::fs::PermissionsExt;
-        let opened = std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o755));
-        opened.map_err(|source| crate::LabError::File { path: root.to_owned(), source })?;
-    }
-    Ok(())
+        std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o755))
+    };
+    #[cfg(not(unix))]
+    let opened = Ok(());
+    opened.map_err(|source| LabError::File { path: root.to_owned(), source })
 }

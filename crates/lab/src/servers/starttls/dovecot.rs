@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Connected, PartialWitness};
 use crate::servers::Running;
 use crate::servers::site::{Ground, Ready, Site};
-use crate::servers::unprivileged::{open_to_all, user_and_group};
+use crate::servers::unprivileged::{is_root, open_to_all, user_and_group};
 use crate::{Identity, Result};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
@@ -134,8 +134,7 @@ service {protocol}-login {{
 
 /// As root, Dovecot's own users, who are there with its package; anyone else can be no other, nor leave the root directory.
 fn users() -> Result<String> {
-    #[cfg(unix)]
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         let [user, group] = user_and_group(|_| ())?;
         let unrooted =
             ["imap-login", "pop3-login", "anvil", "stats"].map(|service| format!("service {service} {{\n  chroot =\n}}\n"));

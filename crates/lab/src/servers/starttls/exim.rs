@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use crate::servers::site::{Ground, Ready, Site};
+use crate::servers::unprivileged::is_root;
 use crate::servers::{Account, RealServer, Running};
 use crate::{Identity, LabError, Result};
 
@@ -60,7 +61,7 @@ impl RealServer for Exim {
 
     /// Of each connection over TLS that brought no mail, once it has ended.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = if identity() == ROOT { self.site.lines_of(MAIN_LOG)? } else { self.site.output()? };
+        let lines = if is_root() { self.site.lines_of(MAIN_LOG)? } else { self.site.output()? };
         let ended = lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS));
         self.site.read(ended, parse)
     }
@@ -112,8 +113,6 @@ fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &
     )
 }
 
-const ROOT: (u32, u32) = (0, 0);
-
 /// Exim does nothing as root unless it is told to; anyone else can be no other.
 #[cfg(unix)]
 fn identity() -> (u32, u32) {
@@ -122,7 +121,7 @@ fn identity() -> (u32, u32) {
 
 #[cfg(not(unix))]
 fn identity() -> (u32, u32) {
-    ROOT
+    (0, 0)
 }
 
 #[cfg(test)]
