@@ -22,7 +22,7 @@ struct Service {
     name: &'static str,
     /// The programs without which it cannot run; the first says which version it is.
     needs: &'static [&'static str],
-    version_argument: &'static str,
+    version_arguments: &'static [&'static str],
     settings: Vec<Setting>,
 }
 
@@ -33,6 +33,9 @@ struct Setting {
 }
 
 const AS_IT_COMES: &str = "–";
+
+/// Without a configuration that it may read, Prosody does not say which version it is; Debian's may be read by root alone.
+const PROSODY_CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/measure/every_server/prosody.cfg.lua");
 
 /// Measures every service that is installed, with a key of each kind.
 pub(super) fn table() -> Table {
@@ -49,16 +52,16 @@ pub(super) fn table() -> Table {
 }
 
 fn all() -> Vec<Service> {
-    let service = |name, needs, version_argument, settings: &[(_, _)]| {
+    let service = |name, needs, version_arguments, settings: &[(_, _)]| {
         let settings = settings.iter().map(|&(told, measure)| Setting { told, measure }).collect();
-        Service { name, needs, version_argument, settings }
+        Service { name, needs, version_arguments, settings }
     };
     vec![
-        service("Exim", &["exim4"], "-bV", &[(AS_IT_COMES, exim::<false>), ("`tls_resumption_hosts = *`", exim::<true>)]),
+        service("Exim", &["exim4"], &["-bV"], &[(AS_IT_COMES, exim::<false>), ("`tls_resumption_hosts = *`", exim::<true>)]),
         service(
             "Dovecot",
             &["dovecot"],
-            "--version",
+            &["--version"],
             &[
                 (AS_IT_COMES, |lab, identity| dovecot(lab, identity, LoginProcesses::OneEach)),
                 ("`service_count = 0`", |lab, identity| dovecot(lab, identity, LoginProcesses::Shared)),
@@ -67,20 +70,20 @@ fn all() -> Vec<Service> {
         service(
             "ProFTPD",
             &["proftpd"],
-            "--version",
+            &["--version"],
             &[
                 (AS_IT_COMES, |lab, identity| proftpd(lab, identity, FtpSessionCache::OneEach)),
                 ("`TLSSessionCache shm:FILE`", |lab, identity| proftpd(lab, identity, FtpSessionCache::Shared)),
                 ("`TLSSessionCache off`", |lab, identity| proftpd(lab, identity, FtpSessionCache::Off)),
             ],
         ),
-        service("OpenLDAP", &["slapd"], "-VV", &[(AS_IT_COMES, slapd)]),
-        service("PostgreSQL", &["postgres", "initdb"], "--version", &[(AS_IT_COMES, postgres)]),
-        service("MariaDB", &["mariadbd", "my_print_defaults"], "--version", &[(AS_IT_COMES, mariadb)]),
+        service("OpenLDAP", &["slapd"], &["-VV"], &[(AS_IT_COMES, slapd)]),
+        service("PostgreSQL", &["postgres", "initdb"], &["--version"], &[(AS_IT_COMES, postgres)]),
+        service("MariaDB", &["mariadbd", "my_print_defaults"], &["--version"], &[(AS_IT_COMES, mariadb)]),
         service(
             "Prosody",
             &["prosodyctl", "prosody"],
-            "about",
+            &["--config", PROSODY_CONFIGURATION, "about"],
             &[(AS_IT_COMES, prosody::<false>), ("`no_ticket = false`", prosody::<true>)],
         ),
     ]
@@ -94,7 +97,7 @@ fn is_installed(service: &Service) -> bool {
 
 impl Service {
     fn rows(&self) -> Vec<Row> {
-        let version = version(self.needs[0], self.version_argument);
+        let version = version(self.needs[0], self.version_arguments);
         let row = |setting: &Setting| {
             let mut cells = KEYS.map(|key| cells(setting, key));
             // No server treats one kind of key otherwise than the other.

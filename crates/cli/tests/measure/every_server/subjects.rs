@@ -163,7 +163,7 @@ fn subject<Server: RealServer + 'static>(
         tickets: tickets.into(),
         start: Box::new(move |identity| Box::new(start(identity, cache, tickets).unwrap())),
     });
-    Subject { name, needs, version: version(needs[0], version_argument), settings: settings.into(), beyond: Vec::new() }
+    Subject { name, needs, version: version(needs[0], &[version_argument]), settings: settings.into(), beyond: Vec::new() }
 }
 
 /// The embedded server has one or the other.
@@ -196,21 +196,21 @@ fn go() -> Subject {
     Subject {
         name: "Go",
         needs: NEEDS,
-        version: version(NEEDS[0], "version"),
+        version: version(NEEDS[0], &["version"]),
         settings: settings.collect(),
         beyond: Vec::new(),
     }
 }
 
 /// The first number with dots in what the program says of itself; nothing if it is not installed.
-pub(super) fn version(program: &str, argument: &str) -> String {
+pub(super) fn version(program: &str, arguments: &[&str]) -> String {
     let Some(path) = find(program) else { return String::new() };
-    let output = Command::new(path).arg(argument).output().unwrap();
+    let output = Command::new(path).args(arguments).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut words = said.split(|character: char| !character.is_ascii_digit() && character != '.');
     let number = words.find(|word| word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit()));
-    number.unwrap_or_else(|| panic!("{program} {argument} tells no version: {said}")).to_owned()
+    number.unwrap_or_else(|| panic!("{program} {arguments:?} tells no version: {said}")).to_owned()
 }
 
 /// The version of a crate that this workspace is built with.

@@ -1,0 +1,1 @@
+VirtualHost "localhost"
