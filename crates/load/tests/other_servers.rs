@@ -183,7 +183,16 @@ fn tickets_are_used_again_where_that_is_asked_for_by_both_clients() {
         let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
         for tls in [lean.clone(), TlsOptions { engine, ..lean }] {
             let by = if tls.engine.is_empty() { "the lean client" } else { "the engine" };
-            let outcome = load(server.address(), tls, &[Kind::Ticket]);
+            // One connection after the other, and more of them than either holds tickets: what goes in turns comes round again.
+            let options = Options {
+                tls: Arc::new(tls),
+                arrival: Arrival::Closed { connections: 1 },
+                end: End::Count(200),
+                mix: vec![(Kind::Ticket, 1)],
+                sessions: 2,
+                ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+            };
+            let outcome = run(&options, &|| false, &Silent).unwrap();
             assert_eq!(outcome.errors(), Default::default(), "{by}");
             assert!(outcome.completed(Kind::Ticket) > 0, "{by}");
             assert_eq!(outcome.refused() > 0, reuse_tickets, "{by}: {}", outcome.refused());
