@@ -124,26 +124,33 @@ impl Readings {
                     if of_client.was_felt() { "raise the limit" } else { "give it a processor of its own (--pin)" }
                 ),
             ),
-            server if self.client.waited.max(server.map_or(0.0, |share| share.waited)) >= CROWDED => {
-                let ran_and_waited = |who, share: Share, restraint: &Restraint| {
-                    format!(
-                        "{who} used {} of one and waited {} for one that {}",
-                        percent(share.ran),
-                        percent(share.waited),
-                        restraint.kept()
-                    )
-                };
-                let client = ran_and_waited("the generator's busiest thread", self.client, of_client);
-                let server = server.map(|share| ran_and_waited("the server's busiest process", share, of_server));
-                let both = [Some(client), server].into_iter().flatten().collect::<Vec<_>>().join(", ");
-                (Verdict::Unknown, format!("there were too few processors to tell: {both}"))
-            }
+            Some(server) if self.client.waited.max(server.waited) >= CROWDED => (
+                Verdict::Unknown,
+                format!(
+                    "there were too few processors to tell: the generator's busiest thread used {client_busy} of one and waited {} \
+                     for one that {}, the server's busiest process used {} and waited {} for one that {}",
+                    percent(self.client.waited),
+                    of_client.kept(),
+                    percent(server.ran),
+                    percent(server.waited),
+                    of_server.kept()
+                ),
+            ),
             Some(server) => (
                 Verdict::Network,
                 format!(
                     "neither was busy (server {}, generator {client_busy}): the way between them, the server's other \
                      resources, or too few connections at once",
                     percent(server.ran)
+                ),
+            ),
+            None if self.client.waited >= CROWDED => (
+                Verdict::Unknown,
+                format!(
+                    "the generator's busiest thread used {client_busy} of a processor, waited {} of the time for one that {}, and \
+                     was idle for the rest, so it was not the generator alone; --server-pid tells more of the server",
+                    percent(self.client.waited),
+                    of_client.kept()
                 ),
             ),
             None => (
@@ -217,13 +224,7 @@ mod tests {
             (None, STARVED, false, Verdict::Client, "--pin"),
             (Some(IDLE), IDLE, false, Verdict::Network, "server 30 %, generator 30 %"),
             (None, IDLE, false, Verdict::Unknown, "--server-pid"),
-            (
-                Some(CROWDED_OUT),
-                IDLE,
-                false,
-                Verdict::Unknown,
-                "the server's busiest process used 40 % of one and waited 30 %",
-            ),
+            (Some(CROWDED_OUT), IDLE, false, Verdict::Unknown, "the server's busiest process used 40 % and waited 30 %"),
             (
                 Some(IDLE),
                 CROWDED_OUT,
@@ -231,7 +232,7 @@ mod tests {
                 Verdict::Unknown,
                 "too few processors to tell: the generator's busiest thread used 40 %",
             ),
-            (None, CROWDED_OUT, false, Verdict::Unknown, "waited 30 % for one that others had"),
+            (None, CROWDED_OUT, false, Verdict::Unknown, "waited 30 % of the time for one that others had, and was idle"),
             (None, CROWDED_OUT, true, Verdict::None, "was held"),
         ];
         for (server, client, held, expected, says) in cases {
