@@ -1,0 +1,212 @@
+//! Makes a load: threads begin together, and what they have seen comes together.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+use reprise_trace::{Kind, Nanos};
+
+use crate::generator::fault::Fault;
+use crate::generator::options::{Arrival, End, Options};
+use crate::generator::resources::cpu::Share;
+use crate::generator::resources::{Account, Used};
+use crate::generator::tally::{KindTally, Tally, histogram};
+use crate::generator::worker::{Shared, Worker};
+
+/// What a load came to.
+pub struct Outcome {
+    pub(crate) tally: Tally,
+    /// From the end of the warm-up to the end of the last thread.
+    pub(crate) elapsed: Duration,
+    /// How the busiest thread spent its time until the last connections were begun.
+    pub(crate) busiest_thread: Share,
+    pub(crate) used: Used,
+    /// The same until the last connections were begun: how busy somebody was does not show while the last ones end.
+    pub(crate) used_until_drain: Used,
+    /// Whether the last connections failed, and those that were tried then did as well.
+    pub(crate) target_is_gone: bool,
+}
+
+/// So many connections are tried at once when the last ones failed.
+const LAST_TRIES: usize = 3;
+
+/// How long each of them may take.
+const LAST_TRY_TIMEOUT: Duration = Duration::from_secs(3);
+
+impl Outcome {
+    /// Connections of this kind that completed.
+    pub fn completed(&self, kind: Kind) -> u64 {
+        self.tally.of(kind).map_or(0, |tally| tally.completed)
+    }
+
+    /// Of the full handshakes, those that were made because there was no session to offer yet.
+    pub fn primed(&self) -> u64 {
+        self.tally.primed
+    }
+
+    /// Sessions that were offered and not accepted.
+    pub fn refused(&self) -> u64 {
+        self.tally.refused
+    }
+
+    /// Whether the target had gone when the load ended: every thread's last connection failed, not for reasons of this
+    /// machine, and so did all that were tried afterwards, which are counted nowhere.
+    pub fn target_is_gone(&self) -> bool {
+        self.target_is_gone
+    }
+
+    /// Connections that failed, by name.
+    pub fn errors(&self) -> BTreeMap<String, u64> {
+        self.tally.faults.by_name()
+    }
+
+    /// A quantile of the latency from the intended start, over all kinds, in nanoseconds; 0 where none is known.
+    pub fn latency_from_intended(&self, quantile: f64) -> u64 {
+        let Some(mut all) = histogram() else { return 0 };
+        for kind in Kind::ALL {
+            if let Some(histograms) = self.tally.of(kind).and_then(KindTally::histograms) {
+                // Both have the same bounds.
+                let _ = all.add(&histograms.from_intended);
+            }
+        }
+        all.value_at_quantile(quantile)
+    }
+}
+
+/// Is told how a load proceeds, about ten times a second.
+pub trait Observer {
+    /// Connections that have completed and failed so far, after this time.
+    fn proceeded(&self, elapsed: Nanos, completed: u64, failed: u64);
+}
+
+/// Watches nothing.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn proceeded(&self, _elapsed: Nanos, _completed: u64, _failed: u64) {}
+}
+
+/// How often an observer is told.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes the load. It ends early once `stop` says so; what was seen until then is kept.
+///
+/// # Errors
+/// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
+pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
+    let shared = Shared::new(stop);
+    check_processors(options)?;
+    let workers =
+        (0..options.threads.max(1)).map(|index| Worker::new(options, &shared, index)).collect::<io::Result<Vec<_>>>()?;
+    let account = Account::open(options.server_pid);
+    let epoch = Instant::now();
+    let mut until_drain = None;
+    let mut tally = Tally::new();
+    let mut busiest_thread = Share::default();
+    let mut all_failed_last = true;
+    let mut failed = None;
+    let mut ended = Duration::ZERO;
+    thread::scope(|scope| {
+        let running: Vec<_> = workers
+            .into_iter()
+            .enumerate()
+            .map(|(index, worker)| {
+                let shared = &shared;
+                scope.spawn(move || {
+                    pin(options, index);
+                    let tally = worker.run(epoch);
+                    let ended = epoch.elapsed();
+                    shared.watching.unpark();
+                    (tally, ended)
+                })
+            })
+            .collect();
+        while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::park_timeout(TOLD_EVERY);
+            if until_drain.is_none() && shared.draining.load(Ordering::Relaxed) == running.len() {
+                until_drain = Some(account.used(epoch.elapsed()));
+            }
+            let (completed, failed) = (shared.completed.load(Ordering::Relaxed), shared.failed.load(Ordering::Relaxed));
+            observer.proceeded(Nanos::from(epoch.elapsed()), completed, failed);
+        }
+        for thread in running {
+            match thread.join() {
+                Ok((Ok(seen), at)) => {
+                    ended = ended.max(at);
+                    tally.merge(&seen);
+                    if seen.busy.ran > busiest_thread.ran {
+                        busiest_thread = seen.busy;
+                    }
+                    all_failed_last &= seen.begun == 0 || seen.failed_since > 0;
+                }
+                Ok((Err(error), _)) => failed = Some(error),
+                Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
+            }
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let used = account.used(ended);
+    let outcome = Outcome {
+        elapsed: ended.saturating_sub(options.warmup),
+        used_until_drain: until_drain.unwrap_or_else(|| used.clone()),
+        used,
+        tally,
+        busiest_thread,
+        target_is_gone: false,
+    };
+    let is_suspect = all_failed_last && outcome.tally.begun > 0;
+    // What is measured has been measured: the last tries are part of nothing.
+    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers(options, stop), ..outcome })
+}
+
+/// Whether one of a few more connections completes.
+///
+/// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
+/// to end: only another try tells.
+fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+    let options = Options {
+        arrival: Arrival::Closed { connections: LAST_TRIES },
+        end: End::Count(LAST_TRIES as u64),
+        mix: vec![(Kind::Full, 1)],
+        threads: 1,
+        ramp: Duration::ZERO,
+        warmup: Duration::ZERO,
+        timeout: options.timeout.min(LAST_TRY_TIMEOUT),
+        ..options.clone()
+    };
+    let shared = Shared::new(stop);
+    let Ok(Ok(tally)) = Worker::new(&options, &shared, 0).map(|worker| worker.run(Instant::now())) else { return true };
+    // Who asks for another group answers.
+    tally.completed() > 0 || tally.faults.of(Fault::HelloRetryRequest) > 0
+}
+
+/// A load that does not run where it was to run is another one.
+fn check_processors(options: &Options) -> io::Result<()> {
+    // Where the system does not tell, it may refuse later.
+    let Ok(allowed) = sched_getaffinity(Pid::from_raw(0)) else { return Ok(()) };
+    match options.processors.iter().find(|processor| !allowed.is_set(**processor).unwrap_or(false)) {
+        None => Ok(()),
+        Some(processor) => {
+            let allowed: Vec<String> =
+                (0..CpuSet::count()).filter(|it| allowed.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
+            let message = format!("cannot pin a thread to processor {processor}: this process has {}", allowed.join(", "));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
+}
+
+/// Where the system refuses, a thread runs where it likes.
+fn pin(options: &Options, index: usize) {
+    let processors = &options.processors;
+    let Some(processor) = processors.get(index % processors.len().max(1)) else { return };
+    let mut set = CpuSet::new();
+    if set.set(*processor).is_ok() {
+        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    }
+}
