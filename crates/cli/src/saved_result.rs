@@ -10,6 +10,9 @@ use serde::Deserialize;
 /// More than any result of a million connections takes; what is larger is no result.
 const LARGEST: u64 = 1 << 30;
 
+/// So many characters of a line that is no result say what it is.
+const LONGEST_LINE: usize = 100;
+
 /// What every document says of itself.
 #[derive(Deserialize)]
 #[serde(expecting = "an object with the field `schema`")]
@@ -51,7 +54,31 @@ pub(crate) fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T>
         Some(first) => first.context("as JSON")?,
         None => bail!("it is empty"),
     };
-    let rest = text.get(documents.byte_offset()..).unwrap_or_default();
-    ensure!(rest.trim().is_empty(), "it holds more than one, as --every writes them: take one line, 'tail -n 1'");
-    Ok(first)
+    match text.get(documents.byte_offset()..).unwrap_or_default().trim() {
+        "" => Ok(first),
+        another if another.starts_with('{') => {
+            bail!("it holds more than one, as --every writes them: take one line, 'tail -n 1'")
+        }
+        // A container's log holds standard error as well, which says why a run failed. Escaped, since a terminal obeys.
+        rest => {
+            let line: String = rest.lines().next().unwrap_or_default().chars().take(LONGEST_LINE).collect();
+            bail!("it holds other text as well, {line:?}: where that says that the run failed, leave this one out")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_result_is_said() {
+        let result = "{\n  \"schema\": \"reprise.load/1\"\n}\n";
+        let refusal = |rest: &str| parse::<Named>(&format!("{result}{rest}")).err().map(|error| error.to_string());
+        assert_eq!(refusal(" \n"), None);
+        assert!(refusal(result).unwrap().contains("more than one"));
+        let log = refusal("reprise: no connection completed: 128 failed\x1b[2J\n  a hint\n").unwrap();
+        assert!(log.contains("\"reprise: no connection completed: 128 failed\\u{1b}[2J\""), "{log}");
+        assert!(!log.contains("hint") && !log.contains("more than one"), "{log}");
+    }
 }
