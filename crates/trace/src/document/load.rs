@@ -138,7 +138,8 @@ pub struct LoadRate {
     /// The same by kind.
     #[serde(default)]
     pub mean_by_kind: BTreeMap<Kind, f64>,
-    /// Second by second; the last one may be a part of one.
+    /// All that completed, second by second. The last one within the time that counts may be a part of one; those after it are of
+    /// connections that were done after the end.
     pub per_second: Vec<u64>,
     /// The same by kind.
     pub per_second_by_kind: BTreeMap<Kind, Vec<u64>>,
