@@ -60,6 +60,8 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     let differs = |what, same: bool| if same { Ok(()) } else { Err(MergeError::Different(what)) };
     differs("targets", (&one.target.host, one.target.port) == (&other.target.host, other.target.port))?;
     differs("versions", one.asked.tls == other.asked.tls)?;
+    differs("groups", one.asked.groups == other.asked.groups)?;
+    differs("cipher suites", one.asked.cipher_suites == other.asked.cipher_suites)?;
     differs("kinds", one.asked.mix == other.asked.mix)?;
     differs("requests", one.asked.requests == other.asked.requests)?;
     differs("open and closed loop", one.asked.rate.is_some() == other.asked.rate.is_some())?;
@@ -93,8 +95,12 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);
     add_count(&mut merged.refused, other.refused);
-    merged.wanted_group = merged.wanted_group.take().or(other.wanted_group.clone());
-    merged.wanted_groups.extend(other.wanted_groups.clone());
+    // Servers behind one name may want this or that: which is told must not depend on who comes first.
+    merged.wanted_group = merged.wanted_group.take().into_iter().chain(other.wanted_group.clone()).min();
+    for (name, group) in &other.wanted_groups {
+        let ours = merged.wanted_groups.entry(name.clone()).or_insert_with(|| group.clone());
+        *ours = ours.clone().min(group.clone());
+    }
     // They ran at the same time, so their rates add up, and the time is that of the longest.
     merged.seconds = merged.seconds.max(other.seconds);
     merged.rate.mean += other.rate.mean;

@@ -68,6 +68,20 @@ fn what_failed_in_the_warm_up_adds_up_apart() {
 }
 
 #[test]
+fn which_group_was_wanted_does_not_depend_on_who_comes_first() {
+    let mut documents = documents(&[3, 3]);
+    for (document, group) in documents.iter_mut().zip(["secp384r1", "secp256r1"]) {
+        document.wanted_group = Some(group.to_owned());
+        document.wanted_groups = [("a.example".to_owned(), group.to_owned())].into();
+    }
+    let merged = merge(&documents).unwrap();
+    documents.reverse();
+    let reversed = merge(&documents).unwrap();
+    assert_eq!((&merged.wanted_group, &merged.wanted_groups), (&reversed.wanted_group, &reversed.wanted_groups));
+    assert_eq!(merged.wanted_groups["a.example"], "secp256r1");
+}
+
+#[test]
 fn the_limit_that_held_a_generator_back_most_is_kept() {
     let mut documents = documents(&[3, 3, 3]);
     let limit = |throttled_periods: u64| LoadCpuLimit {
@@ -101,7 +115,18 @@ fn what_does_not_belong_together_is_not_merged() {
     close.asked.close = "fin".to_owned();
     let mut verify = documents[1].clone();
     verify.asked.verify = true;
-    for (other, what) in [(key_shares, "key shares"), (path, "paths"), (close, "endings"), (verify, "verification")] {
+    let mut groups = documents[1].clone();
+    groups.asked.groups.reverse();
+    let mut suites = documents[1].clone();
+    suites.asked.cipher_suites.pop().unwrap();
+    for (other, what) in [
+        (key_shares, "key shares"),
+        (path, "paths"),
+        (close, "endings"),
+        (verify, "verification"),
+        (groups, "groups"),
+        (suites, "cipher suites"),
+    ] {
         assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different(what));
     }
     assert_eq!(merge(&[documents[0].clone(), documents[0].clone()]).unwrap_err(), MergeError::Twice);

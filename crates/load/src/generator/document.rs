@@ -99,6 +99,8 @@ fn asked(options: &Options) -> LoadAsked {
     };
     LoadAsked {
         tls: options.tls.version,
+        groups: options.tls.groups.iter().map(ToString::to_string).collect(),
+        cipher_suites: options.tls.cipher_suites.iter().map(ToString::to_string).collect(),
         mix: options.mix.iter().copied().collect(),
         connections,
         rate,

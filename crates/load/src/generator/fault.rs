@@ -193,6 +193,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_guide_says_what_each_name_means() {
+        let guide = include_str!("../../../../docs/guide/5-load.md");
+        for (_, name) in NAMED {
+            assert!(guide.contains(&format!("| `{name}` |")), "{name}");
+        }
+    }
+
+    #[test]
     fn every_fault_is_counted_under_its_own_name() {
         let mut counts = FaultCounts::default();
         counts.add(Fault::Timeout);

@@ -100,6 +100,12 @@ fn saturating_sum<K>(counts: &BTreeMap<K, u64>) -> u64 {
 pub struct LoadAsked {
     /// `1.2` or `1.3`.
     pub tls: crate::Version,
+    /// The groups that were offered, by IANA's names, in order of preference.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The cipher suites, likewise.
+    #[serde(default)]
+    pub cipher_suites: Vec<String>,
     /// The kinds by weight.
     pub mix: BTreeMap<Kind, u32>,
     /// Connections at once; null in an open loop.
