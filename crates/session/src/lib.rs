@@ -9,6 +9,8 @@ mod random;
 mod ring;
 mod ring_handle;
 mod rotation;
+#[cfg(feature = "rustls")]
+pub mod rustls;
 mod sealed_ring;
 pub mod store;
 pub mod ticket;
