@@ -3,6 +3,7 @@
 mod deriving_key;
 mod hello;
 mod key;
+pub mod key_file;
 pub mod metrics;
 mod policy;
 mod random;

@@ -43,6 +43,10 @@ impl KeyRing {
         }
     }
 
+    pub(crate) fn at_version(self, version: u64) -> Self {
+        Self { version, ..self }
+    }
+
     /// A ring with one new key that encrypts from `now` on.
     ///
     /// # Errors

@@ -65,6 +65,12 @@ impl RingHandle {
         is_newer
     }
 
+    /// Replaces the ring by one that has no history, of a file: it gets the next version.
+    pub(crate) fn follow_with(&self, ring: KeyRing) {
+        let mut current = self.0.current.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(ring.at_version(current.version().saturating_add(1)));
+    }
+
     fn rotate(&self, own: &Own, now: UnixTime, random: &dyn Random) {
         // One does it, the others go on with the ring that there is: the next key is not used yet.
         let Ok(_one) = own.rotating.try_lock() else { return };

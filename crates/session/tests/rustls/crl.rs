@@ -19,7 +19,7 @@ fn a_revoked_client_does_not_resume() {
             let identity = fleet.identity(&["localhost"]);
             let resumption = fleet.resumption(means);
             let bind = |crl: &CertificateRevocationListDer<'static>| {
-                let auth = ClientAuth::required(&[clients.ca.der().clone()], &[crl.clone()], provider()).unwrap();
+                let auth = ClientAuth::required(&[clients.ca.der().clone()], std::slice::from_ref(crl), provider()).unwrap();
                 ResumingServer::new(plain_server(&identity, &auth, |_| ()), &auth, &resumption).unwrap()
             };
             let (before, again) = (bind(&clients.crl(&[])), bind(&clients.crl(&[])));
