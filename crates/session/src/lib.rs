@@ -1,5 +1,6 @@
 //! Every node resumes every node's TLS sessions, safely.
 
+pub mod coordination;
 mod deriving_key;
 mod hello;
 mod key;

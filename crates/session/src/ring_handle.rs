@@ -54,15 +54,15 @@ impl RingHandle {
         Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Replaces the ring by a newer one. Returns whether it was newer: whoever offers an old ring again, by mistake or by
-    /// design, changes nothing.
+    /// Replaces the ring, unless it is newer than `ring`: whoever offers an old ring again, by mistake or by design, changes
+    /// nothing. Returns whether `ring` is in force.
     pub fn replace(&self, ring: KeyRing) -> bool {
         let mut current = self.0.current.write().unwrap_or_else(PoisonError::into_inner);
-        let is_newer = ring.version() > current.version();
-        if is_newer {
+        let is_current = ring.version() >= current.version();
+        if is_current {
             *current = Arc::new(ring);
         }
-        is_newer
+        is_current
     }
 
     /// Replaces the ring by one that has no history, of a file: it gets the next version.
