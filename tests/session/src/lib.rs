@@ -5,4 +5,5 @@
 
 pub mod client;
 pub mod fleet;
+pub mod proxy;
 pub mod store;
