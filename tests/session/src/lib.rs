@@ -5,5 +5,6 @@
 
 pub mod client;
 pub mod fleet;
+pub mod process;
 pub mod proxy;
 pub mod store;

@@ -71,6 +71,18 @@ impl Store {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    /// One of the figures of `INFO`.
+    pub fn figure(&self, name: &str) -> u64 {
+        let info = self.ask("INFO");
+        let value = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.unwrap_or_else(|| panic!("no {name}")).trim().parse().unwrap()
+    }
+
     /// Kills it outright.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {

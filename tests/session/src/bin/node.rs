@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -19,6 +19,7 @@ use reprise_session::store::{LocalStore, StoreLimits};
 use reprise_session::ticket::Limits;
 use reprise_session::{KeyEncryptionKeys, Random, Rotation, SystemRandom};
 use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::time_provider::TimeProvider;
@@ -36,7 +37,7 @@ fn main() -> Result<()> {
         failed: AtomicU64::new(0),
         name: std::process::id().to_string(),
     });
-    let listener = TcpListener::bind(settings.text("listen").unwrap_or("127.0.0.1:0"))?;
+    let listener = listen(settings.text("listen").unwrap_or("127.0.0.1:0").parse()?)?;
     println!("{}", listener.local_addr()?);
     // Whoever started this node holds its input open, and is gone when that ends.
     thread::spawn(|| {
@@ -48,6 +49,16 @@ fn main() -> Result<()> {
         let node = Arc::clone(&node);
         thread::Builder::new().stack_size(256 * 1024).spawn(move || node.serve(stream))?;
     }
+}
+
+/// On an address that others may listen on too: the kernel spreads connections over them, as a balancer would.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    net::sockopt::set_socket_reuseport(&socket, true)?;
+    net::bind(&socket, &address)?;
+    net::listen(&socket, 1024)?;
+    Ok(TcpListener::from(socket))
 }
 
 struct Settings(HashMap<String, String>);
