@@ -14,8 +14,8 @@ use crate::policy::{Policy, PolicyBuilder};
 /// ```
 /// # use std::sync::Arc;
 /// use reprise_session::rustls::ClientAuth;
-/// # let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
 /// # fn main() -> Result<(), rustls::Error> {
+/// # let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
 /// let client_auth = ClientAuth::none();
 /// let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
 /// // In the place of `with_no_client_auth` or `with_client_cert_verifier`:
