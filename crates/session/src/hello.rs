@@ -23,6 +23,8 @@ pub struct LookAhead {
     /// The handshake message so far, without the records' headers.
     message: Vec<u8>,
     limit: usize,
+    /// Whether anyone asks for what is offered; otherwise the announced length is all that is looked at.
+    is_asked: bool,
 }
 
 /// What a ClientHello offers to resume.
@@ -55,7 +57,12 @@ impl HelloTooLong {
 impl LookAhead {
     /// Allows `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { received: Vec::new(), parsed: 0, message: Vec::new(), limit }
+        Self { received: Vec::new(), parsed: 0, message: Vec::new(), limit, is_asked: true }
+    }
+
+    /// Only checks the announced length, and finds nothing offered: where no store is asked.
+    pub fn of_length_alone(limit: usize) -> Self {
+        Self { is_asked: false, ..Self::new(limit) }
     }
 
     /// Takes what the client sent. `None`: more is needed.
@@ -71,7 +78,8 @@ impl LookAhead {
         if announced.max(read) > self.limit {
             return Err(HelloTooLong { limit: self.limit });
         }
-        Ok(is_complete.then(|| offered(&self.message).unwrap_or_default()))
+        let offered = || if self.is_asked { offered(&self.message).unwrap_or_default() } else { Offered::default() };
+        Ok(is_complete.then(offered))
     }
 
     /// Everything that was received, for the TLS library to read again.
@@ -84,7 +92,7 @@ impl LookAhead {
         loop {
             match Handshake::announced(&self.message) {
                 Some((HandshakeType::CLIENT_HELLO, length)) if length > self.limit => return false,
-                Some((HandshakeType::CLIENT_HELLO, length)) if self.message.len() < length => {}
+                Some((HandshakeType::CLIENT_HELLO, length)) if self.is_asked && self.message.len() < length => {}
                 Some(_) => return true,
                 None => {}
             }
@@ -209,6 +217,14 @@ mod tests {
         // Nothing but empty records never becomes a hello.
         let empty = [22, 3, 3, 0, 0].repeat(7000);
         assert!(LookAhead::new(1 << 15).receive(&empty).is_err());
+    }
+
+    #[test]
+    fn where_nobody_asks_the_announced_length_is_enough() {
+        let bytes = records(&hello(3, &[9; 32]), 1 << 14);
+        assert_eq!(LookAhead::of_length_alone(1 << 15).receive(&bytes), Ok(Some(Offered::default())));
+        let absurd = records(&hello(600, &[]), 1 << 14);
+        assert!(LookAhead::of_length_alone(1 << 15).receive(&absurd).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::server::ServerConnection;
 use rustls::sign::CertifiedKey;
@@ -52,7 +53,11 @@ impl ResumingServer {
 
     /// Begins to read a ClientHello. `None` where that is not needed, because resumption is off.
     pub fn look_ahead(&self) -> Option<LookAhead> {
-        Some(LookAhead::new(self.bound.as_ref()?.settings.max_hello))
+        let settings = &self.bound.as_ref()?.settings;
+        Some(match settings.store {
+            Store::Shared { .. } => LookAhead::new(settings.max_hello),
+            Store::None | Store::Local(_) => LookAhead::of_length_alone(settings.max_hello),
+        })
     }
 
     /// Asks the shared store for what is offered. `None` if there is nothing to ask.
@@ -106,6 +111,9 @@ impl Watch {
     }
 }
 
+/// For how many pairs of certificate and name the policy is remembered.
+const MOST_POLICIES: usize = 64;
+
 /// A configuration with its sessions: what all of its connections have in common.
 pub(super) struct Bound {
     pub(super) config: Arc<ServerConfig>,
@@ -113,6 +121,8 @@ pub(super) struct Bound {
     /// The parts of the policy that are the same for all connections.
     base: Policy,
     certificates: Certificates,
+    /// What certificate and name came to, the newest last.
+    policies: RwLock<VecDeque<(Policy, Option<Box<str>>, Policy)>>,
     only_tls12: AtomicBool,
     ring_version: AtomicU64,
 }
@@ -127,12 +137,33 @@ impl Bound {
             .field("context", &settings.context)
             .build();
         let certificates = Certificates::new(settings.binding);
-        Self { config, settings, base, certificates, only_tls12: AtomicBool::new(false), ring_version: AtomicU64::new(0) }
+        Self {
+            config,
+            settings,
+            base,
+            certificates,
+            policies: RwLock::default(),
+            only_tls12: AtomicBool::new(false),
+            ring_version: AtomicU64::new(0),
+        }
     }
 
     /// The policy of a connection with this certificate, asked for under this name.
     pub(super) fn policy(&self, certificate: &Arc<CertifiedKey>, name: Option<&str>) -> Policy {
-        Policy::of_connection(&self.base, &self.certificates.identity(certificate), name)
+        let identity = self.certificates.identity(certificate);
+        let known = self.policies.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., policy)) = known.iter().find(|(of, by, _)| *of == identity && by.as_deref() == name) {
+            return *policy;
+        }
+        drop(known);
+        let policy = Policy::of_connection(&self.base, &identity, name);
+        let mut known = self.policies.write().unwrap_or_else(PoisonError::into_inner);
+        // Names are the clients' choice: they may push one another out, and cost a digest then.
+        if known.len() >= MOST_POLICIES {
+            known.pop_front();
+        }
+        known.push_back((identity, name.map(Box::from), policy));
+        policy
     }
 
     /// A session ID was asked for. If that happens where TLS 1.3 was offered, this server does not speak it: its
