@@ -114,6 +114,9 @@ impl Watch {
 /// For how many pairs of certificate and name the policy is remembered.
 const MOST_POLICIES: usize = 64;
 
+/// A certificate's identity, a name, and the policy of connections that have both.
+type Known = (Policy, Option<Box<str>>, Policy);
+
 /// A configuration with its sessions: what all of its connections have in common.
 pub(super) struct Bound {
     pub(super) config: Arc<ServerConfig>,
@@ -122,7 +125,7 @@ pub(super) struct Bound {
     base: Policy,
     certificates: Certificates,
     /// What certificate and name came to, the newest last.
-    policies: RwLock<VecDeque<(Policy, Option<Box<str>>, Policy)>>,
+    policies: RwLock<VecDeque<Known>>,
     only_tls12: AtomicBool,
     ring_version: AtomicU64,
 }
