@@ -77,7 +77,8 @@ fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen) -> Result<(), 
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
