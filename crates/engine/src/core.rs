@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use reprise_trace::{Bytes, ClientAuthentication, Direction, Event, Kind, Nanos, Outcome, Verification, Version, What};
+use reprise_trace::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, HandshakeType, MAX_PLAINTEXT,
     ProtocolVersion, Record,
 };
-use rustls_pki_types::UnixTime;
+use rustls_pki_types::{CertificateDer, UnixTime};
 
 use crate::config::{Config, Strictness};
 use crate::early_data::EarlyData;
@@ -51,7 +51,11 @@ pub(crate) struct Core {
     pub(crate) log: EventLog,
     pub(crate) ready: Option<Ready>,
     pub(crate) confirmed: bool,
-    pub(crate) outcome: Option<Outcome>,
+    /// Whether the server has ever sent a record of TLS.
+    pub(crate) heard_record: bool,
+    pub(crate) facts: Option<Facts>,
+    /// The server's certificate, until somebody asks for its fingerprint.
+    pub(crate) leaf: Option<CertificateDer<'static>>,
     /// The protocol that ALPN chose.
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) sessions: VecDeque<Session>,
@@ -80,7 +84,9 @@ impl Core {
             log: EventLog::default(),
             ready: None,
             confirmed: false,
-            outcome: None,
+            heard_record: false,
+            facts: None,
+            leaf: None,
             protocol: None,
             sessions: VecDeque::new(),
             early_data: EarlyData::default(),
@@ -200,39 +206,31 @@ impl Core {
     }
 
     pub(crate) fn observe_choice(&mut self, version: Version, suite: &Suite, session_offered: bool) {
-        self.outcome = Some(Outcome {
-            version,
-            kind: Kind::Full,
-            cipher: suite.id.to_string(),
-            group: None,
-            signature: None,
-            peer_key: None,
-            psk_mode: None,
-            alpn: None,
-            verification: Verification::Inherited,
-            client_authentication: ClientAuthentication::NotRequested,
-            extended_master_secret: version == Version::Tls13,
-            hello_retry_request: false,
-            early_data: self.early_data.verdict(),
-            session_offered,
-            tickets: 0,
-            tickets_promised: None,
-            session_id_given: false,
-        });
+        let facts = Facts::of_choice(version, suite.id.0);
+        self.facts = Some(Facts { early_data: self.early_data.verdict(), session_offered, ..facts });
     }
 
     /// Writes into what was negotiated; before the ServerHello there is nothing to write into.
-    pub(crate) fn note(&mut self, write: impl FnOnce(&mut Outcome)) {
-        if let Some(outcome) = &mut self.outcome {
-            write(outcome);
+    pub(crate) fn note(&mut self, write: impl FnOnce(&mut Facts)) {
+        if let Some(facts) = &mut self.facts {
+            write(facts);
         }
+    }
+
+    /// A ticket has come.
+    pub(crate) fn note_ticket(&mut self, ticket: &[u8], lifetime_s: u32, max_early_data: Option<u32>) {
+        let at = self.now;
+        let length = u16::try_from(ticket.len()).unwrap_or(u16::MAX);
+        self.note(|facts| {
+            facts.tickets.add(Ticket { at, length, key_name: KeyName::of(ticket), lifetime_s, max_early_data })
+        });
     }
 
     /// Early data has come to nothing, or there was none.
     pub(crate) fn reject_early_data(&mut self) {
         self.early_data.reject();
         let verdict = self.early_data.verdict();
-        self.note(|outcome| outcome.early_data = verdict);
+        self.note(|facts| facts.early_data = verdict);
     }
 
     /// From here on application data may be sent.

@@ -76,7 +76,7 @@ impl<'v> Call<'v> {
                 }
             },
         }
-        let chosen = self.connection.outcome().and_then(|outcome| outcome.alpn.clone());
+        let chosen = self.connection.outcome().and_then(|outcome| outcome.alpn);
         match application.choose(chosen.as_deref(), client)? {
             Some(mut exchange) => self.converse(exchange.as_mut(), connecting),
             None => self.say_nothing(connecting),
@@ -311,7 +311,7 @@ impl<'v> Call<'v> {
         let (sent, received) = self.stream.traffic();
         let events = self.connection.events().to_vec();
         let ready = self.connection.ready().map_or(events.len(), |ready| ready.events.min(events.len()));
-        let outcome = self.connection.outcome().cloned().ok_or_else(failure::unconfirmed)?;
+        let outcome = self.connection.outcome().ok_or_else(failure::unconfirmed)?;
         let ready = early_data::before_data(&outcome, &events, ready);
         Ok(Sample {
             local_port,

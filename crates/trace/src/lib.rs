@@ -5,7 +5,10 @@
 
 mod capture;
 mod event;
+mod facts;
+mod fault_name;
 mod kind;
+mod observation;
 mod outcome;
 mod phase;
 mod round_trips;
@@ -17,7 +20,10 @@ pub mod schema;
 
 pub use capture::{Recording, Segment};
 pub use event::{Direction, Event, What};
+pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets};
+pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
+pub use observation::{Ended, Observation, Offered, Origin, Purpose};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};
 pub use round_trips::round_trips;

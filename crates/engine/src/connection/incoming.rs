@@ -10,6 +10,7 @@ use reprise_wire::{
 
 use super::Connection;
 use crate::core::Core;
+use crate::deframer::Deframer;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::joiner::Joiner;
@@ -17,48 +18,65 @@ use crate::joiner::Joiner;
 impl Connection {
     /// Takes all whole records, up to the server's close_notify.
     pub(super) fn take_records(&mut self) -> Result<(), Error> {
+        // Apart from the rest of the connection while its records are opened in place.
+        let mut deframer = std::mem::take(&mut self.deframer);
+        let result = self.take_records_of(&mut deframer);
+        self.deframer = deframer;
+        result
+    }
+
+    fn take_records_of(&mut self, deframer: &mut Deframer) -> Result<(), Error> {
         while !self.peer_closed
-            && let Some(record) = self.deframer.next_record()?
+            && let Some(record) = deframer.next_record()?
         {
-            let traffic = self.state.as_ref().is_some_and(State::is_traffic);
-            let (content_type, place) = open(&mut self.core, record, traffic)?;
-            let fragment = record.get(place).unwrap_or_default();
-            if fragment.len() > MAX_PLAINTEXT {
-                return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
-            }
-            match content_type {
-                ContentType::HANDSHAKE if fragment.is_empty() => return Err(Misbehaviour::EmptyFragment.into()),
-                ContentType::HANDSHAKE => {
-                    self.joiner.push(fragment);
-                    self.take_messages()?;
-                }
-                ContentType::ALERT => {
-                    let alert = Alert::parse(fragment).map_err(Error::malformed("alert"))?;
-                    // An alert that ends the connection is worth more than where it stands.
-                    self.take_alert(alert)?;
-                    between_messages(&self.joiner)?;
-                }
-                ContentType::CHANGE_CIPHER_SPEC => {
-                    between_messages(&self.joiner)?;
-                    ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
-                    self.core.observe(Direction::Received, What::ChangeCipherSpec, fragment.len());
-                    self.take_change_cipher_spec()?;
-                }
-                ContentType::APPLICATION_DATA if traffic => {
-                    between_messages(&self.joiner)?;
-                    if fragment.is_empty() {
-                        self.core.count_idle("empty records")?;
-                    } else {
-                        self.core.forgive_idle();
-                    }
-                    self.core.confirmed = true;
-                    self.core.observe(Direction::Received, What::ApplicationData, fragment.len());
-                    self.core.application_data.extend_from_slice(fragment);
-                }
-                other => return Err(self.unexpected(other)),
+            if let Some(place) = self.take_record(record)? {
+                self.core.application_data.extend_from_slice(record.get(place).unwrap_or_default());
             }
         }
         Ok(())
+    }
+
+    /// Takes one whole record, and says where in it application data stands.
+    pub(super) fn take_record(&mut self, record: &mut [u8]) -> Result<Option<Range<usize>>, Error> {
+        self.core.heard_record = true;
+        let traffic = self.state.as_ref().is_some_and(State::is_traffic);
+        let (content_type, place) = open(&mut self.core, record, traffic)?;
+        let fragment = record.get(place.clone()).unwrap_or_default();
+        if fragment.len() > MAX_PLAINTEXT {
+            return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
+        }
+        match content_type {
+            ContentType::HANDSHAKE if fragment.is_empty() => return Err(Misbehaviour::EmptyFragment.into()),
+            ContentType::HANDSHAKE => {
+                self.joiner.push(fragment);
+                self.take_messages()?;
+            }
+            ContentType::ALERT => {
+                let alert = Alert::parse(fragment).map_err(Error::malformed("alert"))?;
+                // An alert that ends the connection is worth more than where it stands.
+                self.take_alert(alert)?;
+                between_messages(&self.joiner)?;
+            }
+            ContentType::CHANGE_CIPHER_SPEC => {
+                between_messages(&self.joiner)?;
+                ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
+                self.core.observe(Direction::Received, What::ChangeCipherSpec, fragment.len());
+                self.take_change_cipher_spec()?;
+            }
+            ContentType::APPLICATION_DATA if traffic => {
+                between_messages(&self.joiner)?;
+                if fragment.is_empty() {
+                    self.core.count_idle("empty records")?;
+                } else {
+                    self.core.forgive_idle();
+                }
+                self.core.confirmed = true;
+                self.core.observe(Direction::Received, What::ApplicationData, fragment.len());
+                return Ok(Some(place));
+            }
+            other => return Err(self.unexpected(other)),
+        }
+        Ok(None)
     }
 
     fn take_messages(&mut self) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, Verification, Version};
+use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, Verification, Version};
 use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -26,8 +26,8 @@ fn section_3_simple_with_its_rsa_1024_signature_unverified() {
     let trace = Trace::read("section-3-simple-1-rtt.txt");
     let mut connection = begin(&trace, config(Vec::new()), FULL);
     exchange(&trace, &mut connection);
-    assert_eq!(connection.outcome().map(|outcome| outcome.verification), Some(Verification::SignatureUnverified));
-    assert_eq!(connection.outcome().and_then(|outcome| outcome.peer_key.as_deref()), Some("rsa-1024"));
+    assert_eq!(connection.outcome().map(|facts| facts.verification), Some(Verification::SignatureUnverified));
+    assert_eq!(connection.facts().and_then(|facts| facts.peer_key), Some(PeerKey::Rsa { bits: 1024 }));
 
     connection.receive(Nanos(2_000_000), trace.get("server record NewSessionTicket")).unwrap();
     match &connection.take_sessions()[..] {
@@ -199,7 +199,7 @@ fn receive_flight(trace: &Trace, connection: &mut Connection) {
     connection.receive(Nanos(1), trace.get("server record ServerHello")).unwrap();
     connection.receive(Nanos(1), trace.find("server record ChangeCipherSpec").unwrap_or_default()).unwrap();
     connection.receive(Nanos(1), trace.get("server record EncryptedExtensions..Finished")).unwrap();
-    assert_eq!(connection.outcome().map(|outcome| outcome.kind), Some(Kind::Full));
+    assert_eq!(connection.outcome().map(|facts| facts.kind), Some(Kind::Full));
     assert!(connection.ready().is_some() && !connection.is_confirmed());
 }
 

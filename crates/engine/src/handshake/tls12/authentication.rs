@@ -75,7 +75,7 @@ impl ExpectServerKeyExchange {
         let handshaking = &mut self.handshake.handshaking;
         let signed = [&handshaking.client_random[..], &self.handshake.server_random, exchange.params_raw].concat();
         core.judge_signature(Version::Tls12, self.key.as_ref(), exchange.scheme, &signed, exchange.signature)?;
-        core.note(|outcome| outcome.group = Some(exchange.group.to_string()));
+        core.note(|facts| facts.group = Some(exchange.group.0));
         handshaking.transcript.add(message.raw);
 
         let peer_key = PeerKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };
@@ -94,7 +94,7 @@ impl ExpectRequestOrDone {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
             let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
-            core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
+            core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
             let accepted = |scheme| {
                 request.signature_schemes.contains(scheme) && request.certificate_types.contains(&certificate_type(scheme))
             };

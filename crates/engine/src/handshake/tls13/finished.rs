@@ -87,6 +87,6 @@ fn certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<Si
     let signature = identity.signer.sign(scheme, &signed)?;
     let verify = CertificateVerify { scheme, signature: &signature };
     handshaking.append(&mut flight, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out));
-    core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
+    core.note(|facts| facts.client_authentication = ClientAuthentication::Sent);
     Ok(flight)
 }

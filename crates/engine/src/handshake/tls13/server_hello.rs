@@ -32,7 +32,7 @@ pub(crate) fn accept(
     let extensions = hello.extensions.unwrap_or_default();
     only_permitted(core, extensions, Place::ServerHelloTls13)?;
     core.observe_choice(Version::Tls13, suite, state.session_offered);
-    core.note(|outcome| outcome.hello_retry_request = state.retried.is_some());
+    core.note(|facts| facts.hello_retry_request = state.retried.is_some());
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
     if !resumed {
@@ -63,7 +63,7 @@ fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions
             if psk.hash() != suite.hash {
                 return Err(Misbehaviour::PskOfAnotherHash(suite.id).into());
             }
-            core.note(|outcome| outcome.kind = psk.kind());
+            core.note(|facts| facts.kind = psk.kind());
             Ok(true)
         }
         _ => Err(Misbehaviour::IllegalPsk.into()),
@@ -79,7 +79,7 @@ fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMod
         false if offered.contains(&PskMode::PskKe) => PskMode::PskKe,
         false => return Err(NO_KEY_SHARE.into()),
     };
-    core.note(|outcome| outcome.psk_mode = Some(mode));
+    core.note(|facts| facts.psk_mode = Some(mode));
     Ok(mode)
 }
 
@@ -95,7 +95,7 @@ fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<
             None => Misbehaviour::UnofferedGroup(theirs.group).into(),
         });
     }
-    core.note(|outcome| outcome.group = Some(theirs.group.to_string()));
+    core.note(|facts| facts.group = Some(theirs.group.0));
     ours.agree(theirs.key_exchange)
 }
 

@@ -50,7 +50,7 @@ impl Traffic {
             return Err(Error::TooMany { what: "NewSessionTicket", limit: MAX_TICKETS });
         }
         let ticket = NewSessionTicketTls13::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
-        core.note(|outcome| outcome.tickets += 1);
+        core.note_ticket(ticket.ticket, ticket.lifetime, ticket.max_early_data_size());
         core.keep_session(Session::Tls13(Tls13Ticket {
             suite: self.suite,
             psk: self.resumption.psk(ticket.nonce)?,

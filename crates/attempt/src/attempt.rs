@@ -1,0 +1,664 @@
+//! The attempt itself: from the first byte to the last, with the one phase clock.
+//!
+//! ```text
+//! begin ─> connecting ─> connected ─> prologue ─> ClientHello ─> Ready ─> request ─> response … ─> Done
+//!          └── connect ───────────┘ └─ proxy, starttls ─┘└──── tls ────┘ └─ wait ─┘└ receive ┘
+//! ```
+//!
+//! Time comes in with every call. A call that reaches the end of a phase returns there ([`Progress::Boundary`]), so that what
+//! the client itself has computed until then is in the phase that it belongs to: the driver reads its clock and calls again.
+//! What is sent is stamped when the driver takes it to be written ([`Attempt::outgoing`]).
+
+use std::net::SocketAddr;
+
+use reprise_trace::{
+    Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, NextRequest, Observation, Phase, Phases,
+};
+use reprise_wire::Record;
+
+use crate::endpoint::{End, Endpoint, Heard};
+use crate::exchange::{Exchange, Reply};
+use crate::fault::{Detail, Fault};
+use crate::input::Input;
+use crate::prologue::{Prologue, Step};
+use crate::recorder::Recorder;
+
+/// One connection after the other, each in the memory of the last.
+pub struct Attempt<E: Endpoint, X: Exchange> {
+    endpoint: E,
+    exchange: X,
+    prologue: Option<Box<dyn Prologue>>,
+    stage: Stage,
+    /// The end of a phase that the last call reached: the next call's time is its time.
+    reached: Option<Boundary>,
+    /// What was made to be sent, and not taken yet, with what its leaving means.
+    outgoing: Vec<u8>,
+    departing: Departing,
+    /// The ClientHello, while something else goes before it.
+    hello: Vec<u8>,
+    early_alpn: Option<Option<Vec<u8>>>,
+    /// What has come of a record that is not whole.
+    incoming: Vec<u8>,
+    taken: usize,
+    /// Requests that are wanted, and those that were answered.
+    wanted: u32,
+    answered: u32,
+    times: Times,
+    round_trips: u64,
+    answer_is_due: bool,
+    sent: u64,
+    received: u64,
+    http_status: Option<u16>,
+    statuses: Vec<(u16, u64)>,
+    ended: Ended,
+    was_told_done: bool,
+    /// Whether a record has come: before, what is none means that the peer does not speak TLS at all.
+    spoke_tls: bool,
+}
+
+/// What a connection is to be.
+pub struct Begin<P> {
+    /// For the endpoint.
+    pub plan: P,
+    /// What comes before TLS.
+    pub prologue: Option<Box<dyn Prologue>>,
+    /// How many requests are sent, one after the other; none where nothing is said.
+    pub requests: u32,
+    /// Where the first request is to leave as early data: the protocol of the connection that gave the ticket, in which it must
+    /// be (RFC 8446 §4.2.10).
+    pub early: Option<Option<Vec<u8>>>,
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes are needed.
+    Waiting,
+    /// A phase has ended: read the clock, and call again with what is left of the input.
+    Boundary,
+    /// All that was wanted has come. What comes after may be handed in all the same.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Idle,
+    Prologue,
+    Handshake,
+    Open,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Boundary {
+    Passed { phase: Phase, is_last: bool },
+    Ready,
+}
+
+/// What leaves next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Departing {
+    #[default]
+    Other,
+    Prologue,
+    Hello,
+    Request,
+}
+
+/// When things happened; `None` for not yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    begun: Nanos,
+    connected: Option<Nanos>,
+    /// When the stage of the prologue that runs began.
+    stage: Nanos,
+    proxy: Option<Nanos>,
+    starttls: Option<Nanos>,
+    hello: Option<Nanos>,
+    ready: Option<Nanos>,
+    first: Response,
+    next: Response,
+}
+
+/// When one request was sent and answered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Response {
+    requested: Option<Nanos>,
+    first_byte: Option<Nanos>,
+    answered: Option<Nanos>,
+}
+
+impl<E: Endpoint, X: Exchange> Attempt<E, X> {
+    /// A place for connections.
+    pub fn new(endpoint: E, exchange: X) -> Self {
+        Self {
+            endpoint,
+            exchange,
+            prologue: None,
+            stage: Stage::Idle,
+            reached: None,
+            outgoing: Vec::new(),
+            departing: Departing::Other,
+            hello: Vec::new(),
+            early_alpn: None,
+            incoming: Vec::new(),
+            taken: 0,
+            wanted: 0,
+            answered: 0,
+            times: Times::default(),
+            round_trips: 0,
+            answer_is_due: false,
+            sent: 0,
+            received: 0,
+            http_status: None,
+            statuses: Vec::with_capacity(4),
+            ended: Ended::Open,
+            was_told_done: false,
+            spoke_tls: false,
+        }
+    }
+
+    /// Makes ready what can be: the ClientHello is made here, so that its cost is part of no phase.
+    ///
+    /// # Errors
+    /// Those of [`Endpoint::begin`].
+    pub fn begin(&mut self, shared: &mut E::Shared, begin: Begin<E::Plan>, now: Nanos) -> Result<(), Fault> {
+        self.stage = Stage::Idle;
+        self.reached = None;
+        self.outgoing.clear();
+        self.departing = Departing::Other;
+        self.hello.clear();
+        self.incoming.clear();
+        self.taken = 0;
+        self.prologue = begin.prologue;
+        self.early_alpn = begin.early;
+        (self.wanted, self.answered) = (begin.requests, 0);
+        self.times = Times { begun: now, ..Times::default() };
+        (self.round_trips, self.answer_is_due) = (0, false);
+        (self.sent, self.received) = (0, 0);
+        self.http_status = None;
+        self.statuses.clear();
+        self.ended = Ended::Open;
+        self.was_told_done = false;
+        self.spoke_tls = false;
+        self.endpoint.begin(shared, begin.plan, now, &mut self.hello)
+    }
+
+    /// The transport begins to connect.
+    pub fn connecting(&mut self, now: Nanos) {
+        self.times.begun = now;
+    }
+
+    /// The transport is established, as far as its driver knows: may be called again as long as nothing was sent.
+    ///
+    /// # Errors
+    /// If the request that is to leave with the ClientHello cannot be made.
+    pub fn connected(&mut self, now: Nanos, client: impl FnOnce() -> Option<SocketAddr>) -> Result<(), Fault> {
+        self.times.connected = Some(now);
+        if self.stage != Stage::Idle {
+            // The transport had not been established after all: the ClientHello leaves now.
+            self.departing = Departing::Hello;
+            return Ok(());
+        }
+        let Some(prologue) = &mut self.prologue else { return self.begin_tls(now) };
+        let client = client().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
+        self.stage = Stage::Prologue;
+        self.times.stage = now;
+        self.departing = Departing::Prologue;
+        match prologue.begin(client, &mut self.outgoing) {
+            Step::Over(_) => self.begin_tls(now),
+            Step::Waiting | Step::Passed(_) => Ok(()),
+        }
+    }
+
+    /// What is to be written, at `now`, which must be read just before: the messages in it leave then.
+    pub fn outgoing(&mut self, now: Nanos) -> &[u8] {
+        match std::mem::take(&mut self.departing) {
+            Departing::Other => {}
+            Departing::Prologue => self.times.stage = now,
+            Departing::Hello => self.times.hello = Some(now),
+            Departing::Request => {
+                let response = if self.answered == 0 { &mut self.times.first } else { &mut self.times.next };
+                response.requested = response.requested.or(Some(now));
+            }
+        }
+        if !self.outgoing.is_empty() {
+            self.endpoint.depart(now);
+        }
+        &self.outgoing
+    }
+
+    /// Whether there is anything to be written.
+    pub fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// The transport has taken so many bytes of it.
+    pub fn sent(&mut self, count: usize) {
+        self.sent += count as u64;
+        self.answer_is_due |= count > 0;
+        if count >= self.outgoing.len() {
+            self.outgoing.clear();
+        } else {
+            drop(self.outgoing.drain(..count));
+        }
+    }
+
+    /// Takes bytes from the transport, at `now`: when they came, or after a boundary, the time that was read there. They are
+    /// decrypted in place; what they call for is in [`Attempt::outgoing`], an alert where it fails.
+    ///
+    /// # Errors
+    /// Why the connection is of no use any more.
+    pub fn receive(&mut self, shared: &mut E::Shared, input: &mut Input<'_>, now: Nanos) -> Result<Progress, Fault> {
+        if let Some(boundary) = self.reached.take()
+            && self.pass(boundary, now)? == Progress::Boundary
+        {
+            return Ok(Progress::Boundary);
+        }
+        if self.answer_is_due && !input.is_empty() {
+            self.answer_is_due = false;
+            self.round_trips += u64::from(matches!(self.stage, Stage::Handshake));
+        }
+        match self.stage {
+            Stage::Prologue => self.receive_in_the_clear(input),
+            _ => self.receive_records(shared, input),
+        }
+    }
+
+    /// The peer sends nothing more. Afterwards [`Attempt::is_done`] says whether all has come.
+    ///
+    /// # Errors
+    /// If that was too early.
+    pub fn receive_end(&mut self, now: Nanos) -> Result<(), Fault> {
+        if let Some(boundary) = self.reached.take() {
+            self.pass(boundary, now)?;
+        }
+        if let (Stage::Prologue, Some(prologue)) = (self.stage, &mut self.prologue) {
+            self.ended = Ended::Fin;
+            return Err(prologue.receive_end());
+        }
+        if self.ended == Ended::Open {
+            self.ended = Ended::Fin;
+            let in_record = self.taken < self.incoming.len();
+            self.endpoint.receive_end(now, in_record, &mut self.outgoing)?;
+        }
+        self.end_response(now)
+    }
+
+    /// The peer has reset the connection.
+    pub fn receive_reset(&mut self) {
+        self.ended = Ended::Reset;
+    }
+
+    /// Asks once more, on a connection whose last response is whole.
+    ///
+    /// # Errors
+    /// If the connection takes no further request.
+    pub fn ask_again(&mut self, now: Nanos) -> Result<(), Fault> {
+        self.wanted += 1;
+        self.was_told_done = false;
+        self.ask(now)
+    }
+
+    /// Takes leave: what the protocol says before it goes, and a close_notify.
+    ///
+    /// # Errors
+    /// Those of the endpoint.
+    pub fn close(&mut self, now: Nanos) -> Result<(), Fault> {
+        if self.stage == Stage::Open && self.wanted > 0 && self.exchange.keeps_alive() && !self.is_peer_closed() {
+            let farewell = self.exchange.farewell();
+            self.send(now, &farewell)?;
+        }
+        self.endpoint.close(now, &mut self.outgoing)
+    }
+
+    /// Ends it, whatever its state. What the endpoint has learned goes to `shared`.
+    pub fn end(&mut self, shared: &mut E::Shared, how: End) {
+        self.endpoint.end(shared, how);
+    }
+
+    /// Whether all that was wanted has come.
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Open && self.answered >= self.wanted && self.endpoint.is_confirmed()
+    }
+
+    /// Whether application data may be sent.
+    pub fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Whether every request was answered, or none was to be sent; the server may have to show yet that it has finished.
+    pub fn is_answered(&self) -> bool {
+        self.stage == Stage::Open && self.answered >= self.wanted
+    }
+
+    /// Whether the server has shown that it has finished.
+    pub fn is_confirmed(&self) -> bool {
+        self.endpoint.is_confirmed()
+    }
+
+    /// Whether the peer has closed.
+    pub fn is_peer_closed(&self) -> bool {
+        self.ended != Ended::Open
+    }
+
+    /// Whether the connection may carry another request.
+    pub fn keeps_alive(&self) -> bool {
+        self.exchange.keeps_alive() && !self.is_peer_closed()
+    }
+
+    /// What was negotiated so far.
+    pub fn facts(&self) -> Option<Facts> {
+        self.endpoint.facts()
+    }
+
+    /// The endpoint.
+    pub fn endpoint(&self) -> &E {
+        &self.endpoint
+    }
+
+    /// The endpoint, for what only it can do.
+    pub fn endpoint_mut(&mut self) -> &mut E {
+        &mut self.endpoint
+    }
+
+    /// Of all responses, each status with its count.
+    pub fn statuses(&self) -> &[(u16, u64)] {
+        &self.statuses
+    }
+
+    /// When it was begun, or began to connect.
+    pub fn begun(&self) -> Nanos {
+        self.times.begun
+    }
+
+    /// The phases that are over.
+    pub fn phases(&self) -> Phases {
+        let between = |from: Option<Nanos>, to: Option<Nanos>| Some(to?.since(from?));
+        let Times { begun, connected, proxy, starttls, hello, ready, first, .. } = self.times;
+        // With early data that was accepted, data could be sent as soon as the ClientHello was.
+        let ready = if self.early_was_accepted() { first.requested } else { ready };
+        let last = if self.wanted > 0 { first.answered } else { ready };
+        Phases {
+            resolve: None,
+            connect: between(Some(begun), connected),
+            proxy,
+            starttls,
+            tls: between(hello, ready),
+            wait: between(first.requested, first.first_byte),
+            receive: between(first.first_byte, first.answered),
+            total: between(Some(begun), last),
+        }
+    }
+
+    /// Writes into an observation what the attempt knows.
+    pub fn describe(&self, observation: &mut Observation) {
+        let resolve = observation.phases.resolve;
+        let phases = self.phases();
+        observation.phases =
+            Phases { resolve, total: phases.total.map(|total| total + resolve.unwrap_or_default()), ..phases };
+        observation.sent = Bytes(self.sent);
+        observation.received = Bytes(self.received);
+        observation.round_trips = self.round_trips();
+        observation.http_status = self.http_status;
+        observation.next_request = self.next_request();
+        observation.ended = self.ended;
+    }
+
+    /// Tells a recorder of every message so far.
+    pub fn record(&self, recorder: &mut dyn Recorder) {
+        self.endpoint.record(recorder);
+    }
+
+    /// What a connection is that took too long: what it was waiting for.
+    pub fn timed_out(&self) -> Fault {
+        if self.is_answered() && !self.endpoint.is_confirmed() {
+            return Fault::new(FaultName::Unconfirmed);
+        }
+        let (class, awaited) = self.awaited();
+        let name = if self.times.connected.is_none() { FaultName::ConnectTimeout } else { FaultName::Timeout };
+        Fault::new(name).at(class).with(Detail::Awaited(awaited))
+    }
+
+    /// What is awaited now, and at which stage.
+    pub fn awaited(&self) -> (FailureClass, &'static str) {
+        match (self.stage, &self.prologue) {
+            (Stage::Idle, _) => (FailureClass::Connect, "connection"),
+            (Stage::Prologue, Some(prologue)) => prologue.awaited(),
+            (Stage::Open, _) => (FailureClass::Request, "response"),
+            _ => (FailureClass::Tls, self.endpoint.awaited().unwrap_or("response")),
+        }
+    }
+
+    fn next_request(&self) -> Option<NextRequest> {
+        let Response { requested, first_byte, answered } = self.times.next;
+        let (requested, first, answered) = (requested?, first_byte?, answered?);
+        Some(NextRequest { wait: first.since(requested), receive: answered.since(first) })
+    }
+
+    fn round_trips(&self) -> u64 {
+        let before = self.prologue.as_ref().map_or(0, |prologue| prologue.round_trips());
+        before + if self.early_was_accepted() { 0 } else { self.round_trips }
+    }
+
+    fn early_was_accepted(&self) -> bool {
+        self.early_alpn.is_some() && self.endpoint.facts().is_some_and(|facts| facts.early_data == Some(EarlyData::Accepted))
+    }
+
+    /// The ClientHello is due, and with it the early data.
+    fn begin_tls(&mut self, now: Nanos) -> Result<(), Fault> {
+        self.stage = Stage::Handshake;
+        self.answer_is_due = false;
+        self.departing = Departing::Hello;
+        if self.outgoing.is_empty() {
+            std::mem::swap(&mut self.outgoing, &mut self.hello);
+        } else {
+            self.outgoing.append(&mut self.hello);
+        }
+        if let Some(alpn) = &self.early_alpn {
+            self.times.hello = Some(now);
+            self.exchange.begin(alpn.as_deref())?;
+            let request = self.exchange.request()?;
+            self.endpoint.send_early(now, request, &mut self.outgoing)?;
+            self.departing = Departing::Request;
+        }
+        Ok(())
+    }
+
+    fn receive_in_the_clear(&mut self, input: &mut Input<'_>) -> Result<Progress, Fault> {
+        let Some(prologue) = &mut self.prologue else { return Ok(Progress::Waiting) };
+        let step = prologue.receive(input.rest(), &mut self.outgoing);
+        self.received += input.rest().len() as u64;
+        input.take(usize::MAX);
+        self.step(step?, input.at())
+    }
+
+    /// A timed stage ends in a boundary; without one TLS begins at once.
+    fn step(&mut self, step: Step, now: Nanos) -> Result<Progress, Fault> {
+        self.reached = match step {
+            Step::Waiting => return Ok(Progress::Waiting),
+            Step::Over(None) => return self.begin_tls(now).map(|()| Progress::Waiting),
+            Step::Over(Some(phase)) => Some(Boundary::Passed { phase, is_last: true }),
+            Step::Passed(phase) => Some(Boundary::Passed { phase, is_last: false }),
+        };
+        Ok(Progress::Boundary)
+    }
+
+    /// Takes whole records until the end of a phase.
+    fn receive_records(&mut self, shared: &mut E::Shared, input: &mut Input<'_>) -> Result<Progress, Fault> {
+        let at = input.at();
+        if self.taken == self.incoming.len() {
+            self.incoming.clear();
+            self.taken = 0;
+            let (used, progress) = self.take_records(shared, input.rest(), at);
+            input.take(used);
+            self.received += used as u64;
+            if progress.as_ref().is_ok_and(|progress| *progress == Progress::Waiting) {
+                self.received += input.rest().len() as u64;
+                self.incoming.extend_from_slice(input.rest());
+                input.take(usize::MAX);
+            }
+            return progress;
+        }
+        self.received += input.rest().len() as u64;
+        self.incoming.extend_from_slice(input.rest());
+        input.take(usize::MAX);
+        let mut incoming = std::mem::take(&mut self.incoming);
+        let (used, progress) = self.take_records(shared, incoming.get_mut(self.taken..).unwrap_or_default(), at);
+        self.incoming = incoming;
+        self.taken += used;
+        if self.taken == self.incoming.len() {
+            self.incoming.clear();
+            self.taken = 0;
+        }
+        progress
+    }
+
+    /// Says how many bytes were taken, too.
+    fn take_records(&mut self, shared: &mut E::Shared, bytes: &mut [u8], at: Nanos) -> (usize, Result<Progress, Fault>) {
+        let mut used = 0;
+        loop {
+            if !self.was_told_done && self.is_done() {
+                self.was_told_done = true;
+                return (used, Ok(Progress::Done));
+            }
+            if self.ended == Ended::CloseNotify {
+                // What comes after it is not of TLS.
+                return (used + bytes.get(used..).map_or(0, <[u8]>::len), Ok(Progress::Waiting));
+            }
+            let rest = bytes.get_mut(used..).unwrap_or_default();
+            let length = match Record::parse(rest) {
+                Ok(Some((_, length))) => length,
+                Ok(None) => return (used, Ok(Progress::Waiting)),
+                Err(error) => {
+                    let is_first = !std::mem::replace(&mut self.spoke_tls, true);
+                    return (used, Err(self.endpoint.refuse(rest, error, is_first, at, &mut self.outgoing)));
+                }
+            };
+            self.spoke_tls = true;
+            used += length;
+            let record = rest.get_mut(..length).unwrap_or_default();
+            match self.endpoint.receive(shared, at, record, &mut self.outgoing) {
+                Ok(Heard::Nothing) => {}
+                Ok(Heard::Ready) => {
+                    self.reached = Some(Boundary::Ready);
+                    return (used, Ok(Progress::Boundary));
+                }
+                Ok(Heard::Data(data)) => {
+                    if let Err(fault) = self.take_data(data, at) {
+                        return (used, Err(fault));
+                    }
+                }
+                Ok(Heard::Closed) => {
+                    self.ended = Ended::CloseNotify;
+                    if let Err(fault) = self.end_response(at) {
+                        return (used, Err(fault));
+                    }
+                }
+                Err(fault) => return (used, Err(fault)),
+            }
+        }
+    }
+
+    /// The end of a phase was reached, and this is its time.
+    fn pass(&mut self, boundary: Boundary, now: Nanos) -> Result<Progress, Fault> {
+        match boundary {
+            Boundary::Passed { phase, is_last } => {
+                let took = Some(now.since(self.times.stage));
+                match phase {
+                    Phase::Proxy => self.times.proxy = took,
+                    _ => self.times.starttls = took,
+                }
+                self.times.stage = now;
+                if is_last {
+                    return self.begin_tls(now).map(|()| Progress::Waiting);
+                }
+                let Some(prologue) = &mut self.prologue else { return Ok(Progress::Waiting) };
+                let step = prologue.receive(&[], &mut self.outgoing)?;
+                self.step(step, now)
+            }
+            Boundary::Ready => {
+                self.stage = Stage::Open;
+                if self.early_was_accepted() {
+                    return Ok(Progress::Waiting);
+                }
+                self.times.ready = Some(now);
+                if self.wanted == 0 {
+                    return Ok(Progress::Waiting);
+                }
+                // Early data that was rejected begins anew, by the protocol that was chosen now.
+                self.times.first = Response::default();
+                let alpn = self.endpoint.alpn();
+                self.exchange.begin(alpn.as_ref().map(|alpn| alpn.as_bytes()))?;
+                self.ask(now).map(|()| Progress::Waiting)
+            }
+        }
+    }
+
+    fn ask(&mut self, now: Nanos) -> Result<(), Fault> {
+        let request = self.exchange.request()?;
+        self.endpoint.send(now, request, &mut self.outgoing)?;
+        self.departing = Departing::Request;
+        Ok(())
+    }
+
+    fn send(&mut self, now: Nanos, data: &[u8]) -> Result<(), Fault> {
+        if data.is_empty() { Ok(()) } else { self.endpoint.send(now, data, &mut self.outgoing) }
+    }
+
+    fn take_data(&mut self, data: &[u8], at: Nanos) -> Result<(), Fault> {
+        // A service that is not HTTP may speak first: that it does shows that it has finished.
+        if self.wanted == 0 {
+            return Ok(());
+        }
+        if self.answered >= self.wanted {
+            // All that was wanted has come: what follows is of no interest, be it broken.
+            let _ = self.exchange.receive(data);
+            return Ok(());
+        }
+        let reply = self.exchange.receive(data)?;
+        let outgoing = self.exchange.take_outgoing();
+        if !self.is_peer_closed() {
+            self.send(at, &outgoing)?;
+        }
+        self.take_reply(reply, at)
+    }
+
+    fn take_reply(&mut self, reply: Reply, at: Nanos) -> Result<(), Fault> {
+        let response = if self.answered == 0 { &mut self.times.first } else { &mut self.times.next };
+        if reply != Reply::Awaited {
+            response.first_byte = response.first_byte.or(Some(at));
+        }
+        if reply == Reply::Done {
+            response.answered = response.answered.or(Some(at));
+            if let Some(status) = self.exchange.status() {
+                self.http_status = self.http_status.or(Some(status));
+                count_status(&mut self.statuses, status);
+            }
+            self.answered += 1;
+            if self.answered < self.wanted {
+                return self.ask(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer has ended the connection: a response that ends with it is whole.
+    fn end_response(&mut self, at: Nanos) -> Result<(), Fault> {
+        if self.stage != Stage::Open || self.answered >= self.wanted {
+            return Ok(());
+        }
+        let reply = self.exchange.receive_end()?;
+        if self.answered + 1 < self.wanted {
+            return Err(Fault::new(FaultName::NoResponse));
+        }
+        self.take_reply(reply, at)
+    }
+}
+
+fn count_status(counts: &mut Vec<(u16, u64)>, status: u16) {
+    match counts.iter_mut().find(|(known, _)| *known == status) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((status, 1)),
+    }
+}
