@@ -13,6 +13,7 @@ mod fault;
 mod input;
 pub mod prologue;
 mod recorder;
+mod target;
 
 pub use attempt::{Attempt, Begin, Progress};
 pub use endpoint::{End, Endpoint, Heard};
@@ -22,3 +23,4 @@ pub use fault::{Detail, Fault, IoError};
 pub use input::Input;
 pub use prologue::{Prologue, Step};
 pub use recorder::{MessageLog, Recorder};
+pub use target::{Target, TargetError};

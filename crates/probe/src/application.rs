@@ -11,7 +11,7 @@ use reprise_trace::Failure;
 
 use crate::options::{ConnectionReuse, Options, Request};
 use crate::starttls::{Introduction, StartTls};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 /// What every connection to one target says.
 pub(crate) enum Application {

@@ -21,8 +21,8 @@ use crate::resolver;
 use crate::route::{Proxy, Route};
 use crate::sessions::{full, version_of};
 use crate::socket::Dialer;
-use crate::target::Target;
 use crate::visitor::Visitor;
+use reprise_attempt::Target;
 
 /// The target as a document tells it; its address is not known yet.
 pub(crate) fn record(target: &Target, options: &Options) -> TargetRecord {

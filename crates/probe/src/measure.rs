@@ -11,9 +11,9 @@ use crate::lane::{Lane, Plan};
 use crate::options::{ConnectionReuse, Options};
 use crate::saved::Left;
 use crate::tally::{self, Attempts};
-use crate::target::Target;
 use crate::visitor::Visitor;
 use crate::warnings;
+use reprise_attempt::Target;
 
 /// So many failures in a row mean that the target has died.
 const FAILURES_IN_A_ROW: u32 = 5;

@@ -22,7 +22,7 @@ use crate::dialogue::{Correspondent, Dialogue};
 use crate::failure;
 use crate::socket::Stream;
 use crate::starttls::{Introduction, StartTls};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 pub use proxy::{Proxy, ProxyError};
 pub use proxy_protocol::ProxyProtocol;

@@ -17,9 +17,9 @@ use crate::lane::age;
 use crate::options::Options;
 use crate::saved::Left;
 use crate::sessions::{Sessions, full, has_ticket, version_of};
-use crate::target::Target;
 use crate::visit::Visit;
 use crate::visitor::Visitor;
+use reprise_attempt::Target;
 use secrets::Secrets;
 
 /// What tracing came to: the document always, with whatever could be observed.

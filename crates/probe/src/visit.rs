@@ -156,7 +156,7 @@ mod tests {
     use crate::interrupt::Interrupt;
     use crate::options::Options;
     use crate::route::Route;
-    use crate::target::Target;
+    use reprise_attempt::Target;
 
     /// Nobody listens there.
     const REFUSES: [&str; 2] = ["127.0.0.1:1", "127.0.0.1:2"];

@@ -5,7 +5,7 @@ use reprise_trace::Failure;
 use super::Exchange;
 use crate::failure;
 use crate::options::{ConnectionReuse, Request};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 /// A response head longer than this is no response.
 const MAX_HEAD: usize = 64 * 1024;

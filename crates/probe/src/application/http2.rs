@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::Exchange;
 use crate::failure;
 use crate::options::Request;
-use crate::target::Target;
+use reprise_attempt::Target;
 
 /// As ALPN names it (RFC 9113 §3.2).
 pub(crate) const ALPN: &str = "h2";

@@ -8,7 +8,7 @@ use reprise_trace::Failure;
 
 use super::credentials::Credentials;
 use crate::dialogue::{Dialogue, Heard, Unexpected, quoted};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 const MAX_HEADERS: usize = 64;
 

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::credentials::Credentials;
 use super::{http_connect, socks5};
 use crate::dialogue::{Correspondent, Dialogue};
-use crate::target::{Target, TargetError};
+use reprise_attempt::{Target, TargetError};
 
 /// A proxy. Its `Debug` and `Display` leave out its credentials.
 #[derive(Clone, PartialEq, Eq)]

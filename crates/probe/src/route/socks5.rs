@@ -6,7 +6,7 @@ use reprise_trace::Failure;
 
 use super::credentials::Credentials;
 use crate::dialogue::{Dialogue, Heard, Unexpected};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;

@@ -7,7 +7,7 @@ use reprise_trace::Nanos;
 
 use super::format::SessionFile;
 use crate::options::{Certificates, Options, ServerName};
-use crate::target::Target;
+use reprise_attempt::Target;
 
 /// RFC 5246 §F.1.4: a day is the most that a TLS 1.2 session should be kept, whatever its ticket says.
 const TLS12_LIFETIME: Duration = Duration::from_secs(24 * 3600);
