@@ -96,11 +96,13 @@ impl Pair {
     fn new(resumption: Resumption, max_early_data: u32) -> Self {
         let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
         let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
+        let mut server = (*config.to_rustls().unwrap()).clone();
+        // Early data is answered in the server's own first flight.
+        server.send_half_rtt_data = true;
         Self {
             attempt: Attempt::new(EngineClient::default(), Echo::default()),
             sessions: Vec::new(),
-            // Answers early data with its own first flight.
-            server: Arc::new(rustls::ServerConfig { send_half_rtt_data: true, ..(*config.to_rustls().unwrap()).clone() }),
+            server: Arc::new(server),
         }
     }
 
