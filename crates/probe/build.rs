@@ -7,7 +7,9 @@ fn main() {
     let lock = Path::new(&manifest).join("../../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let text = std::fs::read_to_string(&lock).unwrap_or_default();
-    for (variable, package) in [("REPRISE_AWS_LC_RS", "aws-lc-rs"), ("REPRISE_WEBPKI", "rustls-webpki")] {
+    for (variable, package) in
+        [("REPRISE_AWS_LC_RS", "aws-lc-rs"), ("REPRISE_RING", "ring"), ("REPRISE_WEBPKI", "rustls-webpki")]
+    {
         println!("cargo::rustc-env={variable}={}", version(&text, package).unwrap_or("unknown"));
     }
 }

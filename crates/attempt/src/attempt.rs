@@ -11,14 +11,14 @@
 
 use std::net::SocketAddr;
 
-use reprise_trace::{
-    Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, NextRequest, Observation, Phase, Phases,
-};
+use reprise_trace::{Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phase, Phases};
 use reprise_wire::Record;
 
+use crate::clock::{Departing, PhaseClock};
 use crate::endpoint::{End, Endpoint, Heard};
 use crate::exchange::{Exchange, Reply};
 use crate::fault::{Detail, Fault};
+use crate::held_bytes::HeldBytes;
 use crate::input::Input;
 use crate::prologue::{Prologue, Step};
 use crate::recorder::Recorder;
@@ -31,19 +31,16 @@ pub struct Attempt<E: Endpoint, X: Exchange> {
     stage: Stage,
     /// The end of a phase that the last call reached: the next call's time is its time.
     reached: Option<Boundary>,
-    /// What was made to be sent, and not taken yet, with what its leaving means.
+    /// What was made to be sent, and not taken yet.
     outgoing: Vec<u8>,
-    departing: Departing,
     /// The ClientHello, while something else goes before it.
     hello: Vec<u8>,
     early_alpn: Option<Option<Vec<u8>>>,
-    /// What has come of a record that is not whole.
-    incoming: Vec<u8>,
-    taken: usize,
+    held: HeldBytes,
     /// Requests that are wanted, and those that were answered.
     wanted: u32,
     answered: u32,
-    times: Times,
+    clock: PhaseClock,
     round_trips: u64,
     answer_is_due: bool,
     sent: u64,
@@ -76,7 +73,7 @@ pub enum Progress {
     Waiting,
     /// A phase has ended: read the clock, and call again with what is left of the input.
     Boundary,
-    /// All that was wanted has come. What comes after may be handed in all the same.
+    /// All that was wanted has come; said once. Whoever wants what comes after, tickets or a close_notify, calls again.
     Done,
 }
 
@@ -95,39 +92,6 @@ enum Boundary {
     Ready,
 }
 
-/// What leaves next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Departing {
-    #[default]
-    Other,
-    Prologue,
-    Hello,
-    Request,
-}
-
-/// When things happened; `None` for not yet.
-#[derive(Clone, Copy, Debug, Default)]
-struct Times {
-    begun: Nanos,
-    connected: Option<Nanos>,
-    /// When the stage of the prologue that runs began.
-    stage: Nanos,
-    proxy: Option<Nanos>,
-    starttls: Option<Nanos>,
-    hello: Option<Nanos>,
-    ready: Option<Nanos>,
-    first: Response,
-    next: Response,
-}
-
-/// When one request was sent and answered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Response {
-    requested: Option<Nanos>,
-    first_byte: Option<Nanos>,
-    answered: Option<Nanos>,
-}
-
 impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// A place for connections.
     pub fn new(endpoint: E, exchange: X) -> Self {
@@ -138,14 +102,12 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             stage: Stage::Idle,
             reached: None,
             outgoing: Vec::new(),
-            departing: Departing::Other,
             hello: Vec::new(),
             early_alpn: None,
-            incoming: Vec::new(),
-            taken: 0,
+            held: HeldBytes::default(),
             wanted: 0,
             answered: 0,
-            times: Times::default(),
+            clock: PhaseClock::default(),
             round_trips: 0,
             answer_is_due: false,
             sent: 0,
@@ -166,14 +128,12 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.stage = Stage::Idle;
         self.reached = None;
         self.outgoing.clear();
-        self.departing = Departing::Other;
         self.hello.clear();
-        self.incoming.clear();
-        self.taken = 0;
+        self.held.clear();
+        self.clock.begin(now);
         self.prologue = begin.prologue;
         self.early_alpn = begin.early;
         (self.wanted, self.answered) = (begin.requests, 0);
-        self.times = Times { begun: now, ..Times::default() };
         (self.round_trips, self.answer_is_due) = (0, false);
         (self.sent, self.received) = (0, 0);
         self.http_status = None;
@@ -186,7 +146,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// The transport begins to connect.
     pub fn connecting(&mut self, now: Nanos) {
-        self.times.begun = now;
+        self.clock.connecting(now);
     }
 
     /// The transport is established, as far as its driver knows: may be called again as long as nothing was sent.
@@ -194,34 +154,28 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// # Errors
     /// If the request that is to leave with the ClientHello cannot be made.
     pub fn connected(&mut self, now: Nanos, client: impl FnOnce() -> Option<SocketAddr>) -> Result<(), Fault> {
-        self.times.connected = Some(now);
+        self.clock.connected(now);
         if self.stage != Stage::Idle {
             // The transport had not been established after all: the ClientHello leaves now.
-            self.departing = Departing::Hello;
+            self.clock.will_leave(Departing::Hello);
             return Ok(());
         }
         let Some(prologue) = &mut self.prologue else { return self.begin_tls(now) };
         let client = client().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)));
+        self.exchange.connected(client);
         self.stage = Stage::Prologue;
-        self.times.stage = now;
-        self.departing = Departing::Prologue;
         match prologue.begin(client, &mut self.outgoing) {
-            Step::Over(_) => self.begin_tls(now),
-            Step::Waiting | Step::Passed(_) => Ok(()),
+            Step::Over(_) => return self.begin_tls(now),
+            // The peer speaks first: the stage has begun already.
+            _ if self.outgoing.is_empty() => {}
+            _ => self.clock.will_leave(Departing::Prologue),
         }
+        Ok(())
     }
 
     /// What is to be written, at `now`, which must be read just before: the messages in it leave then.
     pub fn outgoing(&mut self, now: Nanos) -> &[u8] {
-        match std::mem::take(&mut self.departing) {
-            Departing::Other => {}
-            Departing::Prologue => self.times.stage = now,
-            Departing::Hello => self.times.hello = Some(now),
-            Departing::Request => {
-                let response = if self.answered == 0 { &mut self.times.first } else { &mut self.times.next };
-                response.requested = response.requested.or(Some(now));
-            }
-        }
+        self.clock.left(now);
         if !self.outgoing.is_empty() {
             self.endpoint.depart(now);
         }
@@ -279,7 +233,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         }
         if self.ended == Ended::Open {
             self.ended = Ended::Fin;
-            let in_record = self.taken < self.incoming.len();
+            let in_record = !self.held.is_empty();
             self.endpoint.receive_end(now, in_record, &mut self.outgoing)?;
         }
         self.end_response(now)
@@ -352,16 +306,6 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.endpoint.facts()
     }
 
-    /// The endpoint.
-    pub fn endpoint(&self) -> &E {
-        &self.endpoint
-    }
-
-    /// The endpoint, for what only it can do.
-    pub fn endpoint_mut(&mut self) -> &mut E {
-        &mut self.endpoint
-    }
-
     /// Of all responses, each status with its count.
     pub fn statuses(&self) -> &[(u16, u64)] {
         &self.statuses
@@ -369,26 +313,12 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// When it was begun, or began to connect.
     pub fn begun(&self) -> Nanos {
-        self.times.begun
+        self.clock.begun()
     }
 
     /// The phases that are over.
     pub fn phases(&self) -> Phases {
-        let between = |from: Option<Nanos>, to: Option<Nanos>| Some(to?.since(from?));
-        let Times { begun, connected, proxy, starttls, hello, ready, first, .. } = self.times;
-        // With early data that was accepted, data could be sent as soon as the ClientHello was.
-        let ready = if self.early_was_accepted() { first.requested } else { ready };
-        let last = if self.wanted > 0 { first.answered } else { ready };
-        Phases {
-            resolve: None,
-            connect: between(Some(begun), connected),
-            proxy,
-            starttls,
-            tls: between(hello, ready),
-            wait: between(first.requested, first.first_byte),
-            receive: between(first.first_byte, first.answered),
-            total: between(Some(begun), last),
-        }
+        self.clock.phases(self.wanted > 0, self.early_was_accepted())
     }
 
     /// Writes into an observation what the attempt knows.
@@ -401,7 +331,8 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         observation.received = Bytes(self.received);
         observation.round_trips = self.round_trips();
         observation.http_status = self.http_status;
-        observation.next_request = self.next_request();
+        observation.next_request = self.clock.next_request();
+        observation.heard_tls = self.spoke_tls;
         observation.ended = self.ended;
     }
 
@@ -416,7 +347,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             return Fault::new(FaultName::Unconfirmed);
         }
         let (class, awaited) = self.awaited();
-        let name = if self.times.connected.is_none() { FaultName::ConnectTimeout } else { FaultName::Timeout };
+        let name = if self.clock.is_connected() { FaultName::Timeout } else { FaultName::ConnectTimeout };
         Fault::new(name).at(class).with(Detail::Awaited(awaited))
     }
 
@@ -428,12 +359,6 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             (Stage::Open, _) => (FailureClass::Request, "response"),
             _ => (FailureClass::Tls, self.endpoint.awaited().unwrap_or("response")),
         }
-    }
-
-    fn next_request(&self) -> Option<NextRequest> {
-        let Response { requested, first_byte, answered } = self.times.next;
-        let (requested, first, answered) = (requested?, first_byte?, answered?);
-        Some(NextRequest { wait: first.since(requested), receive: answered.since(first) })
     }
 
     fn round_trips(&self) -> u64 {
@@ -449,18 +374,18 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     fn begin_tls(&mut self, now: Nanos) -> Result<(), Fault> {
         self.stage = Stage::Handshake;
         self.answer_is_due = false;
-        self.departing = Departing::Hello;
+        self.clock.will_leave(Departing::Hello);
         if self.outgoing.is_empty() {
             std::mem::swap(&mut self.outgoing, &mut self.hello);
         } else {
             self.outgoing.append(&mut self.hello);
         }
         if let Some(alpn) = &self.early_alpn {
-            self.times.hello = Some(now);
+            self.clock.handshake_begins(now);
             self.exchange.begin(alpn.as_deref())?;
             let request = self.exchange.request()?;
             self.endpoint.send_early(now, request, &mut self.outgoing)?;
-            self.departing = Departing::Request;
+            self.clock.will_leave(Departing::FirstRequest);
         }
         Ok(())
     }
@@ -487,30 +412,20 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// Takes whole records until the end of a phase.
     fn receive_records(&mut self, shared: &mut E::Shared, input: &mut Input<'_>) -> Result<Progress, Fault> {
         let at = input.at();
-        if self.taken == self.incoming.len() {
-            self.incoming.clear();
-            self.taken = 0;
+        if self.held.is_empty() {
             let (used, progress) = self.take_records(shared, input.rest(), at);
             input.take(used);
             self.received += used as u64;
-            if progress.as_ref().is_ok_and(|progress| *progress == Progress::Waiting) {
-                self.received += input.rest().len() as u64;
-                self.incoming.extend_from_slice(input.rest());
-                input.take(usize::MAX);
+            if progress == Ok(Progress::Waiting) {
+                self.received += self.held.hold(input);
             }
             return progress;
         }
-        self.received += input.rest().len() as u64;
-        self.incoming.extend_from_slice(input.rest());
-        input.take(usize::MAX);
-        let mut incoming = std::mem::take(&mut self.incoming);
-        let (used, progress) = self.take_records(shared, incoming.get_mut(self.taken..).unwrap_or_default(), at);
-        self.incoming = incoming;
-        self.taken += used;
-        if self.taken == self.incoming.len() {
-            self.incoming.clear();
-            self.taken = 0;
-        }
+        self.received += self.held.hold(input);
+        let mut held = std::mem::take(&mut self.held);
+        let (used, progress) = self.take_records(shared, held.rest(), at);
+        held.take(used);
+        self.held = held;
         progress
     }
 
@@ -531,7 +446,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
                 Ok(Some((_, length))) => length,
                 Ok(None) => return (used, Ok(Progress::Waiting)),
                 Err(error) => {
-                    let is_first = !std::mem::replace(&mut self.spoke_tls, true);
+                    let is_first = !self.spoke_tls;
                     return (used, Err(self.endpoint.refuse(rest, error, is_first, at, &mut self.outgoing)));
                 }
             };
@@ -564,12 +479,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     fn pass(&mut self, boundary: Boundary, now: Nanos) -> Result<Progress, Fault> {
         match boundary {
             Boundary::Passed { phase, is_last } => {
-                let took = Some(now.since(self.times.stage));
-                match phase {
-                    Phase::Proxy => self.times.proxy = took,
-                    _ => self.times.starttls = took,
-                }
-                self.times.stage = now;
+                self.clock.passed(phase, now);
                 if is_last {
                     return self.begin_tls(now).map(|()| Progress::Waiting);
                 }
@@ -582,12 +492,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
                 if self.early_was_accepted() {
                     return Ok(Progress::Waiting);
                 }
-                self.times.ready = Some(now);
+                self.clock.ready(now);
                 if self.wanted == 0 {
                     return Ok(Progress::Waiting);
                 }
                 // Early data that was rejected begins anew, by the protocol that was chosen now.
-                self.times.first = Response::default();
                 let alpn = self.endpoint.alpn();
                 self.exchange.begin(alpn.as_ref().map(|alpn| alpn.as_bytes()))?;
                 self.ask(now).map(|()| Progress::Waiting)
@@ -598,7 +507,8 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     fn ask(&mut self, now: Nanos) -> Result<(), Fault> {
         let request = self.exchange.request()?;
         self.endpoint.send(now, request, &mut self.outgoing)?;
-        self.departing = Departing::Request;
+        let is_first = self.answered == 0;
+        self.clock.will_leave(if is_first { Departing::FirstRequest } else { Departing::NextRequest });
         Ok(())
     }
 
@@ -625,12 +535,10 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     }
 
     fn take_reply(&mut self, reply: Reply, at: Nanos) -> Result<(), Fault> {
-        let response = if self.answered == 0 { &mut self.times.first } else { &mut self.times.next };
         if reply != Reply::Awaited {
-            response.first_byte = response.first_byte.or(Some(at));
+            self.clock.answered(self.answered == 0, reply == Reply::Done, at);
         }
         if reply == Reply::Done {
-            response.answered = response.answered.or(Some(at));
             if let Some(status) = self.exchange.status() {
                 self.http_status = self.http_status.or(Some(status));
                 count_status(&mut self.statuses, status);

@@ -47,12 +47,25 @@ pub enum Detail {
         /// What the resolver says; `None` where it did not answer in time.
         reason: Option<String>,
     },
-    /// What was said in the clear.
+    /// What was said in the clear, or by a service that began there.
     ClearText(ClearTextFault),
     /// The server's own words, or what its library says of them.
     Said(Vec<u8>),
     /// What cannot be used.
     Unusable(String),
+    /// What HTTP/2 has no place for.
+    Unfit(RequestPart),
+}
+
+/// A part of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestPart {
+    /// Its method.
+    Method,
+    /// The URL that it is for.
+    HostOrPath,
+    /// The header field of this name.
+    Field(String),
 }
 
 /// An error of the system.
@@ -103,6 +116,18 @@ impl Fault {
         Self::new(name).at(class).with(Detail::Transport { awaited, error: error.into() })
     }
 
+    /// No address could be connected to: each with its error, the one that the system prefers first.
+    pub fn of_connecting(errors: Vec<(SocketAddr, io::Error)>) -> Self {
+        let name = match errors.first().map(|(_, error)| error.kind()) {
+            Some(io::ErrorKind::ConnectionRefused) => FaultName::ConnectionRefused,
+            Some(io::ErrorKind::TimedOut) => FaultName::ConnectTimeout,
+            Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => FaultName::Unreachable,
+            _ => FaultName::ConnectFailed,
+        };
+        let errors = errors.iter().map(|(address, error)| (*address, error.into()));
+        Self::new(name).with(Detail::Connect(errors.collect()))
+    }
+
     /// An error of the engine. `answers_hello`: nothing was chosen yet.
     pub fn of_engine(error: Error, answers_hello: bool) -> Self {
         Self::new(name_of(&error)).with(Detail::Tls { error, answers_hello })
@@ -114,6 +139,12 @@ impl Fault {
             Some(Detail::Tls { error, .. }) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<ClearTextFault> for Fault {
+    fn from(fault: ClearTextFault) -> Self {
+        Self::new(fault.name()).with(Detail::ClearText(fault))
     }
 }
 

@@ -6,10 +6,12 @@
 //! an event loop, in memory against another endpoint, and in virtual time.
 
 mod attempt;
+mod clock;
 mod endpoint;
 mod engine_client;
 pub mod exchange;
 mod fault;
+mod held_bytes;
 mod input;
 pub mod prologue;
 mod recorder;
@@ -19,8 +21,10 @@ pub use attempt::{Attempt, Begin, Progress};
 pub use endpoint::{End, Endpoint, Heard};
 pub use engine_client::{EngineClient, EnginePlan};
 pub use exchange::{Exchange, Reply};
-pub use fault::{Detail, Fault, IoError};
+pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;
-pub use prologue::{Prologue, Step};
+pub use prologue::{
+    ClearTextFault, Message, Peer, Problem, Prologue, Proxy, ProxyError, ProxyProtocol, Remedy, Route, StartTls, Step,
+};
 pub use recorder::{MessageLog, Recorder};
 pub use target::{Target, TargetError};

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use aws_lc_rs::rand;
 use reprise_attempt::{Attempt, Begin, EngineClient, EnginePlan, Exchange, Fault, MessageLog, Reply};
-use reprise_engine::{
-    CertificatePolicy, Config, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Strictness,
-    Tls13Extensions, generate_key_share, suite::SUITES,
-};
+use reprise_engine::{CertificatePolicy, Config, Entropy, Error, KeyShare, KeyShares, Offer, Session, generate_key_share};
 use reprise_lab::{Authority, EmbeddedConfig, KeyKind, Link, Resumption, RustlsServer, ServerSpec};
 use reprise_trace::{EarlyData, Kind, Nanos, Phases, Version};
 use reprise_wire::NamedGroup;
@@ -66,23 +63,9 @@ impl Entropy for Fresh {
 }
 
 fn config(version: Version) -> Arc<Config> {
-    Arc::new(Config {
-        versions: vec![version],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("localhost").unwrap(),
-        sni: Some("localhost".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::AcceptAnyChain,
-        identity: None,
-        key_shares: Arc::new(Fresh),
-        entropy: Arc::new(Fresh),
-        key_log: None,
-        survey: false,
-        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
-        strictness: Strictness::default(),
-    })
+    let server_name = ServerName::try_from("localhost").unwrap();
+    let defaults = Config::new(server_name, CertificatePolicy::AcceptAnyChain, Arc::new(Fresh), Arc::new(Fresh));
+    Arc::new(Config { versions: vec![version], ..defaults })
 }
 
 /// A client and a server that keeps its sessions from one connection to the next.

@@ -15,6 +15,7 @@ mod resumption_flags;
 mod route_flags;
 mod saved_result;
 mod session_files;
+mod values;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! Where a result comes from: this program, and the command line as it may be published, without its secrets.
 
 use clap::CommandFactory;
+use reprise_probe::{ENGINE_LIBRARIES, Library};
 use reprise_trace::document::Provenance;
 
 use crate::args::Cli;
@@ -11,8 +12,13 @@ const HIDDEN: &str = "<hidden>";
 
 /// The provenance of what this process measures.
 pub(crate) fn provenance() -> Provenance {
+    provenance_by(ENGINE_LIBRARIES)
+}
+
+/// The same, where these libraries do the work.
+pub(crate) fn provenance_by(libraries: impl IntoIterator<Item = Library>) -> Provenance {
     let command = redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
-    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), command)
+    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), command, libraries)
 }
 
 fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {

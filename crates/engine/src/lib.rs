@@ -61,5 +61,5 @@ pub use offer::{ExternalPsk, Offer, Start};
 pub use ready::Ready;
 pub use rsa_premaster::encrypt_premaster;
 pub use secret::Secret;
-pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket};
+pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket, is_expired};
 pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, SIGNATURE_SCHEMES, WebPkiVerifier, public_key_of};

@@ -8,9 +8,23 @@ use reprise_trace::document::Provenance;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+/// A library that does the work, with its version.
+pub type Library = (&'static str, &'static str);
+
+/// The libraries of the measuring engine.
+pub const ENGINE_LIBRARIES: [Library; 2] =
+    [("aws-lc-rs", env!("REPRISE_AWS_LC_RS")), ("rustls-webpki", env!("REPRISE_WEBPKI"))];
+
+/// The library of the lean client's primitives.
+pub const RING: Library = ("ring", env!("REPRISE_RING"));
+
 /// Describes this program on this machine, now. `command` is the command line with its secrets removed.
-pub fn provenance(version: &str, commit: Option<&str>, command: Vec<String>) -> Provenance {
-    let libraries = [("aws-lc-rs", env!("REPRISE_AWS_LC_RS")), ("rustls-webpki", env!("REPRISE_WEBPKI"))];
+pub fn provenance(
+    version: &str,
+    commit: Option<&str>,
+    command: Vec<String>,
+    libraries: impl IntoIterator<Item = Library>,
+) -> Provenance {
     Provenance {
         version: version.to_owned(),
         commit: commit.map(str::to_owned),
@@ -20,8 +34,8 @@ pub fn provenance(version: &str, commit: Option<&str>, command: Vec<String>) -> 
         cpu: cpu(),
         kernel: kernel(),
         libraries: libraries
-            .map(|(name, version)| (name.to_owned(), version.to_owned()))
             .into_iter()
+            .map(|(name, version)| (name.to_owned(), version.to_owned()))
             .collect::<BTreeMap<_, _>>(),
     }
 }

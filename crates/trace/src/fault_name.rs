@@ -92,7 +92,7 @@ fault_names! {
     /// More bytes came before TLS than were due (CVE-2011-0411).
     StarttlsInjected = "starttls_injected" in Starttls,
     /// The name cannot be one of a certificate.
-    BadServerName = "bad_server_name" in Tls,
+    BadServerName = "bad_server_name" in Request,
     /// The first bytes are no TLS record.
     NotTls = "not_tls" in Tls,
     /// A message cannot be parsed.

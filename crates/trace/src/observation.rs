@@ -36,11 +36,35 @@ pub struct Observation {
     pub http_status: Option<u16>,
     /// The same request once more on the same connection, where it was kept alive.
     pub next_request: Option<NextRequest>,
+    /// Whether the server has sent a record of TLS.
+    pub heard_tls: bool,
     /// How the server ended it.
     pub ended: Ended,
 }
 
 impl Observation {
+    /// One that was begun just now, of which nothing was seen yet.
+    pub fn begun(index: u32, start: Nanos, purpose: Purpose, asked: Asked) -> Self {
+        Self {
+            index,
+            start,
+            purpose,
+            asked,
+            offered: None,
+            client: None,
+            server: None,
+            outcome: Err(FaultName::Interrupted),
+            phases: Phases::default(),
+            sent: Bytes(0),
+            received: Bytes(0),
+            round_trips: 0,
+            http_status: None,
+            next_request: None,
+            heard_tls: false,
+            ended: Ended::Open,
+        }
+    }
+
     /// What was negotiated, where the connection completed.
     pub fn facts(&self) -> Option<&Facts> {
         self.outcome.as_ref().ok()
@@ -69,6 +93,11 @@ impl Observation {
     /// The client's port.
     pub fn local_port(&self) -> Option<u16> {
         self.client.map(|client| client.port())
+    }
+
+    /// How many connections were begun since the one that issued the session, this one included; `None` where none did.
+    pub fn distance(&self) -> Option<u32> {
+        self.index.checked_sub(self.offered?.origin?.index)
     }
 
     /// The most bytes of early data that a ticket of this connection allows the next one.
@@ -108,13 +137,6 @@ pub struct Origin {
     pub index: u32,
     /// Whether that one was resumed itself.
     pub was_resumed: bool,
-}
-
-impl Observation {
-    /// How many connections were begun since the one that issued the session, this one included; `None` where none did.
-    pub fn distance(&self) -> Option<u32> {
-        self.index.checked_sub(self.offered?.origin?.index)
-    }
 }
 
 /// How the server ended a connection.

@@ -1,10 +1,30 @@
 //! What is said once the handshake is done: a request by the HTTP version that ALPN chose, the question of a protocol that
 //! began in the clear, or nothing.
 
+mod application;
+mod http;
+mod http1;
+mod http2;
+mod question;
+mod silent;
+
+use std::net::SocketAddr;
+
+pub use application::{Application, HttpApplication, Negotiated};
+pub use http::{ConnectionReuse, Request};
+pub use http1::{Http1, MAX_HEAD, MAX_HEADERS};
+pub use http2::{ALPN as HTTP2_ALPN, Http2};
+pub use question::Question;
+pub use silent::Silent;
+
 use crate::fault::Fault;
 
 /// Requests and their responses over one connection after the other, without any input or output.
 pub trait Exchange {
+    /// The transport is established, from this address of the client's: told where a prologue comes before TLS, since the
+    /// protocols that begin in the clear have the client introduce itself.
+    fn connected(&mut self, _client: SocketAddr) {}
+
     /// Begins on a new connection, on which ALPN chose this protocol. Early data begins it with the protocol of the connection
     /// that gave the ticket; where it was rejected, it is begun anew.
     ///

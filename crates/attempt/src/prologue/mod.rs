@@ -1,13 +1,29 @@
 //! What lies between the transport and the first byte of TLS: a proxy, a PROXY header, STARTTLS.
 
+mod conversation;
+mod dialogue;
+mod fault;
+mod proxy;
+mod proxy_protocol;
+mod route;
+mod starttls;
+
 use std::net::SocketAddr;
 
 use reprise_trace::{FailureClass, Phase};
 
 use crate::fault::Fault;
 
+pub(crate) use dialogue::Unexpected;
+pub use fault::{ClearTextFault, Message, Peer, Problem, Remedy};
+pub use proxy::{Proxy, ProxyError};
+pub use proxy_protocol::ProxyProtocol;
+pub use route::Route;
+pub use starttls::StartTls;
+pub(crate) use starttls::{Introduction, Service};
+
 /// A conversation in the clear before TLS begins, without any input or output. One value for each connection.
-pub trait Prologue {
+pub trait Prologue: Send {
     /// The transport is established, from this address of the client's. What is said first is appended to `out`.
     fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> Step;
 
@@ -37,7 +53,3 @@ pub enum Step {
     /// The ClientHello is due; the stage that was over last, if it is one that is timed.
     Over(Option<Phase>),
 }
-
-/// What went wrong in the clear.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClearTextFault {}

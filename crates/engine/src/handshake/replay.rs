@@ -15,7 +15,7 @@ use crate::transcript::Transcript;
 use crate::vector_file::Trace;
 use crate::{
     CertificateError, CertificatePolicy, ChainVerifier, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error,
-    KeyShare, KeyShares, Offer, Receipt, Secret, Session, Signer, Tls13Extensions, Tls13Ticket,
+    KeyShare, KeyShares, Offer, Receipt, Secret, Session, Signer, Tls13Ticket,
 };
 
 const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -222,23 +222,9 @@ fn core(config: Config) -> Core {
 }
 
 fn config(shares: Vec<Box<dyn KeyShare>>) -> Config {
-    Config {
-        versions: vec![Version::Tls13],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("server").unwrap(),
-        sni: Some("server".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::AcceptAnyChain,
-        identity: None,
-        key_shares: Arc::new(Shares(Mutex::new(shares))),
-        entropy: Arc::new(NoEntropy),
-        key_log: None,
-        survey: false,
-        signature_schemes: crate::SIGNATURE_SCHEMES.to_vec(),
-        strictness: crate::Strictness::default(),
-    }
+    let (shares, name) = (Arc::new(Shares(Mutex::new(shares))), ServerName::try_from("server").unwrap());
+    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, shares, Arc::new(NoEntropy));
+    Config { versions: vec![Version::Tls13], ..config }
 }
 
 fn share(trace: &Trace, group: &str) -> Box<dyn KeyShare> {

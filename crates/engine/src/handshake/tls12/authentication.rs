@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::handshake::checks::{check_group, choose_scheme, expect};
+use crate::joiner::Message;
 use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
 use crate::verify::{CertificateError, KeyKind, LeafKey};
@@ -91,7 +92,7 @@ pub(crate) struct ExpectRequestOrDone {
 }
 
 impl ExpectRequestOrDone {
-    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
             let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
             core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
@@ -104,7 +105,7 @@ impl ExpectRequestOrDone {
         }
         let body = expect(message, HandshakeType::SERVER_HELLO_DONE)?;
         ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
-        core.take_turn()?;
+        message.ends_record()?;
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)
     }

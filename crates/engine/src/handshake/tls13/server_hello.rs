@@ -2,7 +2,7 @@
 
 use reprise_trace::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
-use reprise_wire::{ExtensionType, Extensions, Handshake, ServerHello};
+use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
 use super::{ExpectEncryptedExtensions, HandshakeKeys};
 use crate::core::Core;
@@ -10,6 +10,7 @@ use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::{Place, check_group, only_permitted, read};
 use crate::handshake::server_hello::{ExpectServerHello, chosen_suite};
 use crate::handshake::{Handshaking, State};
+use crate::joiner::Message;
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::SharedSecret;
 use crate::protection::{Opener, Sealer};
@@ -21,7 +22,7 @@ const NO_KEY_SHARE: Misbehaviour =
 pub(crate) fn accept(
     mut state: ExpectServerHello,
     core: &mut Core,
-    message: &Handshake<'_>,
+    message: &Message<'_>,
     hello: &ServerHello<'_>,
 ) -> Result<State, Error> {
     let suite = chosen_suite(core, hello, Version::Tls13)?;
@@ -50,6 +51,7 @@ pub(crate) fn accept(
     };
     let mut transcript = ExpectServerHello::transcript(retried, core, suite);
     transcript.add(message.raw);
+    message.ends_record()?;
     let keys = handshake_keys(core, suite, early, shared, transcript.current().as_ref(), &client_random)?;
     let handshaking = Handshaking { suite, transcript, client_random };
     Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
