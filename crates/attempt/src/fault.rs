@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use reprise_engine::{CertificateError, Error, Misbehaviour};
 use reprise_trace::{FailureClass, FaultName};
 
-use crate::prologue::ClearTextFault;
+use crate::prologue::fault::ClearTextFault;
 
 /// Why a connection did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]

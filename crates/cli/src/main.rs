@@ -19,7 +19,7 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use reprise_probe::Interrupt;
 
 use crate::args::{Cli, Command};
@@ -27,6 +27,7 @@ use crate::ending::Ending;
 use crate::notice::notice;
 
 fn main() -> ExitCode {
+    provenance::learn_flags(&Cli::command());
     let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
         Ok(cli) => cli,
         Err(usage) => return ending::of_usage(usage),

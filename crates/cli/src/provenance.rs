@@ -1,10 +1,10 @@
 //! Where a result comes from: this program, and the command line as it may be published, without its secrets.
 
-use clap::CommandFactory;
+use std::sync::OnceLock;
+
+use clap::Command;
 use reprise_probe::{ENGINE_LIBRARIES, Library};
 use reprise_trace::document::Provenance;
-
-use crate::args::Cli;
 
 /// The flags whose value may be a secret. A header can carry a password or a token.
 const SECRET: &[&str] = &["-H", "--header", "--psk-key", "--passphrase"];
@@ -22,10 +22,10 @@ pub(crate) fn provenance_by(libraries: impl IntoIterator<Item = Library>) -> Pro
 }
 
 fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let switches = switches();
+    let switches = SWITCHES.get().map(Vec::as_slice).unwrap_or_default();
     let mut hide_next = false;
     let hide = |argument: String| {
-        let (before, last) = last_of_cluster(&argument, &switches);
+        let (before, last) = last_of_cluster(&argument, switches);
         if std::mem::replace(&mut hide_next, SECRET.contains(&last.as_str())) {
             return HIDDEN.to_owned();
         }
@@ -69,10 +69,13 @@ fn last_of_cluster(argument: &str, switches: &[char]) -> (String, String) {
 }
 
 /// The letters of all flags that take no value.
-fn switches() -> Vec<char> {
-    let cli = Cli::command();
-    let all = cli.get_subcommands().flat_map(clap::Command::get_arguments);
-    all.filter(|flag| !flag.get_action().takes_values()).filter_map(clap::Arg::get_short).collect()
+static SWITCHES: OnceLock<Vec<char>> = OnceLock::new();
+
+/// Told once, at the start: which flags there are. What stands behind one that takes no value is another's.
+pub(crate) fn learn_flags(command: &Command) {
+    let all = command.get_subcommands().flat_map(Command::get_arguments);
+    let switches = all.filter(|flag| !flag.get_action().takes_values()).filter_map(clap::Arg::get_short);
+    SWITCHES.get_or_init(|| switches.collect());
 }
 
 /// A query string may carry a token.
@@ -93,13 +96,21 @@ fn without_credentials(argument: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::args::Cli;
+
+    fn shown(given: &[&str]) -> Vec<String> {
+        learn_flags(&Cli::command());
+        redacted(given.iter().map(|&argument| argument.to_owned()))
+    }
 
     #[test]
     fn headers_and_queries_are_hidden() {
         let given =
             ["reprise", "-H", "Authorization: x", "--header=Cookie: y", "-HToken: z", "example.org/a?token=t", "-n", "3"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        let shown = shown(&given);
         assert_eq!(
             shown,
             ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]
@@ -109,7 +120,7 @@ mod tests {
     #[test]
     fn a_header_behind_another_flags_letter_is_hidden() {
         let given = ["reprise", "-kH", "Authorization: x", "-kHCookie: y", "-kkH=Token: z", "-k", "-E", "H"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        let shown = shown(&given);
         assert_eq!(shown, ["reprise", "-kH", HIDDEN, "-kH=<hidden>", "-kkH=<hidden>", "-k", "-E", "H"]);
     }
 
@@ -117,7 +128,7 @@ mod tests {
     fn a_proxys_password_is_hidden_however_it_is_given() {
         let given =
             ["--proxy", "http://u:p@ss@proxy:1", "--proxy=socks5://u:p@proxy", "-xhttp://u:p?q@proxy", "-x", "http://proxy"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
+        let shown = shown(&given);
         assert_eq!(
             shown,
             [

@@ -2,7 +2,7 @@
 
 mod conversation;
 mod dialogue;
-mod fault;
+pub(crate) mod fault;
 mod proxy;
 mod proxy_protocol;
 mod route;
