@@ -2,11 +2,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use reprise_explain::{MergeError, merge};
+use reprise_explain::{MergeError, load_warning, merge};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{End, Options, Silent, run};
 use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, Provenance, Target};
-use reprise_trace::{Kind, Phase};
+use reprise_trace::{FaultName, Kind, LoadNotice, Phase, RefusalCause};
 
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
@@ -138,4 +138,30 @@ fn what_does_not_belong_together_is_not_merged() {
     let mut broken = documents[1].clone();
     broken.histograms[0].hdr_v2.truncate(20);
     assert_eq!(merge(&[documents[0].clone(), broken]).unwrap_err(), MergeError::Histogram { kind: Kind::Full });
+}
+
+#[test]
+fn each_warning_gives_its_figures_and_what_to_do() {
+    let mut document = documents(&[3]).remove(0);
+    document.warmup_errors.insert("closed_early".to_owned(), 4);
+    document.http_status = [(200, 12), (429, 6)].into();
+    document.wanted_group = Some("secp384r1".to_owned());
+    document.wanted_groups.insert("one.example".to_owned(), "secp384r1".to_owned());
+    let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
+    let cases = [
+        (retries.clone(), "2 × hello_retry_request: the server wants secp384r1 first"),
+        (LoadNotice::WarmupFailures, "4 of 4 connections of the warm-up failed (4 × closed_early)"),
+        (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),
+        (LoadNotice::Crowded { waited: 0.5 }, "processors were waited for 50 % of the time"),
+        (LoadNotice::UnevenSeconds { least: 1, most: 9 }, "the seconds differ much, from 1 to 9"),
+        (LoadNotice::SessionsRefused(Some(RefusalCause::TicketsReused)), "leave out --reuse-tickets"),
+        (LoadNotice::SessionsRefused(Some(RefusalCause::ConnectionsReset)), "--close notify"),
+    ];
+    for (notice, says) in cases {
+        let said = load_warning(&notice, &document);
+        assert!(said.contains(says), "{notice:?}: {said}");
+    }
+    document.wanted_groups.insert("other.example".to_owned(), "secp256r1".to_owned());
+    let said = load_warning(&retries, &document);
+    assert!(said.contains("secp384r1 for 'one.example', secp256r1 for 'other.example'"), "{said}");
 }

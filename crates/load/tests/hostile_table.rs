@@ -133,7 +133,10 @@ fn engine_error(case: &Case) -> FaultName {
                 asked = true;
                 client.send(NOW, REQUEST)
             }
-            Act::Hear => Ok(play.wait_no_longer()),
+            Act::Hear => {
+                play.wait_no_longer();
+                Ok(())
+            }
             Act::End(_) => break client.receive_end(NOW).err(),
         };
         drop(client.take_application_data());
