@@ -276,9 +276,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.stage == Stage::Open && self.answered >= self.wanted && self.endpoint.is_confirmed()
     }
 
-    /// Whether application data may be sent.
-    pub fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+    /// Whether it still speaks in the clear.
+    pub fn is_before_tls(&self) -> bool {
+        self.stage == Stage::Prologue
     }
 
     /// Whether every request was answered, or none was to be sent; the server may have to show yet that it has finished.

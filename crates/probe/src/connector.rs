@@ -339,7 +339,7 @@ impl Driver<'_> {
             }
             match self.attempt.receive(self.sessions, &mut input, now) {
                 Ok(Progress::Boundary) => {
-                    if !self.attempt.is_open() {
+                    if self.attempt.is_before_tls() {
                         // What ends one protocol in the clear leaves before the next begins.
                         self.abandon_outgoing();
                     }
