@@ -3,12 +3,10 @@
 
 use std::sync::Arc;
 
-use aws_lc_rs::rand;
 use reprise_attempt::{Attempt, Begin, EngineClient, EnginePlan, Exchange, Fault, MessageLog, Reply};
-use reprise_engine::{CertificatePolicy, Config, Entropy, Error, KeyShare, KeyShares, Offer, Session, generate_key_share};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Offer, Session, SystemEntropy};
 use reprise_lab::{Authority, EmbeddedConfig, KeyKind, Link, Resumption, RustlsServer, ServerSpec};
 use reprise_trace::{EarlyData, Kind, Nanos, Phases, Version};
-use reprise_wire::NamedGroup;
 use rustls_pki_types::{ServerName, UnixTime};
 
 const ROUND_TRIP: Nanos = Nanos(50_000_000);
@@ -44,27 +42,10 @@ impl Exchange for Echo {
     }
 }
 
-struct Fresh;
-
-impl KeyShares for Fresh {
-    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        generate_key_share(group)
-    }
-}
-
-impl Entropy for Fresh {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        rand::fill(bytes).map_err(|_| Error::Crypto("randomness"))
-    }
-
-    fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        reprise_engine::encrypt_premaster(public_key, premaster)
-    }
-}
-
 fn config(version: Version) -> Arc<Config> {
     let server_name = ServerName::try_from("localhost").unwrap();
-    let defaults = Config::new(server_name, CertificatePolicy::AcceptAnyChain, Arc::new(Fresh), Arc::new(Fresh));
+    let defaults =
+        Config::new(server_name, CertificatePolicy::AcceptAnyChain, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
     Arc::new(Config { versions: vec![version], ..defaults })
 }
 

@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use aws_lc_rs::rand;
 use reprise_attempt::{End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
-use reprise_engine::{
-    CertificatePolicy, ClientIdentity, Config, Entropy, Error, KeyShare, KeyShares, Offer, Session, generate_key_share,
-};
+use reprise_engine::{CertificatePolicy, ClientIdentity, Config, FreshKeyShares, KeyShares, Offer, Session, SystemEntropy};
 use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol};
-use reprise_wire::NamedGroup;
 use rustls_pki_types::{ServerName, UnixTime};
 
 use crate::client::LoadClient;
@@ -204,26 +200,5 @@ impl EngineSessions {
         };
         self.id.retain(|session| !is_it(session));
         self.ticket.retain(|session| !is_it(session));
-    }
-}
-
-/// A key pair for each connection.
-struct FreshKeyShares;
-
-impl KeyShares for FreshKeyShares {
-    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        generate_key_share(group)
-    }
-}
-
-struct SystemEntropy;
-
-impl Entropy for SystemEntropy {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        rand::fill(bytes).map_err(|_| Error::Crypto("the system's random generator"))
-    }
-
-    fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        reprise_engine::encrypt_premaster(public_key, premaster)
     }
 }

@@ -2,16 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use reprise_attempt::exchange::{Application, ConnectionReuse, Negotiated};
 use reprise_attempt::prologue::Route;
 use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Input, MessageLog, Progress, Target};
-use reprise_engine::{Config, Offer, Session};
-use reprise_trace::{
-    Asked, FailureClass, FaultName, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording, Version,
-};
+use reprise_engine::{Offer, Session};
+use reprise_trace::{FailureClass, FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
 use crate::addresses::{self, Addresses, Place};
@@ -21,7 +18,8 @@ use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
 use crate::socket::{Record, Stream};
-use crate::stock::{HeldSession, age, key_name};
+use crate::stock::HeldSession;
+use crate::trial::{Trial, Tried};
 
 /// After the response, how long a server that said it would close is waited for.
 const CLOSE_WAIT: Duration = Duration::from_millis(500);
@@ -45,36 +43,6 @@ pub struct Connector {
     keeps_messages: bool,
     begun: u32,
     buffer: Vec<u8>,
-}
-
-/// What one connection is to be.
-pub struct Trial {
-    /// What may be negotiated.
-    pub config: Arc<Config>,
-    /// What is asked for.
-    pub asked: Asked,
-    /// What it is made for.
-    pub purpose: Purpose,
-    /// What it offers to begin from.
-    pub offer: Offer,
-    /// The connection that the session came from; `None` where none of this connector's did.
-    pub origin: Option<Origin>,
-}
-
-/// What came of one connection.
-pub struct Tried {
-    /// Everything that was seen.
-    pub observation: Observation,
-    /// Why it did not complete, where it did not.
-    pub fault: Option<Fault>,
-    /// What the server gave for the next one.
-    pub sessions: Vec<HeldSession>,
-    /// Every message, where they are kept.
-    pub messages: MessageLog,
-    /// Every byte, where they are kept and TCP was established.
-    pub recording: Option<Recording>,
-    /// Whether it was too long to be kept to its end.
-    pub recording_is_cut: bool,
 }
 
 type Connection = Attempt<EngineClient, Negotiated>;
@@ -152,7 +120,7 @@ impl Connector {
         let start = self.clock.now();
         let mut tried = Tried {
             observation: Observation {
-                offered: offered(&trial, start),
+                offered: trial.offered(start),
                 ..Observation::begun(index, start, trial.purpose, trial.asked)
             },
             fault: None,
@@ -393,17 +361,6 @@ impl Driver<'_> {
     fn now(&self) -> Nanos {
         self.connector.clock.now()
     }
-}
-
-fn offered(trial: &Trial, now: Nanos) -> Option<Offered> {
-    let kind = match &trial.offer {
-        Offer::Full { .. } => return None,
-        Offer::SessionId(_) => Kind::Id,
-        Offer::SessionTicket(_) | Offer::Ticket(_) => Kind::Ticket,
-        Offer::Early(_) => Kind::Early,
-        Offer::External(_) => Kind::Psk,
-    };
-    Some(Offered { kind, age: age(&trial.offer, now), origin: trial.origin, key_name: key_name(&trial.offer) })
 }
 
 fn date() -> UnixTime {

@@ -2,12 +2,13 @@
 
 use reprise_trace::{Asked, FailureClass, Kind, Purpose};
 
-use crate::connector::{Connector, Trial};
+use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::measure::Measurement;
 use crate::offers::VersionPlan;
 use crate::series::Offering;
 use crate::stock::{HeldSession, Stock, full, has_ticket};
+use crate::trial::Trial;
 
 impl Measurement {
     /// What the target offers under each version. Stops at once where it cannot be reached at all.

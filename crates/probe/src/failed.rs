@@ -4,7 +4,7 @@ use reprise_attempt::Fault;
 use reprise_trace::{FaultName, Observation};
 use reprise_wire::NamedGroup;
 
-use crate::connector::Tried;
+use crate::trial::Tried;
 
 /// Why something was not measured, and the connection that showed it.
 #[derive(Clone, Debug, PartialEq)]

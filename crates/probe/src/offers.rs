@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use reprise_attempt::{Detail, Fault, Target};
 use reprise_engine::suite::{self, SUITES};
-use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, Session, WebPkiVerifier};
+use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, FreshKeyShares, Session, SystemEntropy, WebPkiVerifier};
 use reprise_trace::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
 use crate::options::{Alpn, Certificates, Options, ServerName};
-use crate::random::{FreshKeyShares, SystemEntropy};
 use crate::stock::version_of;
 
 /// What may be negotiated with the target.

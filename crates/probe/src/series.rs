@@ -5,9 +5,10 @@ use std::sync::Arc;
 use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_trace::{Asked, Kind, Observation, Purpose, Version};
 
-use crate::connector::{Connector, Trial, Tried};
+use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::stock::{HeldSession, Stock, full};
+use crate::trial::{Trial, Tried};
 
 /// The connections of one version and kind, in the order in which they were made; those of one place were made in turns.
 pub struct Series {

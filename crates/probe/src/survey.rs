@@ -6,9 +6,10 @@ use reprise_engine::Config;
 use reprise_trace::{Asked, FaultName, Kind, Purpose, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 
-use crate::connector::{Connector, Trial, Tried};
+use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::stock::full;
+use crate::trial::{Trial, Tried};
 
 /// The alerts of a server that finds nothing in common.
 const NOTHING_IN_COMMON: [AlertDescription; 3] =

@@ -11,7 +11,7 @@ use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_trace::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::connector::{Connector, Trial, Tried};
+use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
 use crate::offers::{Offers, VersionPlan};
@@ -19,6 +19,7 @@ use crate::options::Options;
 use crate::saved::Unused;
 use crate::stock::{HeldSession, Sourced, Stock, full, has_ticket, version_of};
 use crate::survey;
+use crate::trial::{Trial, Tried};
 use secrets::Secrets;
 
 /// What tracing came to: whatever could be seen, and why the rest could not.

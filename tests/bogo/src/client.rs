@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use reprise_engine::{
-    CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Error, GROUPS, Offer, SIGNATURE_SCHEMES, Session, Signer,
-    Strictness, Tls13Ticket,
+    CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Error, FreshKeyShares, GROUPS, Offer, SIGNATURE_SCHEMES,
+    Session, Signer, Strictness, SystemEntropy, Tls13Ticket,
 };
-use reprise_probe::{FreshKeyShares, SystemEntropy, load_identity};
+use reprise_probe::load_identity;
 use reprise_trace::{Nanos, Version};
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;

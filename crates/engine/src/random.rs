@@ -1,8 +1,12 @@
-//! Randomness from the operating system.
+//! Randomness from the operating system, for a caller that has no other to hand in.
 
 use aws_lc_rs::rand;
-use reprise_engine::{Entropy, Error, KeyShare, KeyShares, generate_key_share};
 use reprise_wire::NamedGroup;
+
+use crate::config::Entropy;
+use crate::error::Error;
+use crate::key_share::{KeyShare, KeyShares, generate_key_share};
+use crate::rsa_premaster;
 
 /// A new key pair for each connection.
 pub struct FreshKeyShares;
@@ -22,6 +26,6 @@ impl Entropy for SystemEntropy {
     }
 
     fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        reprise_engine::encrypt_premaster(public_key, premaster)
+        rsa_premaster::encrypt_premaster(public_key, premaster)
     }
 }
