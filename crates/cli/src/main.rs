@@ -14,6 +14,7 @@ mod rendered;
 mod resumption_flags;
 mod route_flags;
 mod saved_result;
+mod secrets;
 mod session_files;
 mod values;
 
@@ -27,7 +28,7 @@ use crate::ending::Ending;
 use crate::notice::notice;
 
 fn main() -> ExitCode {
-    provenance::learn_flags(&Cli::command());
+    secrets::learn_flags(&Cli::command());
     let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
         Ok(cli) => cli,
         Err(usage) => return ending::of_usage(usage),

@@ -13,14 +13,15 @@ use reprise_attempt::Fault;
 use reprise_explain::fault::FaultContext;
 use reprise_explain::word_load;
 use reprise_load::search;
-use reprise_probe::{ENGINE_LIBRARIES, Interrupt, RING};
+use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
 use reprise_trace::{Failure, FailureClass};
 
 use crate::cmd::load::live::Live;
 use crate::ending::Ending;
 use crate::outputs::Outputs;
-use crate::provenance::{provenance_by, without_query};
+use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
+use crate::secrets::without_query;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
