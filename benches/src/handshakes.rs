@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use reprise_engine::{
     CertificatePolicy, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Start,
-    Tls13Extensions, WebPkiVerifier, suite::SUITES,
+    WebPkiVerifier,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
 use reprise_trace::{Nanos, Version};
@@ -84,23 +84,9 @@ fn server(identity: &Identity) -> anyhow::Result<Arc<ServerConfig>> {
 
 fn client(authority: &Authority, version: Version) -> anyhow::Result<Arc<Config>> {
     let (verifier, _) = WebPkiVerifier::new(&[authority.certificate().clone()]);
-    Ok(Arc::new(Config {
-        versions: vec![version],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("localhost")?,
-        sni: Some("localhost".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::Verify(Arc::new(verifier)),
-        identity: None,
-        key_shares: Arc::new(Fixed),
-        entropy: Arc::new(Fixed),
-        key_log: None,
-        survey: false,
-        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
-        strictness: reprise_engine::Strictness::default(),
-    }))
+    let verify = CertificatePolicy::Verify(Arc::new(verifier));
+    let config = Config::new(ServerName::try_from("localhost")?, verify, Arc::new(Fixed), Arc::new(Fixed));
+    Ok(Arc::new(Config { versions: vec![version], ..config }))
 }
 
 /// The same key share and random each time, so that instructions can be compared from run to run.

@@ -1,8 +1,14 @@
-//! Notes the commit that this is built from, for the provenance of results.
+//! Notes, for the provenance of results, the commit that this is built from, and the versions of the libraries that do the work.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
+    note_commit();
+    note_libraries();
+}
+
+fn note_commit() {
     // Wherever the checkout keeps them: a file that is not there would have it built anew each time.
     println!("cargo::rerun-if-changed=build.rs");
     for file in ["HEAD", "logs/HEAD"] {
@@ -15,8 +21,28 @@ fn main() {
     }
 }
 
+/// As Cargo.lock has them.
+fn note_libraries() {
+    let manifest = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let lock = Path::new(&manifest).join("../../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let text = std::fs::read_to_string(&lock).unwrap_or_default();
+    for (variable, package) in
+        [("REPRISE_AWS_LC_RS", "aws-lc-rs"), ("REPRISE_RING", "ring"), ("REPRISE_WEBPKI", "rustls-webpki")]
+    {
+        println!("cargo::rustc-env={variable}={}", version(&text, package).unwrap_or("unknown"));
+    }
+}
+
 /// What git prints; `None` where there is no git, or no repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The version of a package in a lock file, where it stands on the line after its name.
+fn version<'l>(lock: &'l str, package: &str) -> Option<&'l str> {
+    let name = format!("name = \"{package}\"");
+    let mut lines = lock.lines().skip_while(|line| *line != name);
+    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
 }

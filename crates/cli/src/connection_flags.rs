@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_probe::{Alpn, Certificates, Options, Request, ServerName, Target};
-use reprise_trace::Version;
+use reprise_attempt::Target;
+use reprise_attempt::exchange::Request;
+use reprise_probe::{Alpn, Certificates, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
@@ -19,6 +20,9 @@ use zeroize::Zeroizing;
 use crate::key_log;
 use crate::notice::notice;
 use crate::route_flags::RouteArgs;
+use crate::values::{
+    List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name,
+};
 
 /// The variable that the passphrase of `--key` is taken from.
 const PASSPHRASE: &str = "REPRISE_KEY_PASSPHRASE";
@@ -81,10 +85,6 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, help_heading = "Network")]
     timeout: Duration,
 }
-
-/// A list that comes as one argument.
-#[derive(Clone, Debug)]
-pub(crate) struct List<T>(pub(crate) Vec<T>);
 
 impl ConnectionArgs {
     /// Whether a request is sent.
@@ -170,71 +170,9 @@ pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
     rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())
 }
 
-// Parsers of single values.
-
-pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|error: reprise_probe::TargetError| error.to_string())
-}
-
-pub(crate) fn parse_version(text: &str) -> Result<Version, String> {
-    text.parse()
-}
-
-pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
-    match rustls_pki_types::ServerName::try_from(text) {
-        // RFC 6066 §3: without the dot that ends it in the DNS; and as a target's host is written.
-        Ok(rustls_pki_types::ServerName::DnsName(_)) => Ok(text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase()),
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("no name or address that a certificate can be for".to_owned()),
-    }
-}
-
-fn parse_method(text: &str) -> Result<String, String> {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if text.is_empty() || !text.bytes().all(is_token) { Err("no HTTP method".to_owned()) } else { Ok(text.to_owned()) }
-}
-
-pub(crate) fn parse_path(text: &str) -> Result<String, String> {
-    match text {
-        _ if !text.starts_with('/') => Err("a path begins with /".to_owned()),
-        _ if text.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-            Err("a path holds no space or control character: write it percent-encoded".to_owned())
-        }
-        _ => Ok(text.to_owned()),
-    }
-}
-
-pub(crate) fn parse_header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("a header field is 'Name: value'")?;
-    let name = parse_method(name).map_err(|_| format!("'{name}' is no header name"))?;
-    if name.eq_ignore_ascii_case("connection") {
-        return Err("the field Connection is set by measure's --connections close and --connections keepalive".to_owned());
-    }
-    let value = value.trim();
-    if value.chars().any(char::is_control) {
-        Err("a header value holds no control character".to_owned())
-    } else {
-        Ok((name, value.to_owned()))
-    }
-}
-
 /// The fields that speak of one connection, for which HTTP/2 has frames.
 fn is_of_http1_alone(name: &str) -> bool {
     ["keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].iter().any(|it| name.eq_ignore_ascii_case(it))
-}
-
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let complain = || format!("'{text}' is no duration: write 500ms, 10s or 2m, above zero and up to an hour");
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number.parse().map_err(|_| complain())?;
-    let seconds = match unit {
-        "ms" => number / 1e3,
-        "s" | "" => number,
-        "m" => number * 60.0,
-        _ => return Err(complain()),
-    };
-    if seconds > 0.0 && seconds <= 3600.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(complain()) }
 }
 
 fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
@@ -244,68 +182,4 @@ fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
         bail!("a protocol name of --alpn is longer than 255 bytes");
     }
     Ok(protocols)
-}
-
-pub(crate) fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
-    let parse = |name: &str| {
-        let suite = CipherSuite::from_name(name).ok_or_else(|| format!("no cipher suite is named '{name}'"))?;
-        match reprise_engine::suite::find(suite) {
-            Some(_) => Ok(suite),
-            None => Err(format!("{suite} is known and not spoken: AES-GCM and ChaCha20-Poly1305 with ECDHE or RSA are")),
-        }
-    };
-    parse_list(text, parse)
-}
-
-fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
-    let parse = |name: &str| {
-        let group = NamedGroup::from_name(name).ok_or_else(|| format!("no group is named '{name}'"))?;
-        if reprise_engine::GROUPS.contains(&group) {
-            Ok(group)
-        } else {
-            let spoken: Vec<String> = reprise_engine::GROUPS.iter().map(ToString::to_string).collect();
-            Err(format!("{group} is known and not spoken: {} are", spoken.join(", ")))
-        }
-    };
-    parse_list(text, parse)
-}
-
-/// A list of at least one: an empty variable in a script must not mean all of them.
-fn parse_list<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<List<T>, String> {
-    let items: Vec<T> = text.split([',', ':']).filter(|name| !name.is_empty()).map(parse).collect::<Result<_, String>>()?;
-    if items.is_empty() { Err("it names none: leave the flag out to offer all".to_owned()) } else { Ok(List(items)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units_and_bounds() {
-        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
-        for wrong in ["0s", "-1s", "x", "5h", "2h", "3601s", "", "1e999s", "NaNs"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn headers_are_fields() {
-        assert_eq!(parse_header("A: b: c"), Ok(("A".into(), "b: c".into())));
-        for wrong in ["A", ": b", "A B: c", "A: b\r\nC: d", "Connection: close"] {
-            assert!(parse_header(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn suites_and_groups_go_by_both_names() {
-        let suites = parse_ciphers("TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256").unwrap().0;
-        assert_eq!(suites, [CipherSuite::TLS_AES_128_GCM_SHA256, CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]);
-        assert_eq!(parse_groups("P-256,X25519").unwrap().0, [NamedGroup::SECP256R1, NamedGroup::X25519]);
-        assert_eq!(parse_groups("X25519MLKEM768").unwrap().0, [NamedGroup::X25519MLKEM768]);
-        let unspoken = parse_groups("x448").unwrap_err();
-        assert!(unspoken.contains("not spoken: ") && unspoken.contains("X25519MLKEM768"), "{unspoken}");
-        assert!(parse_ciphers("DHE-RSA-AES128-GCM-SHA256").unwrap_err().contains("not spoken"));
-    }
 }

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use reprise_trace::{Failure, FailureClass};
 
 use crate::notice::notice;
-use crate::provenance;
+use crate::secrets;
 
 /// Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -69,7 +69,7 @@ fn hide_secrets(error: &mut clap::Error) {
         _ => None,
     };
     let (Some(flag), Some(value)) = (string(ContextKind::InvalidArg), string(ContextKind::InvalidValue)) else { return };
-    let value = provenance::published(&flag, value);
+    let value = secrets::published(&flag, value);
     error.insert(ContextKind::InvalidValue, ContextValue::String(value));
 }
 

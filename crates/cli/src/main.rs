@@ -14,11 +14,13 @@ mod rendered;
 mod resumption_flags;
 mod route_flags;
 mod saved_result;
+mod secrets;
 mod session_files;
+mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use reprise_probe::Interrupt;
 
 use crate::args::{Cli, Command};
@@ -26,6 +28,7 @@ use crate::ending::Ending;
 use crate::notice::notice;
 
 fn main() -> ExitCode {
+    secrets::learn_flags(&Cli::command());
     let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
         Ok(cli) => cli,
         Err(usage) => return ending::of_usage(usage),

@@ -1,127 +1,61 @@
-//! Where a result comes from: this program, and the command line as it may be published, without its secrets.
+//! Where a result comes from: program, machine, libraries.
 
-use clap::CommandFactory;
+use std::fs;
+use std::thread;
+
 use reprise_trace::document::Provenance;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
-use crate::args::Cli;
+use crate::secrets::redacted;
 
-/// The flags whose value may be a secret. A header can carry a password or a token.
-const SECRET: &[&str] = &["-H", "--header", "--psk-key", "--passphrase"];
-const HIDDEN: &str = "<hidden>";
+/// A library that does the work, with its version.
+pub(crate) type Library = (&'static str, &'static str);
 
-/// The provenance of what this process measures.
+/// The libraries of the measuring engine.
+pub(crate) const ENGINE_LIBRARIES: [Library; 2] =
+    [("aws-lc-rs", env!("REPRISE_AWS_LC_RS")), ("rustls-webpki", env!("REPRISE_WEBPKI"))];
+
+/// The library of the lean client's primitives.
+pub(crate) const RING: Library = ("ring", env!("REPRISE_RING"));
+
+/// The provenance of what this process measures with the engine.
 pub(crate) fn provenance() -> Provenance {
-    let command = redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
-    reprise_probe::provenance(env!("CARGO_PKG_VERSION"), option_env!("REPRISE_COMMIT"), command)
+    provenance_by(ENGINE_LIBRARIES)
 }
 
-fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let switches = switches();
-    let mut hide_next = false;
-    let hide = |argument: String| {
-        let (before, last) = last_of_cluster(&argument, &switches);
-        if std::mem::replace(&mut hide_next, SECRET.contains(&last.as_str())) {
-            return HIDDEN.to_owned();
-        }
-        for flag in SECRET {
-            if !flag.starts_with("--") && last.len() > flag.len() && last.starts_with(flag) {
-                return format!("-{before}{}={HIDDEN}", flag.trim_start_matches('-'));
-            }
-            if argument.starts_with(&format!("{flag}=")) {
-                return format!("{flag}={HIDDEN}");
-            }
-        }
-        without_query(without_credentials(argument))
-    };
-    arguments.map(hide).collect()
-}
-
-/// The value of this flag, named as clap names it, `--psk-key <HEX>`, as it may be published.
-pub(crate) fn published(flag: &str, value: String) -> String {
-    let name = flag.split_once(' ').map_or(flag, |(name, _)| name);
-    if SECRET.contains(&name) {
-        return HIDDEN.to_owned();
-    }
-    let value = without_credentials(value);
-    match value.rsplit_once('@').filter(|(before, _)| !before.ends_with(HIDDEN)) {
-        Some((_, host)) => format!("{HIDDEN}@{host}"),
-        None => value,
+/// The same, where these libraries do the work.
+pub(crate) fn provenance_by(libraries: impl IntoIterator<Item = Library>) -> Provenance {
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("REPRISE_COMMIT").map(str::to_owned),
+        command: redacted(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned())),
+        time: OffsetDateTime::now_utc().truncate_to_second().format(&Rfc3339).unwrap_or_default(),
+        machine: machine(),
+        cpu: cpu(),
+        kernel: kernel(),
+        libraries: libraries.into_iter().map(|(name, version)| (name.to_owned(), version.to_owned())).collect(),
     }
 }
 
-/// Short flags without a value may precede another in one argument: `-kH FIELD` is `-k -H FIELD`. The letters of those, and
-/// what follows them as an argument of its own.
-fn last_of_cluster(argument: &str, switches: &[char]) -> (String, String) {
-    match argument.strip_prefix('-').filter(|letters| !letters.starts_with('-')) {
-        Some(letters) => {
-            let last = letters.trim_start_matches(switches);
-            let before = letters.strip_suffix(last).unwrap_or_default();
-            (before.to_owned(), format!("-{last}"))
-        }
-        None => (String::new(), argument.to_owned()),
-    }
+fn machine() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// The letters of all flags that take no value.
-fn switches() -> Vec<char> {
-    let cli = Cli::command();
-    let all = cli.get_subcommands().flat_map(clap::Command::get_arguments);
-    all.filter(|flag| !flag.get_action().takes_values()).filter_map(clap::Arg::get_short).collect()
+fn cpu() -> Option<String> {
+    let count = thread::available_parallelism().ok()?;
+    let model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    let model = model.unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    Some(format!("{model}, {count} available"))
 }
 
-/// A query string may carry a token.
-pub(crate) fn without_query(argument: String) -> String {
-    match argument.split_once('?') {
-        Some((before, _)) => format!("{before}?{HIDDEN}"),
-        None => argument,
-    }
-}
-
-/// The user name and password of a proxy: whatever stands between `://` and the last `@`, by whichever flag it came.
-fn without_credentials(argument: String) -> String {
-    match argument.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
-        Some((scheme, authority)) => format!("{scheme}://{HIDDEN}@{authority}"),
-        None => argument,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_and_queries_are_hidden() {
-        let given =
-            ["reprise", "-H", "Authorization: x", "--header=Cookie: y", "-HToken: z", "example.org/a?token=t", "-n", "3"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
-        assert_eq!(
-            shown,
-            ["reprise", "-H", HIDDEN, "--header=<hidden>", "-H=<hidden>", "example.org/a?<hidden>", "-n", "3"]
-        );
-    }
-
-    #[test]
-    fn a_header_behind_another_flags_letter_is_hidden() {
-        let given = ["reprise", "-kH", "Authorization: x", "-kHCookie: y", "-kkH=Token: z", "-k", "-E", "H"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
-        assert_eq!(shown, ["reprise", "-kH", HIDDEN, "-kH=<hidden>", "-kkH=<hidden>", "-k", "-E", "H"]);
-    }
-
-    #[test]
-    fn a_proxys_password_is_hidden_however_it_is_given() {
-        let given =
-            ["--proxy", "http://u:p@ss@proxy:1", "--proxy=socks5://u:p@proxy", "-xhttp://u:p?q@proxy", "-x", "http://proxy"];
-        let shown = redacted(given.iter().map(|&argument| argument.to_owned()));
-        assert_eq!(
-            shown,
-            [
-                "--proxy",
-                "http://<hidden>@proxy:1",
-                "--proxy=socks5://<hidden>@proxy",
-                "-xhttp://<hidden>@proxy",
-                "-x",
-                "http://proxy"
-            ]
-        );
+fn kernel() -> Option<String> {
+    match fs::read_to_string("/proc/sys/kernel/osrelease") {
+        Ok(release) => Some(format!("Linux {}", release.trim())),
+        Err(_) => Some(std::env::consts::OS.to_owned()),
     }
 }

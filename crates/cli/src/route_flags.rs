@@ -2,7 +2,9 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_probe::{Options, Proxy, ProxyProtocol, StartTls, Target};
+use reprise_attempt::Target;
+use reprise_attempt::prologue::{Proxy, ProxyProtocol, StartTls};
+use reprise_probe::Options;
 
 /// The way to the target.
 #[derive(Args, Clone)]

@@ -8,9 +8,10 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use reprise_attempt::Target;
 use reprise_engine::Session;
-use reprise_probe::saved::{Destination, Key, Left, SessionFile, load, server};
-use reprise_probe::{Alpn, Certificates, Options, Target};
+use reprise_probe::saved::{Destination, Key, SessionFile, Unused, load, server};
+use reprise_probe::{Alpn, Certificates, Options};
 use reprise_trace::{Kind, Version};
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
@@ -180,15 +181,15 @@ fn offers(options: &Options, protocol: &Vec<u8>) -> bool {
 
 impl SessionFiles {
     /// Takes out what was used, and keeps what is left.
-    pub(crate) fn save(self, left: &Left) -> anyhow::Result<()> {
+    pub(crate) fn save(self, unused: &Unused) -> anyhow::Result<()> {
         if let (Some(loaded), Some(destination)) = (&self.loaded, self.unused) {
-            let unused = left.unused_of(loaded);
-            if unused != *loaded {
-                destination.write(&unused)?;
+            let remaining = unused.of_file(loaded);
+            if remaining != *loaded {
+                destination.write(&remaining)?;
             }
         }
         if let Some((path, destination)) = self.out {
-            let file = left.to_file(SystemTime::now());
+            let file = unused.to_file(SystemTime::now());
             if file.sessions.is_empty() {
                 notice(format_args!("the server gave no session: {} holds none", path.display()));
             }

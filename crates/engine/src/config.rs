@@ -10,8 +10,9 @@ use rustls_pki_types::ServerName;
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
 use crate::key_log::KeyLog;
-use crate::key_share::KeyShares;
-use crate::verify::CertificatePolicy;
+use crate::key_share::{EcdhKeyShare, KeyShares};
+use crate::suite::SUITES;
+use crate::verify::{CertificatePolicy, SIGNATURE_SCHEMES};
 
 /// What all connections to one target have in common.
 pub struct Config {
@@ -47,6 +48,39 @@ pub struct Config {
     pub signature_schemes: Vec<SignatureScheme>,
     /// What to do about a server that breaks a rule and can be understood all the same.
     pub strictness: Strictness,
+}
+
+impl Config {
+    /// Offers all that is spoken here but for the hybrid group: both versions, every suite and scheme, the groups of elliptic
+    /// curves. The server's name is sent, unless it is an address.
+    pub fn new(
+        server_name: ServerName<'static>,
+        certificates: CertificatePolicy,
+        key_shares: Arc<dyn KeyShares>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        let sni = match &server_name {
+            ServerName::DnsName(name) => Some(name.as_ref().to_owned()),
+            _ => None,
+        };
+        Self {
+            versions: vec![Version::Tls12, Version::Tls13],
+            cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
+            groups: EcdhKeyShare::GROUPS.to_vec(),
+            server_name,
+            sni,
+            alpn: Vec::new(),
+            tls13: Tls13Extensions::default(),
+            certificates,
+            identity: None,
+            key_shares,
+            entropy,
+            key_log: None,
+            survey: false,
+            signature_schemes: SIGNATURE_SCHEMES.to_vec(),
+            strictness: Strictness::default(),
+        }
+    }
 }
 
 /// What to do about a server that breaks a rule and can be understood all the same: one whose certificate forbids what its

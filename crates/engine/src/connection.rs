@@ -2,15 +2,18 @@
 
 mod incoming;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use reprise_trace::{Direction, Event, Nanos, Outcome, What};
+use aws_lc_rs::digest::{SHA256, digest};
+use reprise_trace::{Direction, Event, Facts, Nanos, Outcome, Protocol, What};
 use reprise_wire::{AlertDescription, AlertLevel, ContentType, MAX_PLAINTEXT};
 
 use crate::config::Config;
 use crate::core::Core;
 use crate::deframer::Deframer;
 use crate::error::Error;
+use crate::facts::outcome_of;
 use crate::handshake::State;
 use crate::joiner::Joiner;
 use crate::offer::Start;
@@ -59,8 +62,39 @@ impl Connection {
         self.settle(result)
     }
 
+    /// Takes one whole record that came from the server at `now`, header included, and decrypts it in place; returns where in
+    /// it application data stands. Whoever hands in records does not use [`Connection::receive`].
+    ///
+    /// Fails once; from then on it fails with [`Error::Closed`].
+    pub fn receive_record(&mut self, now: Nanos, record: &mut [u8]) -> Result<Option<Range<usize>>, Error> {
+        self.core.now = now;
+        if self.state.is_none() {
+            return Err(Error::Closed);
+        }
+        let result = self.take_record(record);
+        self.settle(result)
+    }
+
+    /// What came at `now` is no record: the connection has failed, and this is why. `is_first`: nothing came before.
+    pub fn refuse_record(&mut self, now: Nanos, bytes: &[u8], error: reprise_wire::Error, is_first: bool) -> Error {
+        self.core.now = now;
+        let error = match is_first {
+            true => Error::not_tls(bytes),
+            false => Error::Malformed { message: "record", error },
+        };
+        match self.settle(Err::<(), _>(error.clone())) {
+            Err(refused) => refused,
+            Ok(()) => error,
+        }
+    }
+
     /// The server has closed its side of the transport. Before the handshake is done that is an error.
     pub fn receive_end(&mut self, now: Nanos) -> Result<(), Error> {
+        self.receive_end_of_transport(now, self.deframer.holds_partial_record())
+    }
+
+    /// The same for whoever hands in records, and knows whether the last was whole.
+    pub fn receive_end_of_transport(&mut self, now: Nanos, in_record: bool) -> Result<(), Error> {
         self.core.now = now;
         if self.peer_closed {
             return Ok(());
@@ -68,8 +102,8 @@ impl Connection {
         let result = match &self.state {
             // After our close_notify the server owes us nothing.
             _ if self.core.closed => Ok(()),
-            Some(_) if self.deframer.holds_partial_record() => Err(Error::ClosedEarly("in the middle of a record")),
-            Some(state) if !state.is_traffic() => Err(Error::ClosedEarly(if self.deframer.spoke_tls() {
+            Some(_) if in_record => Err(Error::ClosedEarly("in the middle of a record")),
+            Some(state) if !state.is_traffic() => Err(Error::ClosedEarly(if self.core.heard_record {
                 "in the middle of the handshake"
             } else {
                 "without an answer to the ClientHello"
@@ -155,8 +189,18 @@ impl Connection {
     /// The bytes that are to be written to the socket at `now`, which is the time that the events of their messages bear:
     /// between receiving and answering lies the client's own work.
     pub fn take_outgoing(&mut self, now: Nanos) -> Vec<u8> {
-        self.core.log.depart(now);
+        self.depart(now);
         std::mem::take(&mut self.core.outgoing)
+    }
+
+    /// Moves those bytes to the end of `out`. When they are written, [`Connection::depart`] is told.
+    pub fn append_outgoing(&mut self, out: &mut Vec<u8>) {
+        out.append(&mut self.core.outgoing);
+    }
+
+    /// What was handed out leaves at `now`.
+    pub fn depart(&mut self, now: Nanos) {
+        self.core.log.depart(now);
     }
 
     /// The application data that has come since the last call.
@@ -192,8 +236,20 @@ impl Connection {
     }
 
     /// What was negotiated so far; `None` before the ServerHello.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.core.outcome.as_ref()
+    pub fn facts(&self) -> Option<Facts> {
+        let facts = self.core.facts.as_ref()?;
+        let leaf = self.core.leaf.as_ref().and_then(|leaf| digest(&SHA256, leaf).as_ref().try_into().ok());
+        Some(Facts { leaf, ..*facts })
+    }
+
+    /// The same in IANA's names.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.core.facts.as_ref().map(outcome_of)
+    }
+
+    /// The protocol that ALPN chose; `None` before the server has chosen.
+    pub fn alpn(&self) -> Option<Protocol> {
+        self.core.facts.as_ref()?.alpn
     }
 
     /// Every message in and out so far, but for [`Connection::omitted_events`], in the order of time: what is sent is
@@ -209,7 +265,7 @@ impl Connection {
     }
 
     /// After an error nothing more is taken in, and the server is told why.
-    fn settle(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    fn settle<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if let Err(error) = &result {
             self.state = None;
             if let Some(description) = error.alert()

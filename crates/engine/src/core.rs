@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use reprise_trace::{Bytes, ClientAuthentication, Direction, Event, Kind, Nanos, Outcome, Verification, Version, What};
+use reprise_trace::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, HandshakeType, MAX_PLAINTEXT,
     ProtocolVersion, Record,
 };
-use rustls_pki_types::UnixTime;
+use rustls_pki_types::{CertificateDer, UnixTime};
 
 use crate::config::{Config, Strictness};
 use crate::early_data::EarlyData;
@@ -26,6 +26,8 @@ use crate::suite::Suite;
 const MAX_IDLE: u32 = 32;
 /// Sessions held for the caller; of more, the oldest are dropped.
 const MAX_SESSIONS: usize = 16;
+/// A level and a description.
+const ALERT_LEN: usize = 2;
 
 pub(crate) struct Core {
     pub(crate) config: Arc<Config>,
@@ -40,18 +42,16 @@ pub(crate) struct Core {
     change_cipher_spec_sent: bool,
     /// Whether an alert has ended what we send (RFC 8446 §6.1).
     pub(crate) closed: bool,
-    /// Whether the keys in which we receive were changed by the message that is being handled.
-    pub(crate) keys_changed: bool,
-    /// Whether nothing follows the message that is being handled in its record.
-    pub(crate) last_in_record: bool,
-    /// Whether the record that is being handled came under protection.
-    pub(crate) record_protected: bool,
     /// What the server chose; `None` before it chose.
     pub(crate) version: Option<Version>,
     pub(crate) log: EventLog,
     pub(crate) ready: Option<Ready>,
     pub(crate) confirmed: bool,
-    pub(crate) outcome: Option<Outcome>,
+    /// Whether the server has ever sent a record of TLS.
+    pub(crate) heard_record: bool,
+    pub(crate) facts: Option<Facts>,
+    /// The server's certificate, until somebody asks for its fingerprint.
+    pub(crate) leaf: Option<CertificateDer<'static>>,
     /// The protocol that ALPN chose.
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) sessions: VecDeque<Session>,
@@ -73,14 +73,13 @@ impl Core {
             sealer: None,
             change_cipher_spec_sent: false,
             closed: false,
-            keys_changed: false,
-            last_in_record: false,
-            record_protected: false,
             version: None,
             log: EventLog::default(),
             ready: None,
             confirmed: false,
-            outcome: None,
+            heard_record: false,
+            facts: None,
+            leaf: None,
             protocol: None,
             sessions: VecDeque::new(),
             early_data: EarlyData::default(),
@@ -108,8 +107,8 @@ impl Core {
         }
         let mut body = Vec::with_capacity(1);
         ChangeCipherSpec.emit(&mut body);
-        self.observe(Direction::Sent, What::ChangeCipherSpec, body.len());
         // Never protected under TLS 1.3, and not yet under a first TLS 1.2 handshake.
+        self.observe_record(Direction::Sent, What::ChangeCipherSpec, body.len(), false);
         self.send_unprotected(ContentType::CHANGE_CIPHER_SPEC, &body);
     }
 
@@ -118,9 +117,9 @@ impl Core {
             // It may be the first that we send under keys.
             self.send_change_cipher_spec();
         }
-        let mut body = Vec::with_capacity(2);
+        let mut body = Vec::with_capacity(ALERT_LEN);
         Alert { level, description }.emit(&mut body);
-        self.observe_alert(Direction::Sent, description, body.len());
+        self.observe_alert(Direction::Sent, description, self.sealer.is_some());
         self.send_record(ContentType::ALERT, &body)
     }
 
@@ -152,9 +151,9 @@ impl Core {
         self.sealer = None;
     }
 
+    /// The message that changes them must end its record: see [`Message::ends_record`](crate::joiner::Message::ends_record).
     pub(crate) fn receive_under(&mut self, opener: Opener) {
         self.opener = Some(opener);
-        self.keys_changed = true;
     }
 
     pub(crate) fn log_secret(&self, label: &str, client_random: &[u8; 32], secret: &[u8]) {
@@ -165,11 +164,16 @@ impl Core {
 
     // What has been observed.
 
+    /// What is always under the keys in force, if there are any: messages and data.
     pub(crate) fn observe(&mut self, direction: Direction, what: What, size: usize) {
         let encrypted = match direction {
-            Direction::Sent => self.sealer.is_some() && what != What::ChangeCipherSpec,
-            Direction::Received => self.record_protected,
+            Direction::Sent => self.sealer.is_some(),
+            Direction::Received => self.opener.is_some(),
         };
+        self.observe_record(direction, what, size, encrypted);
+    }
+
+    pub(crate) fn observe_record(&mut self, direction: Direction, what: What, size: usize, encrypted: bool) {
         self.log.push(Event { at: self.now, direction, what, size: Bytes::from(size), encrypted });
     }
 
@@ -178,14 +182,9 @@ impl Core {
         self.observe(direction, What::Handshake { message }, size);
     }
 
-    pub(crate) fn observe_alert(&mut self, direction: Direction, description: AlertDescription, size: usize) {
+    pub(crate) fn observe_alert(&mut self, direction: Direction, description: AlertDescription, encrypted: bool) {
         let name = description.name().map_or_else(|| Cow::Owned(description.to_string()), Cow::Borrowed);
-        self.observe(direction, What::Alert { description: name }, size);
-    }
-
-    /// It is our turn to speak: refuses a server that has begun to answer what we have not said yet.
-    pub(crate) fn take_turn(&self) -> Result<(), Error> {
-        if self.last_in_record { Ok(()) } else { Err(Misbehaviour::KeyChangeInsideMessage.into()) }
+        self.observe_record(direction, What::Alert { description: name }, ALERT_LEN, encrypted);
     }
 
     /// The server broke a rule that need not end the connection: refused, or recorded, as the configuration says.
@@ -200,39 +199,31 @@ impl Core {
     }
 
     pub(crate) fn observe_choice(&mut self, version: Version, suite: &Suite, session_offered: bool) {
-        self.outcome = Some(Outcome {
-            version,
-            kind: Kind::Full,
-            cipher: suite.id.to_string(),
-            group: None,
-            signature: None,
-            peer_key: None,
-            psk_mode: None,
-            alpn: None,
-            verification: Verification::Inherited,
-            client_authentication: ClientAuthentication::NotRequested,
-            extended_master_secret: version == Version::Tls13,
-            hello_retry_request: false,
-            early_data: self.early_data.verdict(),
-            session_offered,
-            tickets: 0,
-            tickets_promised: None,
-            session_id_given: false,
-        });
+        let facts = Facts::of_choice(version, suite.id.0);
+        self.facts = Some(Facts { early_data: self.early_data.verdict(), session_offered, ..facts });
     }
 
     /// Writes into what was negotiated; before the ServerHello there is nothing to write into.
-    pub(crate) fn note(&mut self, write: impl FnOnce(&mut Outcome)) {
-        if let Some(outcome) = &mut self.outcome {
-            write(outcome);
+    pub(crate) fn note(&mut self, write: impl FnOnce(&mut Facts)) {
+        if let Some(facts) = &mut self.facts {
+            write(facts);
         }
+    }
+
+    /// A ticket has come.
+    pub(crate) fn note_ticket(&mut self, ticket: &[u8], lifetime_s: u32, max_early_data: Option<u32>) {
+        let at = self.now;
+        let length = u16::try_from(ticket.len()).unwrap_or(u16::MAX);
+        self.note(|facts| {
+            facts.tickets.add(Ticket { at, length, key_name: KeyName::of(ticket), lifetime_s, max_early_data })
+        });
     }
 
     /// Early data has come to nothing, or there was none.
     pub(crate) fn reject_early_data(&mut self) {
         self.early_data.reject();
         let verdict = self.early_data.verdict();
-        self.note(|outcome| outcome.early_data = verdict);
+        self.note(|facts| facts.early_data = verdict);
     }
 
     /// From here on application data may be sent.

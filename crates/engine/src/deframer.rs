@@ -4,9 +4,6 @@ use reprise_wire::Record;
 
 use crate::error::Error;
 
-/// How much of what is not TLS is kept to be shown.
-const SHOWN: usize = 64;
-
 /// Holds the bytes of records that have not arrived whole. It never holds more than was handed in at once plus one
 /// record, since every whole record is taken before the next bytes come.
 #[derive(Default)]
@@ -32,7 +29,7 @@ impl Deframer {
         let length = match Record::parse(waiting) {
             Ok(Some((_, length))) => length,
             Ok(None) => return Ok(None),
-            Err(_) if !self.spoke_tls => return Err(Error::NotTls(waiting.iter().take(SHOWN).copied().collect())),
+            Err(_) if !self.spoke_tls => return Err(Error::not_tls(waiting)),
             Err(error) => return Err(Error::Malformed { message: "record", error }),
         };
         self.spoke_tls = true;
@@ -44,10 +41,5 @@ impl Deframer {
     /// Whether the peer stopped in the middle of a record.
     pub(crate) fn holds_partial_record(&self) -> bool {
         self.taken < self.buffer.len()
-    }
-
-    /// Whether the peer has ever sent a record of TLS.
-    pub(crate) fn spoke_tls(&self) -> bool {
-        self.spoke_tls
     }
 }

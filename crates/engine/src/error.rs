@@ -7,6 +7,9 @@ use thiserror::Error;
 
 use crate::verify::CertificateError;
 
+/// How much of what is not TLS is kept to be shown.
+const SHOWN: usize = 64;
+
 /// Why a connection ended before its time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
@@ -95,6 +98,11 @@ impl Error {
             Self::TooMany { .. } => Some(AlertDescription::UNEXPECTED_MESSAGE),
             Self::NothingToOffer(_) | Self::Crypto(_) => Some(AlertDescription::INTERNAL_ERROR),
         }
+    }
+
+    /// What came instead of TLS, as much of it as is worth showing.
+    pub(crate) fn not_tls(bytes: &[u8]) -> Self {
+        Self::NotTls(bytes.iter().take(SHOWN).copied().collect())
     }
 
     pub(crate) fn malformed(message: &'static str) -> impl FnOnce(reprise_wire::Error) -> Self {

@@ -1,13 +1,36 @@
 //! From fragments of handshake records to whole handshake messages.
 
+use std::ops::Deref;
+
 use reprise_wire::{Handshake, HandshakeType};
 
-use crate::error::Error;
+use crate::error::{Error, Misbehaviour};
 
 /// Certificates may be long (RSA-4096 chains, post-quantum signatures); 256 KiB is more than twice what OpenSSL takes.
 const MAX_CERTIFICATE: usize = 256 * 1024;
 /// Everything else is bounded by a ticket of 2^16 − 1 bytes and what stands around it.
 const MAX_OTHER: usize = 68 * 1024;
+
+/// A handshake message, and whether its record ends with it.
+pub(crate) struct Message<'m> {
+    handshake: Handshake<'m>,
+    ends_record: bool,
+}
+
+impl Message<'_> {
+    /// Refuses a server that goes on in one record where the keys change (RFC 8446 §5.1), or where it is our turn to speak.
+    pub(crate) fn ends_record(&self) -> Result<(), Error> {
+        if self.ends_record { Ok(()) } else { Err(Misbehaviour::KeyChangeInsideMessage.into()) }
+    }
+}
+
+impl<'m> Deref for Message<'m> {
+    type Target = Handshake<'m>;
+
+    fn deref(&self) -> &Handshake<'m> {
+        &self.handshake
+    }
+}
 
 /// Joins handshake messages that span records, and splits records that hold several.
 #[derive(Default)]
@@ -24,9 +47,9 @@ impl Joiner {
         self.buffer.extend_from_slice(fragment);
     }
 
-    /// The next whole message, and whether nothing follows it so far. A length that no message may have is refused as soon as its header is there, so a peer
-    /// cannot make us hold what it promises.
-    pub(crate) fn next_message(&mut self) -> Result<Option<(Handshake<'_>, bool)>, Error> {
+    /// The next whole message. A length that no message may have is refused as soon as its header is there, so a peer cannot
+    /// make us hold what it promises.
+    pub(crate) fn next_message(&mut self) -> Result<Option<Message<'_>>, Error> {
         let waiting = &self.buffer[self.taken..];
         if let [msg_type, high, middle, low, ..] = *waiting {
             let length = u32::from_be_bytes([0, high, middle, low]) as usize;
@@ -36,9 +59,9 @@ impl Joiner {
             }
         }
         match Handshake::parse(waiting).map_err(Error::malformed("handshake message"))? {
-            Some((message, length)) => {
+            Some((handshake, length)) => {
                 self.taken += length;
-                Ok(Some((message, self.taken == self.buffer.len())))
+                Ok(Some(Message { handshake, ends_record: self.taken == self.buffer.len() }))
             }
             None => Ok(None),
         }

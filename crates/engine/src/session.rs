@@ -4,14 +4,28 @@ mod encoding;
 
 pub use encoding::SessionError;
 
-use reprise_trace::Nanos;
+use reprise_trace::{Nanos, Version};
 
 use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;
 use crate::suite::Suite;
 
 /// RFC 8446 §4.6.1: no ticket is kept longer than seven days.
-const MAX_LIFETIME: u32 = 604_800;
+const MAX_TLS13_LIFETIME: u32 = 604_800;
+
+/// RFC 5246 §F.1.4: no session is kept longer than a day.
+const MAX_TLS12_LIFETIME: u32 = 86_400;
+
+/// Whether a session of this age is to be discarded, whose server gave it this lifetime in seconds. Zero is over at once under
+/// TLS 1.3 (RFC 8446 §4.6.1); under TLS 1.2 it is unspecified (RFC 5077 §3.3), as the lifetime of an ID always is.
+pub fn is_expired(version: Version, lifetime_s: u32, age: Nanos) -> bool {
+    let lifetime = match (version, lifetime_s) {
+        (Version::Tls12, 0) => MAX_TLS12_LIFETIME,
+        (Version::Tls12, hint) => hint.min(MAX_TLS12_LIFETIME),
+        (Version::Tls13, lifetime) => lifetime.min(MAX_TLS13_LIFETIME),
+    };
+    age.0 / 1_000_000_000 >= u64::from(lifetime)
+}
 
 /// A session that a later connection may offer.
 #[derive(Clone, Debug)]
@@ -20,6 +34,24 @@ pub enum Session {
     Tls12(Tls12Session),
     /// A TLS 1.3 ticket.
     Tls13(Tls13Ticket),
+}
+
+impl Session {
+    /// Its age at `now`.
+    pub fn age(&self, now: Nanos) -> Nanos {
+        match self {
+            Self::Tls12(session) => session.received.age(now),
+            Self::Tls13(ticket) => ticket.received.age(now),
+        }
+    }
+
+    /// Whether it is to be discarded.
+    pub fn is_expired(&self, now: Nanos) -> bool {
+        match self {
+            Self::Tls12(session) => session.is_expired(now),
+            Self::Tls13(ticket) => ticket.is_expired(now),
+        }
+    }
 }
 
 /// When a session came to this process, and how old it was by then.
@@ -58,6 +90,14 @@ pub struct Tls12Session {
     pub ticket: Option<Tls12Ticket>,
     /// When it was made, or its ticket renewed.
     pub received: Receipt,
+}
+
+impl Tls12Session {
+    /// Whether it is to be discarded: the lifetime that its ticket hints at is over.
+    pub fn is_expired(&self, now: Nanos) -> bool {
+        let hint = self.ticket.as_ref().map_or(0, |ticket| ticket.lifetime_hint);
+        is_expired(Version::Tls12, hint, self.received.age(now))
+    }
 }
 
 /// An RFC 5077 ticket.
@@ -99,6 +139,24 @@ impl Tls13Ticket {
 
     /// Whether it is to be discarded: its lifetime, seven days at most (RFC 8446 §4.6.1), is over.
     pub fn is_expired(&self, now: Nanos) -> bool {
-        self.received.age(now).0 / 1_000_000_000 >= u64::from(self.lifetime.min(MAX_LIFETIME))
+        is_expired(Version::Tls13, self.lifetime, self.received.age(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_expires_with_its_lifetime() {
+        let at = |version, lifetime, seconds: u64| is_expired(version, lifetime, Nanos(seconds * 1_000_000_000));
+        for version in [Version::Tls12, Version::Tls13] {
+            assert!(!at(version, 300, 299) && at(version, 300, 300));
+        }
+        for unspecified in [0, u32::MAX] {
+            assert!(!at(Version::Tls12, unspecified, 86_399) && at(Version::Tls12, unspecified, 86_400));
+        }
+        assert!(at(Version::Tls13, 0, 0), "a lifetime of zero is over at once");
+        assert!(!at(Version::Tls13, u32::MAX, 604_799) && at(Version::Tls13, u32::MAX, 604_800));
     }
 }

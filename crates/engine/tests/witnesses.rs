@@ -7,10 +7,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use reprise_engine::suite::{Hash, SUITES};
+use reprise_engine::suite::Hash;
 use reprise_engine::{
-    CertificatePolicy, Config, Connection, EcdhKeyShare, Entropy, Error, ExternalPsk, KeyShare, KeyShares, Offer, Session,
-    Start, Tls13Extensions, Tls13Ticket, generate_key_share,
+    CertificatePolicy, Config, Connection, Entropy, Error, ExternalPsk, KeyShare, KeyShares, Offer, Session, Start,
+    Tls13Extensions, Tls13Ticket, generate_key_share,
 };
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions, require};
@@ -137,23 +137,10 @@ fn identity() -> Identity {
 const FULL: Offer = Offer::Full { session_ticket: true };
 
 fn config(psk_modes: &[PskMode]) -> Config {
-    Config {
-        versions: vec![Version::Tls13],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("localhost").unwrap(),
-        sni: Some("localhost".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions { psk_modes: psk_modes.to_vec(), ..Tls13Extensions::default() },
-        certificates: CertificatePolicy::AcceptAnyChain,
-        identity: None,
-        key_shares: Arc::new(Random),
-        entropy: Arc::new(Random),
-        key_log: None,
-        survey: false,
-        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
-        strictness: reprise_engine::Strictness::default(),
-    }
+    let name = ServerName::try_from("localhost").unwrap();
+    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, Arc::new(Random), Arc::new(Random));
+    let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec(), ..Tls13Extensions::default() };
+    Config { versions: vec![Version::Tls13], tls13, ..config }
 }
 
 struct Random;

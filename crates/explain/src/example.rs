@@ -2,17 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use crate::series::Case;
 use reprise_trace::document::{
-    AllConnections, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
+    AllConnections, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
 };
-use reprise_trace::{Asked, Kind, KindCounts, Phase};
+use reprise_trace::{Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Phase, PskMode, Purpose, Ticket, Version};
 
 /// A document in the making. What concerns one run concerns the last that was added.
-pub(crate) struct Example(MeasureDocument);
+pub(crate) struct Example {
+    document: MeasureDocument,
+    observations: Vec<Observation>,
+    keeps_alive: bool,
+    psk_modes: Vec<PskMode>,
+}
 
 impl Example {
     pub(crate) fn new() -> Self {
-        Self(MeasureDocument {
+        let document = MeasureDocument {
             schema: MeasureDocument::SCHEMA.to_owned(),
             label: "localhost".to_owned(),
             target: Target {
@@ -44,7 +50,8 @@ impl Example {
                 kernel: None,
                 libraries: BTreeMap::new(),
             },
-        })
+        };
+        Self { document, observations: Vec::new(), keeps_alive: false, psk_modes: vec![PskMode::PskDheKe] }
     }
 
     /// A hundred connections that all came out as asked, with this handshake; resumed ones had offered a session. Connecting takes 50 µs, a request 100 µs.
@@ -61,71 +68,143 @@ impl Example {
             (Phase::Wait, statistics(wait)),
             (Phase::Total, statistics(connect + tls_us + wait)),
         ]);
-        if let (Some(full), true) = (self.0.run(asked.tls, Kind::Full), kind != Kind::Full) {
+        if let (Some(full), true) = (self.document.run(asked.tls, Kind::Full), kind != Kind::Full) {
             let ratios: Vec<Ratio> =
                 [Phase::Tls, Phase::Total].map(|phase| ratio(asked, phase, &full.phases[&phase], &phases[&phase])).into();
-            self.0.ratios.extend(ratios);
+            self.document.ratios.extend(ratios);
         }
-        self.0.runs.push(Run { phases, n: 100, ..empty_run(asked, kind, 100) });
-        self.observed(|observed| observed.sessions_offered = if kind == Kind::Full { 0 } else { 100 })
+        self.document.runs.push(Run { phases, n: 100, ..empty_run(asked, kind, 100) });
+        self.observe(asked, kind, 100)
     }
 
     /// Connections that asked for a resumption and ended in full handshakes.
     pub(crate) fn refused(mut self, tls: &str, kind: Kind, count: u64) -> Self {
-        self.0.runs.push(empty_run(Asked { tls: tls.parse().unwrap(), kind }, Kind::Full, count));
-        self.observed(|observed| observed.sessions_offered = count)
+        let asked = Asked { tls: tls.parse().unwrap(), kind };
+        self.document.runs.push(empty_run(asked, Kind::Full, count));
+        self.observe(asked, Kind::Full, count)
+    }
+
+    fn observe(mut self, asked: Asked, kind: Kind, count: u64) -> Self {
+        let was = |index| observation(index, asked, kind);
+        let first = self.observations.len() as u32;
+        self.observations.extend((first..first + count as u32).map(was));
+        self.observed(|observed| observed.sessions_offered = if asked.kind == Kind::Full { 0 } else { count })
+    }
+
+    /// Changes every observation of the last run.
+    pub(crate) fn all(self, change: impl Fn(&mut Observation)) -> Self {
+        self.first(usize::MAX, change)
+    }
+
+    /// Changes its first few.
+    pub(crate) fn first(mut self, count: usize, change: impl Fn(&mut Observation)) -> Self {
+        let asked = self.document.runs.last().unwrap().asked;
+        self.observations.iter_mut().filter(|it| it.asked == asked).take(count).for_each(change);
+        self
+    }
+
+    /// Changes what was negotiated on every connection of the last run.
+    pub(crate) fn facts(self, change: impl Fn(&mut Facts)) -> Self {
+        self.all(|observation| change(observation.outcome.as_mut().unwrap()))
+    }
+
+    /// As if a second request had been wanted.
+    pub(crate) fn keep_alive(self) -> Self {
+        Self { keeps_alive: true, ..self }
+    }
+
+    /// As if these PSK modes had been offered.
+    pub(crate) fn psk_modes(self, psk_modes: &[PskMode]) -> Self {
+        Self { psk_modes: psk_modes.to_vec(), ..self }
+    }
+
+    /// As if this protocol had asked for TLS.
+    pub(crate) fn starttls(mut self, protocol: &str) -> Self {
+        self.document.target.starttls = Some(protocol.to_owned());
+        self
+    }
+
+    /// What findings are drawn from.
+    pub(crate) fn case(&self) -> Case<'_> {
+        let Self { document, observations, keeps_alive, psk_modes } = self;
+        Case { observations, figures: document, keeps_alive: *keeps_alive, psk_modes }
     }
 
     /// So many of the last run's hundred ended in full handshakes.
     pub(crate) fn of_which_full(mut self, full: u64) -> Self {
-        let run = self.0.runs.last_mut().unwrap();
+        let run = self.document.runs.last_mut().unwrap();
         run.n = 100 - full;
         run.observed.kinds = KindCounts(BTreeMap::from([(Kind::Full, full), (run.asked.kind, run.n)]));
-        self
+        self.first(full as usize, |it| it.outcome.as_mut().unwrap().kind = Kind::Full)
     }
 
     /// The interval of the last ratio of the handshake.
     pub(crate) fn interval(mut self, ci95: [f64; 2]) -> Self {
-        self.0.ratios.iter_mut().rfind(|ratio| ratio.phase == Phase::Tls).unwrap().ci95 = Some(ci95);
+        self.document.ratios.iter_mut().rfind(|ratio| ratio.phase == Phase::Tls).unwrap().ci95 = Some(ci95);
         self
     }
 
     /// As if this run had too few samples: neither its figures nor its ratios have intervals.
     pub(crate) fn without_intervals(mut self, tls: &str, kind: Kind) -> Self {
         let asked = Asked { tls: tls.parse().unwrap(), kind };
-        for run in self.0.runs.iter_mut().filter(|run| run.asked == asked) {
+        for run in self.document.runs.iter_mut().filter(|run| run.asked == asked) {
             run.n = 4;
             run.phases.values_mut().for_each(|statistics| statistics.ci95_ns = None);
         }
-        for ratio in self.0.ratios.iter_mut().filter(|it| it.tls == asked.tls && (it.to == kind || it.from == kind)) {
+        for ratio in self.document.ratios.iter_mut().filter(|it| it.tls == asked.tls && (it.to == kind || it.from == kind)) {
             ratio.ci95 = None;
         }
         self
     }
 
     pub(crate) fn round_trips(mut self, count: u64) -> Self {
-        self.0.runs.last_mut().unwrap().round_trips = Some(count);
+        self.document.runs.last_mut().unwrap().round_trips = Some(count);
         self
     }
 
     pub(crate) fn observed(mut self, change: impl FnOnce(&mut Observed)) -> Self {
-        change(&mut self.0.runs.last_mut().unwrap().observed);
+        change(&mut self.document.runs.last_mut().unwrap().observed);
         self
     }
 
     pub(crate) fn next_request(mut self, wait: u64) -> Self {
         let next = NextRequestStatistics { n: 100, wait: statistics(wait), receive: statistics(1) };
-        self.0.runs.last_mut().unwrap().next_request = Some(next);
+        self.document.runs.last_mut().unwrap().next_request = Some(next);
         self
     }
 
     pub(crate) fn label(mut self, label: &str) -> Self {
-        self.0.label = label.to_owned();
+        self.document.label = label.to_owned();
         self
     }
 
     pub(crate) fn document(self) -> MeasureDocument {
-        self.0
+        self.document
+    }
+}
+
+/// The only finding of a rule; `None` where there is none.
+pub(crate) fn only(rule: fn(&Case<'_>) -> Vec<Finding>, example: Example) -> Option<Finding> {
+    let mut findings = rule(&example.case());
+    assert!(findings.len() < 2, "{findings:?}");
+    findings.pop()
+}
+
+/// A ticket that allows so much early data.
+pub(crate) fn ticket(max_early_data: Option<u32>) -> Ticket {
+    Ticket { at: Nanos(0), length: 200, key_name: KeyName::default(), lifetime_s: 300, max_early_data }
+}
+
+fn observation(index: u32, asked: Asked, kind: Kind) -> Observation {
+    let cipher = if asked.tls == Version::Tls13 { 0x1301 } else { 0xc02b };
+    let facts = Facts { kind, session_offered: asked.kind != Kind::Full, ..Facts::of_choice(asked.tls, cipher) };
+    let start = Nanos(u64::from(index) * 1_000_000);
+    Observation {
+        outcome: Ok(facts),
+        round_trips: 1,
+        http_status: Some(200),
+        heard_tls: true,
+        ..Observation::begun(index, start, Purpose::Sample, asked)
     }
 }
 

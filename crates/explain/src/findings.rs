@@ -1,33 +1,59 @@
-//! What a measurement shows, cause by cause. The slugs are fixed: documents, tests and dashboards know them.
+//! What a measurement shows, cause by cause: a file each, named by its slug. The slugs are fixed: documents, tests and
+//! dashboards know them.
 
 mod accepted_sometimes;
 mod client_authentication_inherited;
-mod early_data;
-pub(crate) mod id_never_accepted;
+mod client_psk_mode;
+mod connection_closed_after_response;
+mod early_data_hrr;
+mod early_data_off;
+mod early_data_rejected;
+mod early_data_replayable;
+mod early_data_too_early;
+mod error_responses;
+mod hidden_nodes;
+mod id_cache_per_process;
+mod id_never_accepted;
 mod latency_rules;
 mod little_to_save;
 mod no_forward_secrecy;
-pub(crate) mod not_offered;
+mod node_certificate_differs;
+mod node_protocol_differs;
+mod not_offered;
 mod psk_refused;
 mod services;
+mod signature_unverified;
 
-use reprise_trace::document::{Finding, MeasureDocument};
+use reprise_trace::document::Finding;
 
-/// Every finding that this document supports, the worst first. `document.findings` is not looked at: it is where the
-/// caller puts the answer.
-pub fn findings(document: &MeasureDocument) -> Vec<Finding> {
+use crate::series::Case;
+
+/// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
+/// from the figures.
+pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     let causes = [
         not_offered::findings,
         id_never_accepted::findings,
-        accepted_sometimes::findings,
+        id_cache_per_process::findings,
+        hidden_nodes::findings,
+        node_certificate_differs::findings,
+        node_protocol_differs::findings,
         little_to_save::findings,
         latency_rules::findings,
+        client_psk_mode::findings,
         client_authentication_inherited::findings,
         psk_refused::findings,
         no_forward_secrecy::findings,
-        early_data::findings,
+        early_data_off::findings,
+        early_data_rejected::findings,
+        early_data_hrr::findings,
+        early_data_too_early::findings,
+        early_data_replayable::findings,
+        error_responses::findings,
+        connection_closed_after_response::findings,
+        signature_unverified::findings,
     ];
-    let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(document)).collect();
+    let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(case)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.confidence));
     findings
 }
@@ -39,23 +65,24 @@ mod tests {
     use reprise_trace::Kind;
     use reprise_trace::document::{Confidence, Severity};
 
+    fn ids(example: &Example) -> Vec<String> {
+        findings(&example.case()).into_iter().map(|finding| finding.id).collect()
+    }
+
     #[test]
     fn nothing_is_found_where_every_resumption_is_taken_and_pays() {
-        let document = Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600).document();
-        assert_eq!(findings(&document), []);
-        assert_eq!(findings(&Example::new().document()), []);
+        assert_eq!(ids(&Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600)), [""; 0]);
+        assert_eq!(ids(&Example::new()), [""; 0]);
     }
 
     #[test]
     fn the_worst_comes_first() {
-        let document = Example::new()
+        let example = Example::new()
             .run("1.2", Kind::Full, 400)
             .run("1.2", Kind::Id, 390)
             .run("1.3", Kind::Full, 400)
-            .refused("1.3", Kind::Ticket, 100)
-            .document();
-        let ids: Vec<String> = findings(&document).into_iter().map(|finding| finding.id).collect();
-        assert_eq!(ids, ["not-offered", "little-to-save"]);
+            .refused("1.3", Kind::Ticket, 100);
+        assert_eq!(ids(&example), ["not-offered", "little-to-save"]);
     }
 
     /// CONTRACT: a kind that the server refuses is a finding, and exit 0; a certain fault would exit 1.
@@ -63,11 +90,21 @@ mod tests {
     fn a_refusal_alone_is_never_a_certain_fault() {
         for (tls, kind) in [("1.2", Kind::Id), ("1.2", Kind::Ticket), ("1.3", Kind::Ticket)] {
             for full in [100, 60] {
-                let document = Example::new().run(tls, Kind::Full, 400).run(tls, kind, 80).of_which_full(full).document();
-                let findings = findings(&document);
+                let example = Example::new().run(tls, Kind::Full, 400).run(tls, kind, 80).of_which_full(full);
+                let findings = findings(&example.case());
                 assert!(!findings.is_empty());
                 assert!(findings.iter().all(|it| (it.severity, it.confidence) != (Severity::Fault, Confidence::Certain)));
             }
         }
+    }
+
+    /// CONTRACT: no finding about resumption is drawn from an error page alone.
+    #[test]
+    fn error_pages_accuse_nobody_of_refusing_sessions() {
+        let kinds = [Kind::Full, Kind::Id, Kind::Ticket];
+        let example = kinds.into_iter().fold(Example::new(), |example, kind| {
+            example.run("1.2", kind, 400).of_which_full(100).all(|it| it.http_status = Some(503))
+        });
+        assert_eq!(ids(&example), ["error-responses"]);
     }
 }

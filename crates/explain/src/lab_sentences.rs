@@ -4,7 +4,7 @@ use reprise_trace::document::{LabDocument, MeasureDocument};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
 use crate::figures::{in_one_unit, ratio};
-use crate::observation::{best_resumption, median_ns, runs};
+use crate::savings::{best_resumption, median_ns, runs};
 
 /// What the lab's figures mean: what new sessions cost by key, and what resuming saves under each version.
 pub fn lab_sentences(document: &LabDocument) -> Vec<String> {

@@ -1,21 +1,33 @@
-//! From measurements to findings and to sentences that say what they mean.
+//! From observations to findings, from figures to sentences that say what they mean, and from faults to words.
 //!
 //! Everything here is a pure function of a document: it speaks only of what was observed. Each cause stands in a file of
 //! its own, in `findings/`, under the slug by which documents name it.
 
 mod baseline;
+mod clear_text;
 mod condition;
+mod document;
+pub mod fault;
 mod figures;
 mod findings;
 mod lab_sentences;
-mod observation;
+mod load_merge;
+mod load_notices;
+mod response_words;
+mod savings;
 mod sentences;
+mod series;
 
 #[cfg(test)]
 mod example;
 
 pub use baseline::{Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
+pub use document::{failure_of, measure_document, trace_document};
+pub use fault::failure;
 pub use findings::findings;
 pub use lab_sentences::lab_sentences;
+pub use load_merge::{MergeError, merge};
+pub use load_notices::{bottleneck_reason, load_warning, word_load};
 pub use sentences::{about_first_connection, sentences};
+pub use series::Case;

@@ -4,13 +4,10 @@ use reprise_trace::document::{FirstConnection, MeasureDocument, Run};
 use reprise_trace::{Kind, Phase, Version};
 
 use crate::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
-use crate::findings::id_never_accepted::{self, refused_ids};
-use crate::findings::not_offered::{
-    gives_nothing, nothing_to_resume_with, refusal, refused_tickets, tickets_never_accepted,
-};
-use crate::observation::{Saving, best_resumption, completed, median_ns, runs, saving, versions};
+use crate::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
 
-/// What the figures mean: a sentence for each version, and one for connections that were kept alive.
+/// What the figures mean: a sentence for each version, and one for connections that were kept alive. What is refused or not
+/// offered is a finding.
 pub fn sentences(document: &MeasureDocument) -> Vec<String> {
     if document.runs.is_empty() {
         return vec!["Nothing was measured.".to_owned()];
@@ -71,18 +68,10 @@ fn about(document: &MeasureDocument, version: Version) -> Option<String> {
     if let Some((run, saved)) = best_resumption(document, version) {
         return Some(about_resuming(document, run, saved));
     }
-    if let Some(run) = refused_ids(document).filter(|run| run.asked.tls == version) {
-        return Some(format!("{}: {}.", id_never_accepted::TITLE, refusal(run)));
-    }
-    if let Some(run) = refused_tickets(document, version) {
-        return Some(format!("{}: {}.", tickets_never_accepted(version), refusal(run)));
-    }
     let full_ns = median_ns(document.run(version, Kind::Full)?, Phase::Tls)?;
-    if gives_nothing(document, version) {
-        let nothing = nothing_to_resume_with(version);
-        return Some(format!("{nothing}, so every connection pays the full handshake, {}.", span(full_ns)));
-    }
-    Some(format!("A full {version} handshake takes {}; no resumption was measured.", span(full_ns)))
+    let was_tried = resumptions(document, version).next().is_some();
+    let remark = if was_tried { "no session was resumed" } else { "no resumption was measured" };
+    Some(format!("A full {version} handshake takes {}; {remark}.", span(full_ns)))
 }
 
 fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> String {
@@ -139,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_has_its_sentence_and_a_refusal_is_one() {
+    fn each_version_has_its_sentence_and_a_refusal_is_left_to_the_findings() {
         let document = Example::new()
             .run("1.2", Kind::Full, 900)
             .run("1.3", Kind::Full, 900)
@@ -148,10 +137,8 @@ mod tests {
         assert_eq!(
             sentences(&document),
             [
-                "TLS 1.2 offers no resumption: neither a session ID nor a ticket arrives, so every connection pays the full \
-                 handshake, 900.0 µs.",
-                "TLS 1.3 tickets arrive and are never accepted: 100 of 100 connections that offered one ended in a full \
-                 handshake."
+                "A full TLS 1.2 handshake takes 900.0 µs; no resumption was measured.",
+                "A full TLS 1.3 handshake takes 900.0 µs; no session was resumed."
             ]
         );
     }

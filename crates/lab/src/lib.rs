@@ -32,6 +32,7 @@ mod embedded;
 mod error;
 mod identity;
 mod key_kind;
+mod link;
 mod listener;
 mod own_network;
 mod played;
@@ -47,6 +48,7 @@ pub use embedded::{
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
+pub use link::{Answer, Link, RustlsServer};
 pub use own_network::own_network;
 pub use played::{Act, Actor, Ending, PlayedServer};
 pub use relay::{Fault, Relay, RelayRule};

@@ -12,7 +12,7 @@ use reprise_lab::{
 };
 use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_trace::{FaultName, Kind, LoadNotice, Nanos, Version};
 
 fn server() -> EmbeddedServer {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
@@ -72,10 +72,11 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     let warmup = Duration::from_millis(300);
     let closing = ScriptedServer::closing().unwrap();
     let options = Options { warmup, end: End::Count(5), ..options(closing.address()) };
-    let document = document(&load(&options), &options);
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
     assert_eq!(document.errors, BTreeMap::from([("closed_early".to_owned(), 5)]));
     assert!(document.warmup_errors["closed_early"] > 0 && document.warmup_completed == 0, "{:?}", document.warmup_errors);
-    assert!(document.warnings.iter().any(|warning| warning.contains("of the warm-up failed")), "{:?}", document.warnings);
+    assert!(outcome.notices(&document, &options).contains(&LoadNotice::WarmupFailures));
 
     // Of what is due every millisecond, a few begin, one after the other, and the rest find no place.
     let silent = ScriptedServer::silent().unwrap();
@@ -98,10 +99,13 @@ fn a_warm_up_that_tells_the_group_leaves_no_error() {
     let groups = vec![reprise_lab::NamedGroup::secp384r1];
     let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
     let options = Options { warmup: Duration::from_millis(300), end: End::Count(5), ..options(server.address()) };
-    let document = document(&load(&options), &options);
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
     assert_eq!((document.total_completed(), document.total_errors()), (5, 0));
     assert_eq!(document.warmup_errors, BTreeMap::from([("hello_retry_request".to_owned(), 1)]));
-    assert!(document.warnings.iter().any(|warning| warning.contains("secp384r1 first")), "{:?}", document.warnings);
+    assert_eq!(document.wanted_group.as_deref(), Some("secp384r1"));
+    let retry = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 1 };
+    assert!(outcome.notices(&document, &options).contains(&retry));
 }
 
 #[test]
@@ -234,6 +238,6 @@ fn seconds_in_which_nothing_completed_are_told_and_those_after_the_end_are_no_wa
     let document = self::document(&outcome, &options);
     assert_eq!(document.total_completed(), 12);
     assert!(document.rate.per_second.len() > 3, "{:?}", document.rate.per_second);
-    let differ = document.warnings.iter().find(|warning| warning.contains("seconds differ"));
-    assert_eq!(differ, None);
+    let notices = outcome.notices(&document, &options);
+    assert!(!notices.iter().any(|it| matches!(it, LoadNotice::UnevenSeconds { .. })), "{notices:?}");
 }

@@ -12,7 +12,7 @@ use reprise_engine::CertificatePolicy;
 use reprise_lab::{Application, Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Turn};
 use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
 const COUNT: u64 = 6;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -109,7 +109,8 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
     let server = dialogue(vec![Turn::Hears(long.clone()), Turn::Says(response)]);
     for version in [Version::Tls12, Version::Tls13] {
         let options = options(server.address(), version);
-        let options = Options { request: long.clone(), timeout: Duration::from_secs(60), end: End::Count(1), ..options };
+        let options =
+            Options { request: long.clone().into(), timeout: Duration::from_secs(60), end: End::Count(1), ..options };
         let outcome = load(&options);
         assert_eq!(outcome.completed(Kind::Full), 1, "{version}: {:?}", outcome.errors());
     }
@@ -123,10 +124,10 @@ fn a_request_that_is_refused_between_others_is_counted() {
     let server = dialogue(turns);
     for tls in clients(Version::Tls13) {
         let options = Options { requests: 3, tls, ..options(server.address(), Version::Tls13) };
-        let document = document(&load(&options), &options);
+        let outcome = load(&options);
+        let document = document(&outcome, &options);
         assert_eq!(document.http_status, BTreeMap::from([(200, 2 * COUNT), (429, COUNT)]));
-        let says = "6 of 18 responses have an HTTP status of 400 or above (429)";
-        assert!(document.warnings.iter().any(|warning| warning.contains(says)), "{:?}", document.warnings);
+        assert!(outcome.notices(&document, &options).contains(&LoadNotice::ErrorResponses));
     }
 }
 
@@ -135,8 +136,8 @@ fn a_server_that_refuses_every_request_is_warned_of() {
     let response = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n".to_vec();
     let server = dialogue(vec![Turn::Hears(REQUEST.to_vec()), Turn::Says(response)]);
     let options = options(server.address(), Version::Tls13);
-    let document = document(&load(&options), &options);
-    assert_eq!(document.http_status[&503], COUNT);
-    let warns = document.warnings.iter().any(|warning| warning.contains("6 of 6 responses") && warning.contains("503"));
-    assert!(warns, "{:?}", document.warnings);
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
+    assert_eq!(document.http_status, BTreeMap::from([(503, COUNT)]));
+    assert!(outcome.notices(&document, &options).contains(&LoadNotice::ErrorResponses));
 }

@@ -8,8 +8,8 @@ use std::thread;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, NamedGroup, ServerSpec};
 use reprise_load::{Arrival, End, Options, Silent, TlsOptions, WeightedName, run};
-use reprise_trace::Version;
 use reprise_trace::document::{Provenance, Target};
+use reprise_trace::{FaultName, LoadNotice, Version};
 
 /// Forwards a connection to the server of the name in its ClientHello, as a balancer would.
 fn by_name(servers: &[(&'static str, SocketAddr)]) -> SocketAddr {
@@ -59,6 +59,6 @@ fn each_name_keeps_the_group_that_its_server_wants() {
     assert_eq!(document.total_completed(), 18);
     let wanted = [("one.example", "secp384r1"), ("other.example", "secp256r1")];
     assert_eq!(document.wanted_groups, wanted.map(|(name, group)| (name.to_owned(), group.to_owned())).into());
-    let words = "secp384r1 for 'one.example', secp256r1 for 'other.example'";
-    assert!(document.warnings.iter().any(|warning| warning.contains(words)), "{:?}", document.warnings);
+    let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
+    assert!(outcome.notices(&document, &options).contains(&retries));
 }

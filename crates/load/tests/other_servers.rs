@@ -14,7 +14,7 @@ use reprise_load::{
     Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run,
 };
 use reprise_trace::document::{Provenance, Target};
-use reprise_trace::{Kind, Version};
+use reprise_trace::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_wire::NamedGroup;
 
 const COUNT: u64 = 12;
@@ -255,7 +255,7 @@ fn certificates_are_verified_when_that_is_asked_for() {
                 assert_eq!(resumed > 0, kind == Kind::Ticket, "{version} {key_shares:?} {kind}");
 
                 let refused = load(nginx.address(), trusting(&stranger), &[kind]).errors();
-                assert_eq!(refused.into_iter().collect::<Vec<_>>(), [("bad_certificate".to_owned(), COUNT)]);
+                assert_eq!(refused.into_iter().collect::<Vec<_>>(), [("unknown_issuer".to_owned(), COUNT)]);
             }
         }
     }
@@ -280,13 +280,15 @@ fn sessions_that_a_reset_made_a_server_forget_are_not_put_down_to_the_server_alo
         let outcome = run(&options, &|| false, &Silent).unwrap();
         let document = outcome.document(&options, Target::default(), false, Provenance::default());
         assert_eq!(document.total_completed(), 20, "{:?}", document.errors);
-        document
+        let notices = outcome.notices(&document, &options);
+        (document, notices)
     };
-    let properly = load(Close::Notify);
+    let (properly, _) = load(Close::Notify);
     assert_eq!((properly.completed[&Kind::Id], properly.refused), (19, 0));
-    let broken_off = load(Close::Rst);
+    let (broken_off, notices) = load(Close::Rst);
     assert!(broken_off.refused > 0);
-    assert!(broken_off.warnings.iter().any(|it| it.contains("--close notify")), "{:?}", broken_off.warnings);
+    let cause = Some(RefusalCause::ConnectionsReset);
+    assert!(notices.contains(&LoadNotice::SessionsRefused(cause)), "{notices:?}");
 }
 
 #[test]
@@ -306,7 +308,8 @@ fn tickets_that_are_refused_when_used_again_are_told_with_the_flag_that_did_it()
         let outcome = run(&options, &|| false, &Silent).unwrap();
         let document = outcome.document(&options, Target::default(), false, Provenance::default());
         assert!(document.refused > 0 && document.total_completed() == 8, "{:?}", document.errors);
-        let is_told = document.warnings.iter().any(|warning| warning.contains("leave out --reuse-tickets"));
-        assert_eq!(is_told, reuse_tickets, "{:?}", document.warnings);
+        let cause = reuse_tickets.then_some(RefusalCause::TicketsReused);
+        let notices = outcome.notices(&document, &options);
+        assert!(notices.contains(&LoadNotice::SessionsRefused(cause)), "{notices:?}");
     }
 }

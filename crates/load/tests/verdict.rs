@@ -14,7 +14,7 @@ use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
 use reprise_lab::{Authority, Fault, KeyKind, Relay, RelayRule, ServerSpec};
 use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
 fn pin(process: u32, processor: usize) {
     let mut set = CpuSet::new();
@@ -23,7 +23,7 @@ fn pin(process: u32, processor: usize) {
 }
 
 /// A load on nginx, whose one worker is pinned to the first processor while the generator has the last.
-fn load(nginx: &Nginx, processors: usize) -> LoadDocument {
+fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
     let options = Options {
         tls: Arc::new(TlsOptions::new(Version::Tls13)),
         arrival: Arrival::Closed { connections: 32 },
@@ -36,7 +36,9 @@ fn load(nginx: &Nginx, processors: usize) -> LoadDocument {
     assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
     let (host, port) = ("127.0.0.1".to_owned(), nginx.address().port());
     let target = Target { host, port, ..Target::default() };
-    outcome.document(&options, target, false, Provenance::default())
+    let document = outcome.document(&options, target, false, Provenance::default());
+    let notices = outcome.notices(&document, &options);
+    (document, notices)
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
     workers.for_each(|worker| pin(worker, 0));
     let processors = thread::available_parallelism().unwrap().get();
     let done = AtomicBool::new(false);
-    let document = thread::scope(|scope| {
+    let (document, notices) = thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 pin(0, 0);
@@ -58,9 +60,9 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
                 }
             });
         }
-        let document = load(&nginx, processors);
+        let loaded = load(&nginx, processors);
         done.store(true, Ordering::Relaxed);
-        document
+        loaded
     });
     let bottleneck = &document.bottleneck;
     // Two others want the same processor: whatever else this machine does, the server gets no more than half of it.
@@ -78,11 +80,7 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
     if bottleneck.client_waiting < 0.05 {
         assert_eq!(bottleneck.verdict, Verdict::Server, "{bottleneck:?}");
     }
-    assert!(
-        document.warnings.iter().any(|warning| warning.contains("processors were waited for")),
-        "{:?}",
-        document.warnings
-    );
+    assert!(notices.iter().any(|it| matches!(it, LoadNotice::Crowded { .. })), "{notices:?}");
 }
 
 #[test]

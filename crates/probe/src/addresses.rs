@@ -1,13 +1,15 @@
 //! The addresses of a name: the first that answers is kept, as every client does, and the measurement stays with it.
 
 use std::collections::VecDeque;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use reprise_trace::Failure;
+use reprise_attempt::prologue::Proxy;
+use reprise_attempt::{Fault, Target};
 
-use crate::failure;
 use crate::interrupt::Interrupt;
+use crate::options::Options;
+use crate::resolver;
 
 /// How long one of several addresses is given before the next is tried.
 const HAPPY: Duration = Duration::from_secs(1);
@@ -24,6 +26,11 @@ impl Addresses {
     pub(crate) fn of(addresses: impl IntoIterator<Item = SocketAddr>) -> Option<Self> {
         let mut others: VecDeque<SocketAddr> = addresses.into_iter().collect();
         others.pop_front().map(|current| Self { current, others })
+    }
+
+    /// This one alone.
+    pub(crate) fn only(address: SocketAddr) -> Self {
+        Self { current: address, others: VecDeque::new() }
     }
 
     /// The one that answered, or is to be tried.
@@ -49,6 +56,46 @@ impl Addresses {
     }
 }
 
+/// Where connections to a target go.
+pub(crate) struct Place {
+    /// Where TCP connects to: the target, or the proxy.
+    pub(crate) addresses: Addresses,
+    /// The names to resolve before each connection; none where everything is an address.
+    pub(crate) names: Vec<(String, u16)>,
+    /// The target's address, where it is this machine that finds it out.
+    pub(crate) target_address: Option<SocketAddr>,
+}
+
+/// Finds it out.
+///
+/// # Errors
+/// If a name does not resolve in time.
+pub(crate) fn locate(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Place, Fault> {
+    let mut names = Vec::new();
+    let mut find = |host: &str, port: u16| -> Result<Addresses, Fault> {
+        names.push((host.to_owned(), port));
+        let (addresses, _) = resolver::resolve(host, port, options.timeout, interrupt)?;
+        let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, port));
+        Addresses::of(addresses).ok_or_else(Fault::interrupted)
+    };
+    let proxy = options.proxy.as_ref();
+    let of_target = match options.resolve.or_else(|| target.address()) {
+        Some(address) => Some(Addresses::only(SocketAddr::new(address, target.port))),
+        None if proxy.is_some_and(Proxy::resolves_names) => None,
+        None => Some(find(&target.host, target.port)?),
+    };
+    // Behind a proxy, its reach counts and not ours.
+    let target_address = of_target.as_ref().map(Addresses::current);
+    let addresses = match proxy {
+        None => of_target,
+        Some(proxy) => Some(match proxy.host.parse::<IpAddr>() {
+            Ok(address) => Addresses::only(SocketAddr::new(address, proxy.port)),
+            Err(_) => find(&proxy.host, proxy.port)?,
+        }),
+    };
+    Ok(Place { addresses: addresses.ok_or_else(Fault::interrupted)?, names, target_address })
+}
+
 /// The first of several that accepts a connection, which is ended at once; a single one is not asked. `None` if none does in
 /// time: each is given this long, and at most a second.
 ///
@@ -58,11 +105,11 @@ pub fn first_that_answers(
     addresses: &[SocketAddr],
     timeout: Duration,
     interrupt: &Interrupt,
-) -> Result<Option<SocketAddr>, Failure> {
+) -> Result<Option<SocketAddr>, Fault> {
     for address in addresses.iter().filter(|_| addresses.len() > 1) {
         // There may be many, and each that is silent takes its time.
         if interrupt.is_raised() {
-            return Err(failure::interrupted());
+            return Err(Fault::interrupted());
         }
         if TcpStream::connect_timeout(address, timeout.min(HAPPY)).is_ok() {
             return Ok(Some(*address));
@@ -89,7 +136,7 @@ mod tests {
         assert_eq!(first(&[refuses, refuses]), Ok(None));
         assert_eq!(first(&[answers]), Ok(None), "a single one is not asked");
         interrupt.raise();
-        assert_eq!(first(&[refuses, answers]).unwrap_err().name, "interrupted");
+        assert_eq!(first(&[refuses, answers]).unwrap_err(), Fault::interrupted());
     }
 
     #[test]

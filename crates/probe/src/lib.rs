@@ -1,54 +1,46 @@
-//! Measures one target: owns the clock and the sockets, drives the engine, and returns what it saw.
+//! Schedules of attempts over sockets: owns the clock and the sockets, and returns what was seen.
 //!
-//! The way in is [`measure`]: [`Target`] and [`Options`] to a [`MeasureDocument`](reprise_trace::document::MeasureDocument).
-//! It finds out what the target speaks and offers ([`discover`]), makes the connections of every version and kind in
-//! turns ([`visit`]: the [`route`] to TLS, then the [`call`]), and computes the statistics ([`tally`]). Nothing is printed here.
-//!
-//! [`trace()`] makes one connection of each kind and keeps what every one of its messages was.
+//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_attempt::Attempt), from a
+//! [`Trial`] that says what it is to be. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
+//! connections of every version and kind in turns. [`trace()`] is another: one connection of each kind, and every message of
+//! both. What they return are [`Observation`](reprise_trace::Observation)s and [`Fault`](reprise_attempt::Fault)s; nothing is
+//! judged or worded here.
 
 mod addresses;
-mod application;
-mod approach;
-mod call;
 mod clock;
-mod dialogue;
+mod connector;
+mod dialer;
 mod discover;
-#[cfg(test)]
-mod example;
-mod failure;
+mod failed;
 mod identity;
 mod interrupt;
 mod key_log;
-mod lane;
 mod measure;
+mod offers;
 mod options;
-mod provenance;
-mod random;
 mod resolver;
 mod roots;
-mod route;
 pub mod saved;
-mod sessions;
+mod series;
 mod socket;
-mod starttls;
-mod tally;
-mod target;
+mod stock;
+mod summary;
+mod survey;
 mod trace;
-mod visit;
-mod visitor;
-mod warnings;
+mod trial;
 
 pub use addresses::first_that_answers;
+pub use connector::Connector;
+pub use failed::Failed;
 pub use identity::{IdentityError, Passphrase, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
 pub use measure::{Measurement, Observer, Silent, measure};
-pub use options::{Alpn, Certificates, ConnectionReuse, Options, Request, ServerName};
-pub use provenance::provenance;
-pub use random::{FreshKeyShares, SystemEntropy};
+pub use options::{Alpn, Certificates, Options, ServerName};
 pub use resolver::addresses_of;
 pub use roots::{RootsError, platform_roots, read_roots};
-pub use route::{Proxy, ProxyError, ProxyProtocol};
-pub use starttls::StartTls;
-pub use target::{Target, TargetError};
-pub use trace::{Capture, Tracing, trace};
+pub use series::Series;
+pub use stock::HeldSession;
+pub use summary::{ratios, records, run};
+pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
+pub use trial::{Trial, Tried};

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reprise_attempt::Target;
+use reprise_attempt::exchange::{Application, ConnectionReuse, Request};
+use reprise_attempt::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::{ClientIdentity, ExternalPsk, KeyLog, Session, Tls13Extensions};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
-
-use crate::route::{Proxy, ProxyProtocol};
-use crate::starttls::StartTls;
 
 /// Every choice of a measurement. [`Options::default`] is what `reprise measure TARGET` does.
 #[derive(Clone)]
@@ -91,37 +91,14 @@ impl Default for Options {
     }
 }
 
-/// What happens to a connection after its first request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionReuse {
-    /// It is closed: `Connection: close`.
-    Close,
-    /// It carries the same request once more, which shows what the next message costs without any handshake.
-    KeepAlive,
-}
-
-/// An HTTP/1.1 request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// `GET`, `HEAD`, …
-    pub method: String,
-    /// The path to request instead of the target's.
-    pub path: Option<String>,
-    /// Further header fields, name and value.
-    pub headers: Vec<(String, String)>,
-}
-
-impl Request {
-    /// Whether it may be sent as early data, which anyone who records it can send again: a client does so with safe
-    /// methods alone (RFC 8470 §4; RFC 9110 §9.2.1).
-    pub fn may_be_replayed(&self) -> bool {
-        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE")
-    }
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self { method: "GET".to_owned(), path: None, headers: Vec::new() }
+impl Options {
+    /// What every connection to this target says.
+    pub(crate) fn application(&self, target: &Target) -> Application {
+        match (&self.request, self.starttls) {
+            (None, _) => Application::Silent,
+            (Some(request), None) => Application::http(target.clone(), request.clone(), Some(self.connections)),
+            (Some(_), Some(starttls)) => Application::Question(starttls, target.host.clone()),
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use reprise_trace::{Failure, FailureClass, Nanos};
+use reprise_attempt::{Detail, Fault};
+use reprise_trace::{FaultName, Nanos};
 
-use crate::failure;
 use crate::interrupt::Interrupt;
 
 /// How often a wait looks at Ctrl-C.
@@ -21,7 +21,7 @@ pub(crate) fn resolve(
     port: u16,
     timeout: Duration,
     interrupt: &Interrupt,
-) -> Result<(Vec<IpAddr>, Nanos), Failure> {
+) -> Result<(Vec<IpAddr>, Nanos), Fault> {
     let (sender, receiver) = mpsc::channel();
     let name = host.to_owned();
     thread::spawn(move || {
@@ -35,12 +35,12 @@ pub(crate) fn resolve(
     loop {
         match receiver.recv_timeout(SLICE) {
             Ok((Ok(addresses), took)) if !addresses.is_empty() => return Ok((addresses, took)),
-            Ok((Ok(_), _)) => return Err(failed(host, "it has no address")),
-            Ok((Err(error), _)) => return Err(unresolved(host, &error)),
-            Err(RecvTimeoutError::Disconnected) => return Err(failed(host, "the resolver gave up")),
-            Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(failure::interrupted()),
+            Ok((Ok(_), _)) => return Err(failed(host, Some("it has no address".to_owned()))),
+            Ok((Err(error), _)) => return Err(failed(host, Some(why(&error)))),
+            Err(RecvTimeoutError::Disconnected) => return Err(failed(host, Some("the resolver gave up".to_owned()))),
+            Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(Fault::interrupted()),
             Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                return Err(failed(host, &format!("no answer within {} s", timeout.as_secs_f64())));
+                return Err(failed(host, None));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -51,14 +51,9 @@ pub(crate) fn resolve(
 ///
 /// # Errors
 /// If there is none within the time, or Ctrl-C came before.
-pub fn addresses_of(host: &str, port: u16, timeout: Duration, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Failure> {
+pub fn addresses_of(host: &str, port: u16, timeout: Duration, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Fault> {
     let (addresses, _) = resolve(host, port, timeout, interrupt)?;
     Ok(addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect())
-}
-
-/// What a name comes to that the system's resolver could not resolve, with what to do next.
-fn unresolved(host: &str, error: &io::Error) -> Failure {
-    failed(host, &why(error))
 }
 
 /// The resolver's own words, without those that say it once more.
@@ -67,12 +62,6 @@ fn why(error: &io::Error) -> String {
     text.strip_prefix("failed to lookup address information: ").unwrap_or(&text).to_owned()
 }
 
-fn failed(host: &str, why: &str) -> Failure {
-    Failure {
-        class: FailureClass::Resolve,
-        name: "name_not_resolved".to_owned(),
-        message: format!("cannot resolve {host}: {why}"),
-        hint: Some("check the name, or give its address with --resolve ADDRESS".to_owned()),
-        local_port: None,
-    }
+fn failed(host: &str, reason: Option<String>) -> Fault {
+    Fault::new(FaultName::NameNotResolved).with(Detail::Resolve { host: host.to_owned(), reason })
 }

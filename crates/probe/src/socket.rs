@@ -4,74 +4,13 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use mio::{Events, Interest, Poll, Token};
 use reprise_trace::{Direction, Segment};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::clock::Clock;
 use crate::interrupt::Interrupt;
 
 /// How often a wait looks at Ctrl-C.
-const SLICE: Duration = Duration::from_millis(100);
-
-/// Makes connections; what it waits with is made once.
-pub(crate) struct Dialer {
-    poll: Poll,
-    events: Events,
-    interrupt: Interrupt,
-}
-
-impl Dialer {
-    pub(crate) fn new(interrupt: Interrupt) -> io::Result<Self> {
-        Ok(Self { poll: Poll::new()?, events: Events::with_capacity(4), interrupt })
-    }
-
-    /// A socket that is not connected yet: its making is no part of connecting.
-    pub(crate) fn socket(address: SocketAddr) -> io::Result<Socket> {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-        socket.set_nonblocking(true)?;
-        // A handshake is a conversation of small messages: none may wait for another.
-        socket.set_tcp_nodelay(true)?;
-        Ok(socket)
-    }
-
-    /// Connects, SYN to established.
-    pub(crate) fn connect(&mut self, socket: Socket, address: SocketAddr, deadline: Instant) -> io::Result<Stream> {
-        let tcp = match socket.connect(&SockAddr::from(address)) {
-            Ok(()) => TcpStream::from(socket),
-            Err(error) if is_in_progress(&error) => self.finish_connecting(TcpStream::from(socket), deadline)?,
-            Err(error) => return Err(error),
-        };
-        Ok(Stream { tcp, deadline, interrupt: self.interrupt.clone(), sent: 0, received: 0, ended: false, record: None })
-    }
-
-    fn finish_connecting(&mut self, tcp: TcpStream, deadline: Instant) -> io::Result<TcpStream> {
-        let mut tcp = mio::net::TcpStream::from_std(tcp);
-        self.poll.registry().register(&mut tcp, Token(0), Interest::WRITABLE)?;
-        let connected = self.wait_until_writable(deadline);
-        self.poll.registry().deregister(&mut tcp)?;
-        connected?;
-        match tcp.take_error()? {
-            Some(error) => Err(error),
-            None => Ok(TcpStream::from(tcp)),
-        }
-    }
-
-    fn wait_until_writable(&mut self, deadline: Instant) -> io::Result<()> {
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            match self.poll.poll(&mut self.events, Some(left.min(SLICE))) {
-                Ok(()) if !self.events.is_empty() => return Ok(()),
-                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-                _ if self.interrupt.is_raised() => return Err(io::ErrorKind::Interrupted.into()),
-                _ => {}
-            }
-        }
-    }
-}
+pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
 /// An established connection. Reading and writing end with [`io::ErrorKind::TimedOut`] at the deadline and with
 /// [`io::ErrorKind::Interrupted`] at Ctrl-C.
@@ -79,8 +18,6 @@ pub(crate) struct Stream {
     tcp: TcpStream,
     deadline: Instant,
     interrupt: Interrupt,
-    sent: u64,
-    received: u64,
     ended: bool,
     record: Option<Record>,
 }
@@ -98,6 +35,11 @@ pub(crate) struct Record {
 }
 
 impl Stream {
+    /// Over an established connection.
+    pub(crate) fn new(tcp: TcpStream, deadline: Instant, interrupt: Interrupt) -> Self {
+        Self { tcp, deadline, interrupt, ended: false, record: None }
+    }
+
     /// Makes reading and writing wait. Not part of connecting.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         self.tcp.set_nonblocking(false)?;
@@ -135,7 +77,6 @@ impl Stream {
             self.check_time()?;
             match self.tcp.read(buffer) {
                 Ok(count) => {
-                    self.received += count as u64;
                     self.ended = count == 0;
                     self.keep(Direction::Received, buffer.get(..count).unwrap_or_default());
                     return Ok(count);
@@ -155,7 +96,6 @@ impl Stream {
             match self.tcp.write(bytes) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
-                    self.sent += count as u64;
                     let (written, rest) = bytes.split_at_checked(count).unwrap_or((bytes, &[]));
                     self.keep(Direction::Sent, written);
                     bytes = rest;
@@ -170,11 +110,6 @@ impl Stream {
     pub(crate) fn shut_down(&mut self) {
         let _ = self.tcp.shutdown(std::net::Shutdown::Write);
         self.keep(Direction::Sent, &[]);
-    }
-
-    /// Bytes written and read so far.
-    pub(crate) fn traffic(&self) -> (u64, u64) {
-        (self.sent, self.received)
     }
 
     fn keep(&mut self, direction: Direction, bytes: &[u8]) {
@@ -213,18 +148,6 @@ fn keep_waiting(error: io::Error) -> io::Result<()> {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted => Ok(()),
         _ => Err(error),
-    }
-}
-
-/// Whether a non-blocking connect has begun rather than failed.
-fn is_in_progress(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        error.raw_os_error() == Some(libc::EINPROGRESS)
-    }
-    #[cfg(not(unix))]
-    {
-        error.kind() == io::ErrorKind::WouldBlock
     }
 }
 

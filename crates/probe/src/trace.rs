@@ -2,36 +2,66 @@
 
 mod secrets;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reprise_engine::{Config, ExternalPsk, Offer, Session};
-use reprise_trace::document::{AllConnections, FirstConnection, Provenance, Trace, TraceDocument, TracedConnection};
-use reprise_trace::{Asked, Attempt, Failure, FailureClass, Kind, Nanos, Recording, Version};
+use reprise_attempt::Target;
+use reprise_engine::{Config, ExternalPsk, Session};
+use reprise_trace::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
 use zeroize::Zeroizing;
 
-use crate::approach::{self, Configs, configs, recognise, record, ticket_request, visitor};
-use crate::failure;
+use crate::connector::Connector;
+use crate::failed::Failed;
 use crate::interrupt::Interrupt;
-use crate::lane::age;
+use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
-use crate::saved::Left;
-use crate::sessions::{Sessions, full, has_ticket, version_of};
-use crate::target::Target;
-use crate::visit::Visit;
-use crate::visitor::Visitor;
+use crate::saved::Unused;
+use crate::stock::{HeldSession, Sourced, Stock, full, has_ticket, version_of};
+use crate::survey;
+use crate::trial::{Trial, Tried};
 use secrets::Secrets;
 
-/// What tracing came to: the document always, with whatever could be observed.
+/// What tracing came to: whatever could be seen, and why the rest could not.
 pub struct Tracing {
-    /// The messages.
-    pub document: TraceDocument,
+    /// The target's address, as far as this machine knows it.
+    pub address: Option<SocketAddr>,
+    /// Two connections for each version.
+    pub traces: Vec<TracedPair>,
+    /// This process's first connection, where it offered a session that another had saved.
+    pub first: Option<Observation>,
+    /// Full handshakes that the server refused, where the other one stands for itself.
+    pub without_full: Vec<(Version, Failed)>,
+    /// The newest version, where an older one was traced in its place.
+    pub untraced: Option<(Version, Failed)>,
+    /// How many messages of long connections there was no room for, one count a connection.
+    pub omitted: Vec<u64>,
+    /// Whether a connection was too long to be captured to its end.
+    pub capture_is_cut: bool,
     /// The bytes and the secrets, as far as the connections came; `None` unless they were asked for.
     pub capture: Option<Capture>,
     /// What ended it before its time, if anything did.
-    pub failure: Option<Failure>,
+    pub ended_by: Option<Failed>,
     /// The sessions that it leaves to another process.
-    pub left: Left,
+    pub unused: Unused,
+}
+
+/// A connection that offered nothing, and one that offered what the first had left behind.
+pub struct TracedPair {
+    /// What the second connection was made for.
+    pub asked: Asked,
+    /// The connection that offered nothing.
+    pub full: Option<Traced>,
+    /// The one that offered something.
+    pub resumed: Option<Traced>,
+}
+
+/// One connection with every message.
+pub struct Traced {
+    /// What was seen.
+    pub observation: Observation,
+    /// Every message in and out.
+    pub messages: Vec<Event>,
 }
 
 /// What went over the wire, and what it takes to read it.
@@ -47,92 +77,72 @@ pub struct Capture {
 /// Traces `target`. Of the options, `versions` and the first of `kinds` say what: without a version, the newest that the
 /// target speaks; without a kind, whatever it offers. `captures` says whether bytes and secrets are kept. Fails never
 /// outright.
-pub fn trace(target: &Target, options: &Options, captures: bool, provenance: Provenance, interrupt: &Interrupt) -> Tracing {
+pub fn trace(target: &Target, options: &Options, captures: bool, interrupt: &Interrupt) -> Tracing {
     let secrets = captures.then(|| Arc::new(Secrets::new(options.key_log.clone())));
     let mut options = options.clone();
     if let Some(secrets) = &secrets {
         options.key_log = Some(secrets.clone());
     }
-    let mut observation = Observation {
-        document: TraceDocument {
-            schema: TraceDocument::SCHEMA.to_owned(),
-            target: record(target, &options),
-            traces: Vec::new(),
-            client_certificate_given: options.identity.is_some(),
-            ticket_request: ticket_request(&options),
-            first_connection: None,
-            failures: Vec::new(),
-            warnings: Vec::new(),
-            provenance,
-        },
-        recordings: Vec::new(),
-        origin_unix_ns: 0,
-        left: Left::nothing_yet(target, &options),
+    let mut tracing = Tracing {
+        address: None,
+        traces: Vec::new(),
+        first: None,
+        without_full: Vec::new(),
+        untraced: None,
+        omitted: Vec::new(),
+        capture_is_cut: false,
+        capture: captures.then(|| Capture { recordings: Vec::new(), secrets: Zeroizing::default(), origin_unix_ns: 0 }),
+        ended_by: None,
+        unused: Unused::nothing_yet(target, &options),
     };
-    let failure = observation.carry_out(target, &options, captures, interrupt).err();
-    let Observation { mut document, recordings, origin_unix_ns, left } = observation;
-    document.failures.extend(failure.clone().filter(|failure| failure.class != FailureClass::Interrupted));
-    let capture = secrets.map(|secrets| Capture { recordings, secrets: secrets.take(), origin_unix_ns });
-    Tracing { document, capture, failure, left }
+    tracing.ended_by = tracing.carry_out(target, &options, interrupt).err();
+    if let (Some(capture), Some(secrets)) = (&mut tracing.capture, secrets) {
+        capture.secrets = secrets.take();
+    }
+    tracing
 }
 
-/// Tracing under way: whatever ends it, what was observed so far is kept.
-struct Observation {
-    document: TraceDocument,
-    recordings: Vec<Recording>,
-    origin_unix_ns: u64,
-    left: Left,
-}
-
-impl Observation {
-    fn carry_out(
-        &mut self,
-        target: &Target,
-        options: &Options,
-        captures: bool,
-        interrupt: &Interrupt,
-    ) -> Result<(), Failure> {
-        let route = approach::route(target, options, interrupt)?;
-        let mut visitor = visitor(target, options, route, interrupt)?;
-        visitor.records = captures;
-        self.origin_unix_ns = unix_ns().saturating_sub(visitor.clock.now().0);
-        let ended = self.trace_all(&mut visitor, &configs(target, options)?, options);
+impl Tracing {
+    fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), Failed> {
+        let mut connector = Connector::new(target, options, interrupt)?;
+        connector.keep_messages();
+        if let Some(capture) = &mut self.capture {
+            capture.origin_unix_ns = unix_ns().saturating_sub(connector.now().0);
+        }
+        let ended = self.trace_all(&mut connector, &Offers::new(target, options)?, options);
         // Known now: of several addresses, the first that answered.
-        self.document.target.address = visitor.route.target_address().map(|address| address.ip().to_string());
+        self.address = connector.target_address();
         ended
     }
 
-    fn trace_all(&mut self, visitor: &mut Visitor, configs: &Configs, options: &Options) -> Result<(), Failure> {
+    fn trace_all(&mut self, connector: &mut Connector, offers: &Offers, options: &Options) -> Result<(), Failed> {
         let kind = options.kinds.first().copied();
+        let psk = options.psk.as_ref();
         if !options.versions.is_empty() {
-            for (version, config) in &configs.by_version {
-                let traced = self.trace(visitor, *version, config, kind, options.psk.as_ref());
-                traced.map_err(|failure| {
-                    let failure = failure::of_version(*version, &options.groups, failure);
-                    recognise(visitor, &configs.survey, failure, &mut unaccounted())
-                })?;
+            for plan in &offers.versions {
+                let traced = self.trace(connector, plan, kind, psk);
+                traced.map_err(|failed| survey::recognise(connector, &offers.survey, failed, |_| ()))?;
             }
             return Ok(());
         }
         let mut first_failure = None;
-        for (version, config) in configs.by_version.iter().rev() {
-            if kind.is_some_and(|kind| !kind.exists_under(*version)) {
+        for plan in offers.versions.iter().rev() {
+            if kind.is_some_and(|kind| !kind.exists_under(plan.version)) {
                 continue;
             }
-            match self.trace(visitor, *version, config, kind, options.psk.as_ref()) {
-                Err(failure) if self.document.traces.is_empty() && is_about_the_version(&failure) => {
-                    first_failure.get_or_insert((*version, failure));
+            match self.trace(connector, plan, kind, psk) {
+                Err(failed) if self.traces.is_empty() && is_about_the_version(&failed) => {
+                    first_failure.get_or_insert((plan.version, failed));
                 }
-                Err(failure) => return Err(failure),
+                Err(failed) => return Err(failed),
                 Ok(()) => {
-                    let older = first_failure.map(|(newer, failure)| format!("{newer} is not traced: {failure}"));
-                    self.document.warnings.extend(older);
+                    self.untraced = first_failure;
                     return Ok(());
                 }
             }
         }
         match first_failure {
-            Some((_, failure)) => Err(recognise(visitor, &configs.survey, failure, &mut unaccounted())),
+            Some((_, failed)) => Err(survey::recognise(connector, &offers.survey, failed, |_| ())),
             None => Ok(()),
         }
     }
@@ -142,121 +152,106 @@ impl Observation {
     /// taken are shown without a full handshake, where the server grants none.
     fn trace(
         &mut self,
-        visitor: &mut Visitor,
-        version: Version,
-        config: &Arc<Config>,
+        connector: &mut Connector,
+        plan: &VersionPlan,
         kind: Option<Kind>,
         psk: Option<&ExternalPsk>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Failed> {
+        let (version, config) = (plan.version, &plan.config);
         let by_default = if psk.is_some() && version == Version::Tls13 { Kind::Psk } else { Kind::Ticket };
         let mut asked = Asked { tls: version, kind: kind.unwrap_or(by_default) };
-        let mut sessions = psk.cloned().map(Sessions::of_psk).unwrap_or_default();
-        let all = std::mem::take(&mut self.left.sessions);
+        let mut stock = psk.cloned().map(Stock::of_psk).unwrap_or_default();
+        let all = std::mem::take(&mut self.unused.sessions);
         let fits = |session: &Session| version_of(session) == version && has_ticket(session) != (kind == Some(Kind::Id));
         // Without a kind, a ticket comes before an ID.
         let any_fits = kind.is_some() || all.iter().any(fits);
-        let (loaded, others) =
+        let (loaded, others): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|session| if any_fits { fits(session) } else { version_of(session) == version });
-        self.left.sessions = others;
-        sessions.keep(loaded);
+        self.unused.sessions = others;
+        stock.keep(loaded.into_iter().map(|session| HeldSession { session, origin: None }));
 
-        let offers_loaded = sessions.holds_any() && asked.kind != Kind::Psk;
-        if offers_loaded && kind.is_none() && sessions.holds_id_alone() {
+        let offers_loaded = stock.holds_any() && asked.kind != Kind::Psk;
+        if offers_loaded && kind.is_none() && stock.holds_id_alone() {
             asked.kind = Kind::Id;
         }
-        let early = visitor.early_data().unwrap_or(usize::MAX);
+        let early = connector.early_request_length().unwrap_or(usize::MAX);
         let loaded = match offers_loaded {
-            true => sessions.take_offer(asked, visitor.clock.now(), early),
+            true => stock.take_offer(asked, connector.now(), early),
             false => None,
         };
-        let resumed = loaded.map(|offer| self.visit_first(visitor, config, asked, offer));
-        let first = self.visit(visitor, config, asked, full(asked));
-        sessions.keep(first.sessions);
-        let outcome = first.attempt.as_ref().ok().map(|sample| &sample.outcome);
-        let gave_id_alone = outcome.is_some_and(|outcome| outcome.tickets == 0 && outcome.session_id_given);
+        let resumed = loaded.map(|offer| {
+            let tried = self.make(connector, config, asked, offer);
+            self.first = Some(tried.observation).filter(|seen| seen.facts().is_some());
+            tried
+        });
+        let mut first = self.make(connector, config, asked, (full(asked), None));
+        stock.keep(std::mem::take(&mut first.sessions));
+        let facts = first.observation.facts();
+        let gave_id_alone = facts.is_some_and(|facts| facts.tickets.count == 0 && facts.session_id_given);
         if kind.is_none() && asked.kind == Kind::Ticket && gave_id_alone {
             asked.kind = Kind::Id;
         }
         // A server that knows PSKs alone refuses the full handshake.
-        let goes_on = first.attempt.as_ref().err().is_none_or(is_about_the_full_handshake);
+        let goes_on = first.fault.as_ref().is_none_or(|fault| is_about_the_full_handshake(fault.class));
         let resumed = resumed.or_else(|| {
-            let offer = sessions.take_offer(asked, visitor.clock.now(), early).filter(|_| goes_on)?;
-            Some(self.visit(visitor, config, asked, offer))
+            let offer = stock.take_offer(asked, connector.now(), early).filter(|_| goes_on)?;
+            Some(self.make(connector, config, asked, offer))
         });
-        let second = resumed.map(|visit| {
-            sessions.keep(visit.sessions);
-            visit.attempt
+        let second = resumed.map(|mut tried| {
+            stock.keep(std::mem::take(&mut tried.sessions));
+            tried
         });
-        self.left.sessions.extend(sessions.into_sessions());
-        self.left.at = visitor.clock.now();
-        self.add(asked, first.attempt, second)
+        self.unused.sessions.extend(stock.into_sessions());
+        self.unused.at = connector.now();
+        self.add(asked, first, second)
     }
 
-    /// What was observed, if anything was. A full handshake that the server refuses may be missing where the other one
-    /// stands for itself.
-    fn add(&mut self, asked: Asked, full: Attempt, second: Option<Attempt>) -> Result<(), Failure> {
+    /// What was seen, if anything was. A full handshake that the server refuses may be missing where the other one stands for
+    /// itself.
+    fn add(&mut self, asked: Asked, full: Tried, second: Option<Tried>) -> Result<(), Failed> {
         let (full, missing) = apart(full);
-        let (second, failure) = second.map(apart).unwrap_or_default();
-        let failure = match missing {
-            Some(missing) if second.is_some() && failure::is_refusal(&missing) => {
-                let why = format!("A full {} handshake is not shown: {missing}", asked.tls);
-                self.document.warnings.push(why);
+        let (second, failed) = second.map(apart).unwrap_or_default();
+        let failed = match missing {
+            Some(missing) if second.is_some() && missing.fault.name.is_refusal() => {
+                self.without_full.push((asked.tls, missing));
                 None
             }
-            missing => failure.or(missing),
+            missing => failed.or(missing),
         };
         if full.is_some() || second.is_some() {
-            self.document.traces.push(Trace::new(asked, full, second));
+            self.traces.push(TracedPair { asked, full, resumed: second });
         }
-        failure.map_or(Ok(()), Err)
+        failed.map_or(Ok(()), Err)
     }
 
-    /// The process's first connection, with a session that another left behind.
-    fn visit_first(&mut self, visitor: &mut Visitor, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
-        let session_age_ns = age(&offer, visitor.clock.now()).0;
-        let visit = self.visit(visitor, config, asked, offer);
-        if let Ok(sample) = &visit.attempt {
-            let (local_port, kind, phases) = (sample.local_port, sample.outcome.kind, sample.phases);
-            self.document.first_connection = Some(FirstConnection { local_port, asked, kind, session_age_ns, phases });
+    fn make(&mut self, connector: &mut Connector, config: &Arc<Config>, asked: Asked, (offer, origin): Sourced) -> Tried {
+        let mut tried = connector.connect(Trial { config: config.clone(), asked, purpose: Purpose::Sample, offer, origin });
+        self.omitted.extend(Some(tried.messages.omitted).filter(|count| *count > 0));
+        self.capture_is_cut |= tried.recording_is_cut;
+        if let Some(capture) = &mut self.capture {
+            capture.recordings.extend(tried.recording.take());
         }
-        visit
-    }
-
-    fn visit(&mut self, visitor: &mut Visitor, config: &Arc<Config>, asked: Asked, offer: Offer) -> Visit {
-        let mut visit = visitor.visit(config, asked, offer);
-        if visit.omitted_events > 0 {
-            let omitted = format!("{} further messages of a long connection are not shown", visit.omitted_events);
-            self.document.warnings.push(omitted);
-        }
-        if visit.recording_is_cut {
-            self.document.warnings.push("A long connection is captured in its beginning alone".to_owned());
-        }
-        self.recordings.extend(visit.recording.take());
-        visit
+        tried
     }
 }
 
-/// What was observed, and why nothing was.
-fn apart(attempt: Attempt) -> (Option<TracedConnection>, Option<Failure>) {
-    match attempt {
-        Ok(sample) => (Some(sample.into()), None),
-        Err(failure) => (None, Some(failure)),
+/// What was seen, and why nothing was.
+fn apart(tried: Tried) -> (Option<Traced>, Option<Failed>) {
+    let messages = tried.messages.messages.clone();
+    match tried.completed() {
+        Ok(observation) => (Some(Traced { observation, messages }), None),
+        Err(failed) => (None, Some(failed)),
     }
 }
 
 /// Whether a handshake without a certificate may do better.
-fn is_about_the_full_handshake(failure: &Failure) -> bool {
-    matches!(failure.class, FailureClass::Tls | FailureClass::Certificate)
+fn is_about_the_full_handshake(class: FailureClass) -> bool {
+    matches!(class, FailureClass::Tls | FailureClass::Certificate)
 }
 
 /// Whether another version may do better.
-fn is_about_the_version(failure: &Failure) -> bool {
-    matches!(failure.class, FailureClass::Tls)
-}
-
-/// A trace counts no connections: it shows them.
-fn unaccounted() -> AllConnections {
-    AllConnections::default()
+fn is_about_the_version(failed: &Failed) -> bool {
+    failed.fault.class == FailureClass::Tls
 }
 
 fn unix_ns() -> u64 {

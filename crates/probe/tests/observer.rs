@@ -3,9 +3,10 @@
 
 use std::cell::RefCell;
 
+use reprise_attempt::Target;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_probe::{Certificates, Interrupt, Measurement, Observer, Options, Silent, Target, measure};
-use reprise_trace::{FailureClass, Kind, Version};
+use reprise_probe::{Certificates, Interrupt, Measurement, Observer, Options, Series, Silent, measure};
+use reprise_trace::{Asked, FaultName, Kind, Observation, Purpose, Version};
 
 /// Notes what it is told, and raises the interrupt at a step.
 struct Noting<'a> {
@@ -46,9 +47,12 @@ impl Lab {
 
     fn measure(&self, observer: &dyn Observer, interrupt: &Interrupt) -> Measurement {
         let target: Target = self.server.address().to_string().parse().unwrap();
-        let provenance = reprise_probe::provenance("test", None, Vec::new());
-        measure(&target, &self.options, provenance, observer, interrupt)
+        measure(&target, &self.options, observer, interrupt)
     }
+}
+
+fn observations(measurement: &Measurement) -> Vec<Observation> {
+    measurement.series.iter().flat_map(|series| &series.observations).copied().collect()
 }
 
 #[test]
@@ -57,11 +61,11 @@ fn every_connection_is_told_once() {
     let interrupt = Interrupt::default();
     let noting = Noting::new(&interrupt, u64::MAX);
     let measurement = lab.measure(&noting, &interrupt);
-    assert!(measurement.failure.is_none());
+    assert_eq!(measurement.ended_by, None);
     // Both versions, full and by ticket.
     let told: Vec<(u64, u64)> = (1..=12).map(|done| (done, 12)).collect();
     assert_eq!(noting.steps.into_inner(), told);
-    assert_eq!(measurement.document.samples.len(), 12);
+    assert_eq!(observations(&measurement).len(), 12);
 }
 
 #[test]
@@ -70,12 +74,11 @@ fn an_interrupt_ends_after_the_connection_at_hand_and_keeps_what_there_is() {
         let lab = Lab::new(3);
         let interrupt = Interrupt::default();
         let measurement = lab.measure(&Noting::new(&interrupt, stop_at), &interrupt);
-        assert_eq!(measurement.failure.unwrap().class, FailureClass::Interrupted);
-        let document = measurement.document;
-        assert!(document.interrupted && document.failures.is_empty());
-        assert_eq!(document.samples.len() as u64, stop_at);
-        let counted: u64 = document.runs.iter().map(|run| run.n).sum();
-        assert_eq!(counted, stop_at);
+        assert!(measurement.is_cut_short && measurement.failures.is_empty());
+        let observations = observations(&measurement);
+        assert_eq!(observations.len() as u64, stop_at);
+        assert!(observations.iter().all(Observation::is_as_asked));
+        assert_eq!(measurement.ended_by.unwrap().fault.name, FaultName::Interrupted);
     }
 }
 
@@ -85,42 +88,76 @@ fn an_interrupt_that_is_raised_already_makes_no_connection() {
     let interrupt = Interrupt::default();
     interrupt.raise();
     let measurement = lab.measure(&Silent, &interrupt);
-    assert_eq!(measurement.failure.unwrap().class, FailureClass::Interrupted);
+    assert_eq!(measurement.ended_by.unwrap().fault.name, FaultName::Interrupted);
     assert_eq!(lab.server.completed(), 0);
 }
 
 #[test]
-fn samples_are_interleaved() {
+fn series_are_interleaved_and_say_in_which_order() {
     let lab = Lab::new(4);
-    let document = lab.measure(&Silent, &Interrupt::default()).document;
+    let measurement = lab.measure(&Silent, &Interrupt::default());
     // A B C D, B C D A, …: the server saw each round begin one further.
     let accounts = lab.server.accounts();
-    let place = |port: u16| accounts.iter().position(|account| account.peer_port == port).unwrap();
-    let mut made: Vec<_> = document.samples.iter().map(|sample| (place(sample.local_port), sample.asked)).collect();
-    made.sort_by_key(|(place, _)| *place);
-    let lanes: Vec<_> = document.runs.iter().map(|run| run.asked).collect();
-    assert_eq!(lanes.len(), 4);
+    let place = |seen: &Observation| {
+        let port = seen.local_port().unwrap();
+        accounts.iter().position(|account| account.peer_port == port).unwrap()
+    };
+    let mut made = observations(&measurement);
+    made.sort_by_key(place);
+    assert!(made.is_sorted_by_key(|seen| (seen.index, seen.start)), "the order that is told is that of the server");
+    let series: Vec<Asked> = measurement.series.iter().map(|series| series.asked).collect();
+    assert_eq!(series.len(), 4);
     for (round, made) in made.chunks(4).enumerate() {
-        let asked: Vec<_> = made.iter().map(|(_, asked)| *asked).collect();
-        let expected: Vec<_> = (0..4).map(|turn| lanes[(round + turn) % 4]).collect();
+        let asked: Vec<_> = made.iter().map(|seen| seen.asked).collect();
+        let expected: Vec<_> = (0..4).map(|turn| series[(round + turn) % 4]).collect();
         assert_eq!(asked, expected, "round {round}");
     }
 }
 
 #[test]
-fn the_same_samples_and_seed_give_the_same_figures() {
+fn an_observation_says_which_connection_its_session_came_from() {
+    let lab = Lab::new(4);
+    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let mut all = observations(&measurement);
+    all.extend(&measurement.others);
+    all.sort_by_key(|seen| seen.index);
+    assert!(all.iter().enumerate().all(|(place, seen)| seen.index as usize == place));
+    let tickets = all.iter().filter(|seen| seen.asked.kind == Kind::Ticket && seen.purpose == Purpose::Sample);
+    let mut resumed_from_resumed = 0;
+    for seen in tickets {
+        let offered = seen.offered.unwrap();
+        let origin = offered.origin.unwrap();
+        let issuer = &all[origin.index as usize];
+        assert_eq!(seen.distance(), Some(seen.index - origin.index));
+        assert_eq!(origin.was_resumed, issuer.kind() != Some(Kind::Full));
+        assert!(offered.age.0 > 0 && offered.age <= seen.start - issuer.start);
+        let names: Vec<_> = issuer.facts().unwrap().tickets.iter().map(|ticket| Some(ticket.key_name)).collect();
+        assert!(names.contains(&offered.key_name), "{offered:?}");
+        resumed_from_resumed += u32::from(origin.was_resumed);
+    }
+    assert!(resumed_from_resumed > 0, "resumptions chain");
+}
+
+#[test]
+fn a_full_handshake_shows_the_leaf_and_a_resumed_none() {
+    let lab = Lab::new(2);
+    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let leaf = |series: &Series| series.observations[0].facts().unwrap().leaf;
+    let of = |kind| measurement.series.iter().filter(move |series| series.asked.kind == kind).map(leaf);
+    let full: Vec<_> = of(Kind::Full).collect();
+    assert!(full[0].is_some() && full.iter().all(|leaf| *leaf == full[0]));
+    assert!(of(Kind::Ticket).all(|leaf| leaf.is_none()));
+}
+
+#[test]
+fn the_same_observations_and_seed_give_the_same_figures() {
     let lab = Lab::new(5);
-    let document = lab.measure(&Silent, &Interrupt::default()).document;
-    for run in &document.runs {
-        let of_run = |phase: reprise_trace::Phase| {
-            document
-                .samples
-                .iter()
-                .filter(|sample| sample.asked == run.asked)
-                .filter_map(move |sample| sample.phases.of(phase))
-        };
+    let measurement = lab.measure(&Silent, &Interrupt::default());
+    for series in &measurement.series {
+        let run = reprise_probe::run(series, lab.options.seed);
         for (phase, statistics) in &run.phases {
-            let values: Vec<u64> = of_run(*phase).map(|nanos| nanos.0).collect();
+            let times = series.observations.iter().filter_map(|seen| seen.phases.of(*phase));
+            let values: Vec<u64> = times.map(|nanos| nanos.0).collect();
             assert_eq!(values.len() as u64, run.n);
             let summary = reprise_stats::summarize(&values, lab.options.seed).unwrap();
             assert_eq!(
@@ -130,5 +167,5 @@ fn the_same_samples_and_seed_give_the_same_figures() {
             assert_eq!(summary.ci95.map(|(low, high)| [low, high]), statistics.ci95_ns);
         }
     }
-    assert!(document.run(Version::Tls13, Kind::Ticket).is_some());
+    assert!(measurement.series.iter().any(|it| it.asked == Asked { tls: Version::Tls13, kind: Kind::Ticket }));
 }

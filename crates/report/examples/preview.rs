@@ -15,11 +15,7 @@ fn main() -> io::Result<()> {
     let json = std::fs::read_to_string(file)?;
     let page = match serde_json::from_str::<LabDocument>(&json) {
         Ok(document) => terminal::lab(&document, style),
-        Err(_) => {
-            let mut document: MeasureDocument = serde_json::from_str(&json)?;
-            document.findings = reprise_explain::findings(&document);
-            terminal::measure(&document, style)
-        }
+        Err(_) => terminal::measure(&serde_json::from_str::<MeasureDocument>(&json)?, style),
     };
     io::stdout().write_all(page.as_bytes())
 }

@@ -76,10 +76,6 @@ impl From<&Finding> for Item {
             Severity::Note => ("note", Tone::Quiet),
         };
         let cost = finding.cost_ns.map(|cost| format!("Costs {cost} a connection"));
-        let remedy = finding.remedy.as_ref().map(|remedy| match &remedy.software {
-            Some(software) => format!("{software}: {}", remedy.text),
-            None => remedy.text.clone(),
-        });
         Self {
             label,
             tone,
@@ -87,7 +83,7 @@ impl From<&Finding> for Item {
             slug: Some(finding.id.clone()),
             confidence: Some(confidence(finding.confidence)),
             evidence: finding.evidence.iter().cloned().chain(cost).collect(),
-            remedy: remedy.unwrap_or_default().lines().map(str::to_owned).collect(),
+            remedy: finding.steps(None),
         }
     }
 }

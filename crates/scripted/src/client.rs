@@ -8,10 +8,10 @@ use aws_lc_rs::rsa::{Pkcs1PublicEncryptingKey, PublicEncryptingKey};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Signer,
-    Start, Tls13Extensions, WebPkiVerifier, generate_key_share, suite::SUITES,
+    Start, WebPkiVerifier, generate_key_share,
 };
 use reprise_lab::{Authority, Identity};
-use reprise_trace::{Nanos, Version};
+use reprise_trace::Nanos;
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -25,23 +25,7 @@ pub fn client(root: &Authority) -> Config {
 /// A client that offers all that it can and takes any certificate.
 pub fn trusting_client() -> Config {
     let seeded = Arc::new(Seeded::default());
-    Config {
-        versions: vec![Version::Tls12, Version::Tls13],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("localhost").unwrap(),
-        sni: Some("localhost".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::AcceptAnyChain,
-        identity: None,
-        key_shares: seeded.clone(),
-        entropy: seeded,
-        key_log: None,
-        survey: false,
-        signature_schemes: reprise_engine::SIGNATURE_SCHEMES.to_vec(),
-        strictness: reprise_engine::Strictness::default(),
-    }
+    Config::new(ServerName::try_from("localhost").unwrap(), CertificatePolicy::AcceptAnyChain, seeded.clone(), seeded)
 }
 
 /// What a client that was just started has to say.

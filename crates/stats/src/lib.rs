@@ -23,6 +23,7 @@ mod bootstrap;
 #[cfg(test)]
 mod coverage;
 mod estimates;
+pub mod histogram;
 mod quantile;
 mod random;
 mod ratio;

@@ -1,15 +1,19 @@
-//! The shared vocabulary of Reprise: what was observed on one connection ([`Event`], [`Outcome`], [`Sample`]) and the
+//! The shared vocabulary of Reprise: what was observed on one connection ([`Event`], [`Facts`], [`Observation`]) and the
 //! versioned documents that are made of it ([`document`]).
 //!
 //! Floor 0: plain data. Nothing here reads a clock, opens a socket or draws randomness; every other crate may speak it.
 
 mod capture;
 mod event;
+mod facts;
+mod failure;
+mod fault_name;
 mod kind;
+mod load_notice;
+mod observation;
 mod outcome;
 mod phase;
 mod round_trips;
-mod sample;
 mod units;
 
 pub mod document;
@@ -17,9 +21,13 @@ pub mod schema;
 
 pub use capture::{Recording, Segment};
 pub use event::{Direction, Event, What};
+pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets};
+pub use failure::{Failure, FailureClass, NextRequest};
+pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
+pub use load_notice::{BottleneckReason, CpuRestraint, LoadNotice, LocalPorts, ProcessorShare, RefusalCause};
+pub use observation::{Ended, Observation, Offered, Origin, Purpose};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};
 pub use round_trips::round_trips;
-pub use sample::{Attempt, Failure, FailureClass, NextRequest, Sample};
 pub use units::{Bytes, Nanos};

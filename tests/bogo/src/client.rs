@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use reprise_engine::suite::SUITES;
 use reprise_engine::{
-    CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Error, GROUPS, Offer, SIGNATURE_SCHEMES, Session, Signer,
-    Strictness, Tls13Extensions, Tls13Ticket,
+    CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Error, FreshKeyShares, GROUPS, Offer, SIGNATURE_SCHEMES,
+    Session, Signer, Strictness, SystemEntropy, Tls13Ticket,
 };
-use reprise_probe::{FreshKeyShares, SystemEntropy, load_identity};
+use reprise_probe::load_identity;
 use reprise_trace::{Nanos, Version};
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
@@ -20,22 +19,18 @@ use crate::verifier::ToldVerifier;
 /// Offers what BoringSSL's own client would by default, as far as the engine speaks it, and what the flags say.
 pub(crate) fn config(settings: &Settings, verifier: Arc<ToldVerifier>, exporter: Arc<Exporter>) -> Result<Config, Failure> {
     let name = settings.host_name.clone().unwrap_or_else(|| "test".to_owned());
+    let name = ServerName::try_from(name).map_err(|error| Failure::Flags(format!("-host-name: {error}")))?;
+    let certificates = CertificatePolicy::Verify(verifier);
     Ok(Config {
         versions: versions(settings)?,
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
         groups: groups(settings)?,
-        server_name: ServerName::try_from(name).map_err(|error| Failure::Flags(format!("-host-name: {error}")))?,
         sni: settings.host_name.clone(),
         alpn: settings.advertise_alpn.clone(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::Verify(verifier),
         identity: identity(settings)?.map(Arc::new),
-        key_shares: Arc::new(FreshKeyShares),
-        entropy: Arc::new(SystemEntropy),
         key_log: Some(exporter),
-        survey: false,
         signature_schemes: signature_schemes(settings)?,
         strictness: Strictness::Strict,
+        ..Config::new(name, certificates, Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
     })
 }
 

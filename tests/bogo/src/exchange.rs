@@ -89,7 +89,7 @@ fn converse(
 ) -> Result<Option<Remembered>, Failure> {
     let (verifier, exporter) = told;
     wire.shake_hands()?;
-    let outcome = wire.connection.outcome().cloned().ok_or_else(|| Failure::Expectation("an outcome".to_owned()))?;
+    let outcome = wire.connection.outcome().ok_or_else(|| Failure::Expectation("an outcome".to_owned()))?;
     let resumed = outcome.kind != Kind::Full;
     // A resumed session keeps what its first handshake established.
     let memory = |made: Option<String>, kept: fn(&Remembered) -> Option<String>| {

@@ -1,14 +1,15 @@
 //! The client that loads servers, against a scripted server under live keys: any script, in pieces of any size.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use reprise_attempt::exchange::Http1;
+use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_lab::Actor;
-use reprise_load::{Bare, Fault, Options, TlsOptions};
+use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::{Ending, Setting};
-use reprise_trace::{Kind, Version};
+use reprise_trace::{FaultName, Kind, Version};
 
 use crate::script::Script;
 
@@ -18,12 +19,12 @@ const MAX_ACTS: usize = 1500;
 pub(crate) fn run(bytes: &[u8]) {
     let script = Script::read(bytes);
     let setting = script.setting;
-    let mut client = client(&setting);
+    let mut client = Client::new(&setting);
     let kind = if setting.resumes() { setting.kind } else { Kind::Full };
     let mut outcome = perform(&mut client, &script, kind);
     if script.deviations.is_empty() {
         let retries = setting.retry && setting.version == Version::Tls13;
-        let expected = if retries { Err(Fault::HelloRetryRequest) } else { Ok(kind) };
+        let expected = if retries { Err(FaultName::HelloRetryRequest) } else { Ok(kind) };
         assert_eq!(outcome, expected, "an honest server was taken for another: {setting:?}");
     }
     // Whatever came of it, the next connection is made with the same memory, and begins anew.
@@ -32,52 +33,71 @@ pub(crate) fn run(bytes: &[u8]) {
     assert_eq!(outcome, Ok(Kind::Full), "what one connection left behind has spoilt the next");
 }
 
-fn client(setting: &Setting) -> Bare {
-    let mut tls = TlsOptions::new(setting.version);
-    tls.alpn = if setting.alpn { vec![b"http/1.1".to_vec()] } else { Vec::new() };
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    let mut client = Bare::new(Options {
-        tls: Arc::new(tls),
-        mix: vec![(Kind::Full, 1), (setting.kind, 1)],
-        sessions: 1,
-        ..Options::new(address, b"GET / HTTP/1.1\r\n\r\n".to_vec())
-    })
-    .expect("there is something to offer");
-    if let Some(session) = setting.session() {
-        client.hold(&session, setting.kind);
+/// The client with what outlives its connections.
+struct Client {
+    attempt: Attempt<LeanClient, Http1>,
+    shared: LeanShared,
+}
+
+impl Client {
+    fn new(setting: &Setting) -> Self {
+        let mut tls = TlsOptions::new(setting.version);
+        tls.alpn = if setting.alpn { vec![b"http/1.1".to_vec()] } else { Vec::new() };
+        let shared = LeanShared::new(Arc::new(tls), 1, &[Kind::Full, setting.kind]);
+        let mut shared = shared.expect("there is something to offer");
+        if let Some(session) = setting.session() {
+            shared.hold(&session, setting.kind);
+        }
+        let request = Arc::from(&b"GET / HTTP/1.1\r\n\r\n"[..]);
+        Self { attempt: Attempt::new(LeanClient::default(), Http1::new(request, false)), shared }
     }
-    client
+
+    fn begin(&mut self, kind: Kind) -> Result<(), Fault> {
+        let begin = Begin { plan: Plan { kind, name: 0 }, prologue: None, requests: 1, early: None };
+        self.attempt.begin(&mut self.shared, begin, NOW)?;
+        self.attempt.connected(NOW, || None)
+    }
+
+    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        let mut input = Input::new(bytes, NOW);
+        while self.attempt.receive(&mut self.shared, &mut input, NOW)? == Progress::Boundary {}
+        Ok(())
+    }
+
+    fn take_outgoing(&mut self) -> Vec<u8> {
+        let outgoing = self.attempt.outgoing(NOW).to_vec();
+        self.attempt.sent(outgoing.len());
+        outgoing
+    }
 }
 
 /// One connection: the kind that completed, or what went wrong.
-fn perform(client: &mut Bare, script: &Script, kind: Kind) -> Result<Kind, Fault> {
-    let outcome = converse(client, script, kind);
-    assert_ne!(outcome, Err(Fault::Crypto), "the server made us fail");
-    assert!(outcome.is_err() || client.is_done(), "it ended well before it was done");
-    client.end();
+fn perform(client: &mut Client, script: &Script, kind: Kind) -> Result<Kind, FaultName> {
+    let outcome = converse(client, script, kind).map_err(|fault| fault.name);
+    assert_ne!(outcome, Err(FaultName::Crypto), "the server made us fail");
+    let is_done = client.attempt.is_done();
+    assert!(outcome.is_err() || is_done, "it ended well before it was done");
+    client.attempt.end(&mut client.shared, if is_done { End::Completed } else { End::Failed });
     outcome
 }
 
-fn converse(client: &mut Bare, script: &Script, kind: Kind) -> Result<Kind, Fault> {
+fn converse(client: &mut Client, script: &Script, kind: Kind) -> Result<Kind, Fault> {
     let mut play = Play::deviating(script.setting, &script.deviations);
-    let mut said = client.begin(kind, NOW)?;
+    client.begin(kind)?;
     for _ in 0..MAX_ACTS {
-        play.hear(&said);
-        said = match play.act() {
-            Act::Send(mut bytes) => client.receive(&mut bytes, NOW)?,
-            Act::Hear => {
-                play.wait_no_longer();
-                Vec::new()
-            }
-            Act::End(Ending::Silence) => return Err(Fault::Timeout),
-            Act::End(_) => {
-                client.receive_end()?;
-                Vec::new()
-            }
-        };
-        if client.is_done() {
-            return Ok(client.kind());
+        play.hear(&client.take_outgoing());
+        match play.act() {
+            Act::Send(mut bytes) => client.receive(&mut bytes)?,
+            Act::Hear => play.wait_no_longer(),
+            Act::End(Ending::Silence) => return Err(Fault::new(FaultName::Timeout)),
+            Act::End(_) => client.attempt.receive_end(NOW)?,
+        }
+        if let (true, Some(facts)) = (client.attempt.is_done(), client.attempt.facts()) {
+            return Ok(facts.kind);
+        }
+        if client.attempt.is_peer_closed() {
+            return Err(Fault::new(FaultName::Unconfirmed));
         }
     }
-    Err(Fault::Timeout)
+    Err(Fault::new(FaultName::Timeout))
 }

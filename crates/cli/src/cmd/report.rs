@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
     if arguments.merge {
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
-        outputs.write(&reprise_load::merge(&documents)?)?;
+        outputs.write(&reprise_explain::merge(&documents)?)?;
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {

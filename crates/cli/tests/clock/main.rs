@@ -1,4 +1,4 @@
-//! Whether the phases that `measure` prints are true: against stalls whose place is known, and against the packets.
+//! Whether the phases that `measure` prints are true, and those of `load` the same: against stalls whose place is known, and against the packets.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
@@ -8,3 +8,4 @@ mod capture;
 mod harness;
 mod packets;
 mod stalls;
+mod three_commands;

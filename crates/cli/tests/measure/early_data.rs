@@ -79,7 +79,7 @@ fn a_server_that_wants_another_group_rejects_early_data_and_gets_the_request_aga
     assert_eq!((early.n, early.observed.kinds.of(Kind::Ticket)), (0, ALL), "the kind is what remained");
     assert_eq!((early.observed.early_data_sent, early.observed.early_data_accepted), (ALL, 0));
     assert_eq!(early.http_status.get(&200), Some(&ALL), "answered after the handshake");
-    outcome.shows(&["[early-data-rejected, certain]", "Rejected on 6 of 6 connections"]);
+    outcome.shows(&["[early-data-hrr, certain]", "Rejected on 6 of 6 connections"]);
 }
 
 #[test]
@@ -92,9 +92,7 @@ fn tickets_that_allow_no_early_data_are_a_finding_and_no_failure() {
     assert_early_agrees(&mut server, &outcome);
     let early = outcome.measured(Version::Tls13, Kind::Early);
     assert_eq!((early.failed, early.observed.early_data_sent, early.observed.kinds.of(Kind::Ticket)), (0, 0, ALL));
-    outcome
-        .shows(&["[early-data-not-allowed, certain]", "ssl_early_data on;"])
-        .says(&["early under TLS 1.3 was observed in 0"]);
+    outcome.shows(&["[early-data-off, certain]", "ssl_early_data on;"]).says(&["early under TLS 1.3 was observed in 0"]);
 
     let unasked = lab.measure(server.address()).count(2).args(["--tls", "1.3"]).run().exits(0).silently();
     assert!(unasked.document().run(Version::Tls13, Kind::Early).is_none(), "nobody asked, and nothing is offered");

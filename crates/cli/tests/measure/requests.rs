@@ -70,8 +70,10 @@ fn a_status_that_is_no_success_is_shown_and_warned_of() {
     for status in [301, 404, 503] {
         let outcome = lab.measure(nginx.address()).args(["--path", &format!("/status/{status}")]).count(2).run().exits(0);
         assert_eq!(outcome.measured(Version::Tls13, Kind::Full).http_status.get(&status), Some(&2));
-        let [warning] = outcome.document().warnings.try_into().unwrap();
-        assert!(warning.contains(&status.to_string()) && warning.contains("--path"), "{warning}");
+        let findings = outcome.document().findings;
+        let finding = findings.iter().find(|finding| finding.id == "error-responses").unwrap();
+        let remedy = &finding.remedy.as_ref().unwrap().text;
+        assert!(finding.title.contains(&status.to_string()) && remedy.contains("--path"), "{finding:?}");
         outcome.shows(&[&format!("{status} × ")]);
     }
 }
@@ -83,7 +85,7 @@ fn a_success_is_not_warned_of() {
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     for path in ["/", "/status/204"] {
         let outcome = lab.measure(nginx.address()).args(["--path", path]).count(2).run().exits(0);
-        assert_eq!(outcome.document().warnings, [""; 0]);
+        assert!(outcome.document().findings.iter().all(|finding| finding.id != "error-responses"));
     }
 }
 

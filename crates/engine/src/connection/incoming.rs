@@ -10,6 +10,7 @@ use reprise_wire::{
 
 use super::Connection;
 use crate::core::Core;
+use crate::deframer::Deframer;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::joiner::Joiner;
@@ -17,52 +18,69 @@ use crate::joiner::Joiner;
 impl Connection {
     /// Takes all whole records, up to the server's close_notify.
     pub(super) fn take_records(&mut self) -> Result<(), Error> {
+        // Apart from the rest of the connection while its records are opened in place.
+        let mut deframer = std::mem::take(&mut self.deframer);
+        let result = self.take_records_of(&mut deframer);
+        self.deframer = deframer;
+        result
+    }
+
+    fn take_records_of(&mut self, deframer: &mut Deframer) -> Result<(), Error> {
         while !self.peer_closed
-            && let Some(record) = self.deframer.next_record()?
+            && let Some(record) = deframer.next_record()?
         {
-            let traffic = self.state.as_ref().is_some_and(State::is_traffic);
-            let (content_type, place) = open(&mut self.core, record, traffic)?;
-            let fragment = record.get(place).unwrap_or_default();
-            if fragment.len() > MAX_PLAINTEXT {
-                return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
-            }
-            match content_type {
-                ContentType::HANDSHAKE if fragment.is_empty() => return Err(Misbehaviour::EmptyFragment.into()),
-                ContentType::HANDSHAKE => {
-                    self.joiner.push(fragment);
-                    self.take_messages()?;
-                }
-                ContentType::ALERT => {
-                    let alert = Alert::parse(fragment).map_err(Error::malformed("alert"))?;
-                    // An alert that ends the connection is worth more than where it stands.
-                    self.take_alert(alert)?;
-                    between_messages(&self.joiner)?;
-                }
-                ContentType::CHANGE_CIPHER_SPEC => {
-                    between_messages(&self.joiner)?;
-                    ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
-                    self.core.observe(Direction::Received, What::ChangeCipherSpec, fragment.len());
-                    self.take_change_cipher_spec()?;
-                }
-                ContentType::APPLICATION_DATA if traffic => {
-                    between_messages(&self.joiner)?;
-                    if fragment.is_empty() {
-                        self.core.count_idle("empty records")?;
-                    } else {
-                        self.core.forgive_idle();
-                    }
-                    self.core.confirmed = true;
-                    self.core.observe(Direction::Received, What::ApplicationData, fragment.len());
-                    self.core.application_data.extend_from_slice(fragment);
-                }
-                other => return Err(self.unexpected(other)),
+            if let Some(place) = self.take_record(record)? {
+                self.core.application_data.extend_from_slice(record.get(place).unwrap_or_default());
             }
         }
         Ok(())
     }
 
+    /// Takes one whole record, and says where in it application data stands.
+    pub(super) fn take_record(&mut self, record: &mut [u8]) -> Result<Option<Range<usize>>, Error> {
+        self.core.heard_record = true;
+        let traffic = self.state.as_ref().is_some_and(State::is_traffic);
+        let Opened { content_type, place, is_protected } = open(&mut self.core, record, traffic)?;
+        let fragment = record.get(place.clone()).unwrap_or_default();
+        if fragment.len() > MAX_PLAINTEXT {
+            return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
+        }
+        match content_type {
+            ContentType::HANDSHAKE if fragment.is_empty() => return Err(Misbehaviour::EmptyFragment.into()),
+            ContentType::HANDSHAKE => {
+                self.joiner.push(fragment);
+                self.take_messages()?;
+            }
+            ContentType::ALERT => {
+                let alert = Alert::parse(fragment).map_err(Error::malformed("alert"))?;
+                // An alert that ends the connection is worth more than where it stands.
+                self.take_alert(alert, is_protected)?;
+                between_messages(&self.joiner)?;
+            }
+            ContentType::CHANGE_CIPHER_SPEC => {
+                between_messages(&self.joiner)?;
+                ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
+                self.core.observe_record(Direction::Received, What::ChangeCipherSpec, fragment.len(), is_protected);
+                self.take_change_cipher_spec(is_protected)?;
+            }
+            ContentType::APPLICATION_DATA if traffic => {
+                between_messages(&self.joiner)?;
+                if fragment.is_empty() {
+                    self.core.count_idle("empty records")?;
+                } else {
+                    self.core.forgive_idle();
+                }
+                self.core.confirmed = true;
+                self.core.observe(Direction::Received, What::ApplicationData, fragment.len());
+                return Ok(Some(place));
+            }
+            other => return Err(self.unexpected(other)),
+        }
+        Ok(None)
+    }
+
     fn take_messages(&mut self) -> Result<(), Error> {
-        while let Some((message, is_last)) = self.joiner.next_message()? {
+        while let Some(message) = self.joiner.next_message()? {
             if message.msg_type == HandshakeType::HELLO_REQUEST && may_be_tls12(&self.core) {
                 HelloRequest::parse(message.body).map_err(Error::malformed("HelloRequest"))?;
                 self.core.observe_message(Direction::Received, message.msg_type, message.raw.len());
@@ -74,18 +92,12 @@ impl Connection {
                 continue;
             }
             let state = self.state.take().ok_or(Error::Closed)?;
-            self.core.keys_changed = false;
-            self.core.last_in_record = is_last;
             self.state = Some(state.handle(&mut self.core, &message)?);
-            // RFC 8446 §5.1: what follows a change of keys begins a new record.
-            if self.core.keys_changed && !self.joiner.is_aligned() {
-                return Err(Misbehaviour::KeyChangeInsideMessage.into());
-            }
         }
         Ok(())
     }
 
-    fn take_change_cipher_spec(&mut self) -> Result<(), Error> {
+    fn take_change_cipher_spec(&mut self, is_protected: bool) -> Result<(), Error> {
         let traffic = self.state.as_ref().is_some_and(State::is_traffic);
         match self.core.version {
             Some(Version::Tls12) => {
@@ -95,15 +107,15 @@ impl Connection {
             }
             // RFC 8446 §5: sent for middleboxes between the ClientHello and the server's Finished, and never protected,
             // it means nothing.
-            _ if !self.core.record_protected && !traffic && self.core.config.versions.contains(&Version::Tls13) => {
+            _ if !is_protected && !traffic && self.core.config.versions.contains(&Version::Tls13) => {
                 self.core.count_idle("ChangeCipherSpec")
             }
             _ => Err(self.unexpected(ContentType::CHANGE_CIPHER_SPEC)),
         }
     }
 
-    fn take_alert(&mut self, alert: Alert) -> Result<(), Error> {
-        self.core.observe_alert(Direction::Received, alert.description, 2);
+    fn take_alert(&mut self, alert: Alert, is_protected: bool) -> Result<(), Error> {
+        self.core.observe_alert(Direction::Received, alert.description, is_protected);
         let traffic = self.state.as_ref().is_some_and(State::is_traffic);
         match alert.description {
             AlertDescription::CLOSE_NOTIFY => {
@@ -142,11 +154,17 @@ fn between_messages(joiner: &Joiner) -> Result<(), Error> {
     if joiner.is_aligned() { Ok(()) } else { Err(Misbehaviour::InterleavedMessage.into()) }
 }
 
-/// Opens a record in place, if it is one to be opened: what it is, and where in it the content stands.
-fn open(core: &mut Core, record: &mut [u8], traffic: bool) -> Result<(ContentType, Range<usize>), Error> {
+/// What a record is, and where in it the content stands.
+struct Opened {
+    content_type: ContentType,
+    place: Range<usize>,
+    is_protected: bool,
+}
+
+/// Opens a record in place, if it is one to be opened.
+fn open(core: &mut Core, record: &mut [u8], traffic: bool) -> Result<Opened, Error> {
     let outer = ContentType(record.first().copied().unwrap_or_default());
-    let unprotected = (outer, HEADER_LEN..record.len());
-    core.record_protected = false;
+    let unprotected = Opened { content_type: outer, place: HEADER_LEN..record.len(), is_protected: false };
     let Some(opener) = &mut core.opener else { return Ok(unprotected) };
     if core.version == Some(Version::Tls13) {
         match outer {
@@ -163,7 +181,6 @@ fn open(core: &mut Core, record: &mut [u8], traffic: bool) -> Result<(ContentTyp
             }
         }
     }
-    let opened = opener.open(record)?;
-    core.record_protected = true;
-    Ok(opened)
+    let (content_type, place) = opener.open(record)?;
+    Ok(Opened { content_type, place, is_protected: true })
 }

@@ -111,7 +111,7 @@ pub(super) fn accept_alpn(core: &mut Core, extensions: Extensions<'_>) -> Result
     if !core.offered.has_protocol(protocol) {
         return Err(Misbehaviour::UnofferedProtocol.into());
     }
-    core.note(|outcome| outcome.alpn = Some(String::from_utf8_lossy(protocol).into_owned()));
+    core.note(|facts| facts.alpn = Some(reprise_trace::Protocol::new(protocol)));
     core.protocol = Some(protocol.to_vec());
     Ok(())
 }

@@ -9,10 +9,11 @@ mod tls12;
 mod tls13;
 
 use reprise_trace::Direction;
-use reprise_wire::{ContentType, Handshake, HandshakeType, frame};
+use reprise_wire::{ContentType, HandshakeType, frame};
 
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
+use crate::joiner::Message;
 use crate::offer::Offer;
 use crate::suite::Suite;
 use crate::transcript::Transcript;
@@ -42,7 +43,7 @@ impl State {
     }
 
     /// Handles one handshake message.
-    pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<Self, Error> {
+    pub(crate) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<Self, Error> {
         if !matches!(self, Self::ServerHello(_)) {
             core.observe_message(Direction::Received, message.msg_type, message.raw.len());
         }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, Verification, Version};
+use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, Verification, Version};
 use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -15,7 +15,7 @@ use crate::transcript::Transcript;
 use crate::vector_file::Trace;
 use crate::{
     CertificateError, CertificatePolicy, ChainVerifier, ClientIdentity, Config, Connection, EcdhKeyShare, Entropy, Error,
-    KeyShare, KeyShares, Offer, Receipt, Secret, Session, Signer, Tls13Extensions, Tls13Ticket,
+    KeyShare, KeyShares, Offer, Receipt, Secret, Session, Signer, Tls13Ticket,
 };
 
 const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -26,8 +26,8 @@ fn section_3_simple_with_its_rsa_1024_signature_unverified() {
     let trace = Trace::read("section-3-simple-1-rtt.txt");
     let mut connection = begin(&trace, config(Vec::new()), FULL);
     exchange(&trace, &mut connection);
-    assert_eq!(connection.outcome().map(|outcome| outcome.verification), Some(Verification::SignatureUnverified));
-    assert_eq!(connection.outcome().and_then(|outcome| outcome.peer_key.as_deref()), Some("rsa-1024"));
+    assert_eq!(connection.outcome().map(|facts| facts.verification), Some(Verification::SignatureUnverified));
+    assert_eq!(connection.facts().and_then(|facts| facts.peer_key), Some(PeerKey::Rsa { bits: 1024 }));
 
     connection.receive(Nanos(2_000_000), trace.get("server record NewSessionTicket")).unwrap();
     match &connection.take_sessions()[..] {
@@ -199,7 +199,7 @@ fn receive_flight(trace: &Trace, connection: &mut Connection) {
     connection.receive(Nanos(1), trace.get("server record ServerHello")).unwrap();
     connection.receive(Nanos(1), trace.find("server record ChangeCipherSpec").unwrap_or_default()).unwrap();
     connection.receive(Nanos(1), trace.get("server record EncryptedExtensions..Finished")).unwrap();
-    assert_eq!(connection.outcome().map(|outcome| outcome.kind), Some(Kind::Full));
+    assert_eq!(connection.outcome().map(|facts| facts.kind), Some(Kind::Full));
     assert!(connection.ready().is_some() && !connection.is_confirmed());
 }
 
@@ -222,23 +222,9 @@ fn core(config: Config) -> Core {
 }
 
 fn config(shares: Vec<Box<dyn KeyShare>>) -> Config {
-    Config {
-        versions: vec![Version::Tls13],
-        cipher_suites: SUITES.iter().map(|suite| suite.id).collect(),
-        groups: EcdhKeyShare::GROUPS.to_vec(),
-        server_name: ServerName::try_from("server").unwrap(),
-        sni: Some("server".to_owned()),
-        alpn: Vec::new(),
-        tls13: Tls13Extensions::default(),
-        certificates: CertificatePolicy::AcceptAnyChain,
-        identity: None,
-        key_shares: Arc::new(Shares(Mutex::new(shares))),
-        entropy: Arc::new(NoEntropy),
-        key_log: None,
-        survey: false,
-        signature_schemes: crate::SIGNATURE_SCHEMES.to_vec(),
-        strictness: crate::Strictness::default(),
-    }
+    let (shares, name) = (Arc::new(Shares(Mutex::new(shares))), ServerName::try_from("server").unwrap());
+    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, shares, Arc::new(NoEntropy));
+    Config { versions: vec![Version::Tls13], ..config }
 }
 
 fn share(trace: &Trace, group: &str) -> Box<dyn KeyShare> {

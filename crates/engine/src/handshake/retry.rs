@@ -2,13 +2,14 @@
 
 use reprise_trace::Version;
 use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
-use reprise_wire::{ExtensionType, Handshake, ServerHello};
+use reprise_wire::{ExtensionType, ServerHello};
 
 use super::State;
 use super::checks::{Place, check_group, only_permitted, read};
 use super::server_hello::{ExpectServerHello, Retry, chosen_suite};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
+use crate::joiner::Message;
 use crate::offer::Offer;
 use crate::transcript::Transcript;
 
@@ -16,14 +17,14 @@ impl ExpectServerHello {
     pub(super) fn retry(
         mut self,
         core: &mut Core,
-        message: &Handshake<'_>,
+        message: &Message<'_>,
         hello: &ServerHello<'_>,
         version: Version,
     ) -> Result<State, Error> {
         if self.retried.is_some() {
             return Err(Misbehaviour::SecondRetry.into());
         }
-        core.take_turn()?;
+        message.ends_record()?;
         if version != Version::Tls13 {
             return Err(Misbehaviour::IllegalRetry("it is not of TLS 1.3").into());
         }

@@ -2,7 +2,7 @@
 
 use reprise_trace::{Direction, Version, What};
 use reprise_wire::extensions::SelectedVersion;
-use reprise_wire::{ExtensionType, Handshake, HandshakeType, NamedGroup, ProtocolVersion, ServerHello};
+use reprise_wire::{ExtensionType, HandshakeType, NamedGroup, ProtocolVersion, ServerHello};
 
 use super::checks::{expect, read};
 use super::{State, tls12, tls13};
@@ -10,6 +10,7 @@ use crate::client_hello::{Hello, binder_start};
 use crate::core::Core;
 use crate::early_data::EarlyData;
 use crate::error::{Error, Misbehaviour, Unspoken};
+use crate::joiner::Message;
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::KeyShare;
 use crate::offer::Offer;
@@ -126,7 +127,7 @@ impl ExpectServerHello {
         hello: &[u8],
         retried: Option<Retry>,
     ) -> Result<Self, Error> {
-        let body = hello.get(Handshake::HEADER_LEN..).unwrap_or_default();
+        let body = hello.get(reprise_wire::Handshake::HEADER_LEN..).unwrap_or_default();
         let sent = reprise_wire::ClientHello::parse(body).map_err(Error::malformed("ClientHello"))?;
         let early = offer.psk().map(|psk| psk.early_secret()).transpose()?;
         core.send_handshake(hello)?;
@@ -144,7 +145,7 @@ impl ExpectServerHello {
         Ok(state)
     }
 
-    pub(super) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(super) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         // A HelloRetryRequest is a ServerHello in disguise (RFC 8446 §4.1.4), and told by its true name.
         let hello = expect(message, HandshakeType::SERVER_HELLO)
             .and_then(|body| ServerHello::parse(body).map_err(Error::malformed("ServerHello")));

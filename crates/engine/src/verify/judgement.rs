@@ -14,7 +14,8 @@ impl Core {
     pub(crate) fn judge_chain(&mut self, chain: &[CertificateDer<'_>]) -> Result<Option<LeafKey>, Error> {
         let leaf = chain.first().ok_or(CertificateError::Empty)?;
         let key = LeafKey::of(leaf);
-        self.note(|outcome| outcome.peer_key = key.as_ref().map(LeafKey::name));
+        self.note(|facts| facts.peer_key = key.as_ref().map(|key| key.kind.peer_key()));
+        self.leaf = Some(leaf.clone().into_owned());
         let verification = match &self.config.certificates {
             CertificatePolicy::Verify(verifier) => {
                 verifier.verify(chain, &self.config.server_name, self.date)?;
@@ -22,7 +23,7 @@ impl Core {
             }
             CertificatePolicy::AcceptAnyChain => Verification::ChainSkipped,
         };
-        self.note(|outcome| outcome.verification = verification);
+        self.note(|facts| facts.verification = verification);
         Ok(key)
     }
 
@@ -35,7 +36,7 @@ impl Core {
         message: &[u8],
         signature: &[u8],
     ) -> Result<(), Error> {
-        self.note(|outcome| outcome.signature = Some(scheme.to_string()));
+        self.note(|facts| facts.signature = Some(scheme.0));
         if !self.offered.has_signature_scheme(scheme) {
             return Err(Misbehaviour::UnofferedScheme(scheme).into());
         }
@@ -52,7 +53,7 @@ impl Core {
                 Err(Error::Certificate(CertificateError::UnsupportedKey(_) | CertificateError::Unreadable)),
                 CertificatePolicy::AcceptAnyChain,
             ) => {
-                self.note(|outcome| outcome.verification = Verification::SignatureUnverified);
+                self.note(|facts| facts.verification = Verification::SignatureUnverified);
                 Ok(())
             }
             (verdict, _) => verdict,

@@ -1,5 +1,6 @@
 //! The public key of a certificate.
 
+use reprise_trace::PeerKey;
 use reprise_wire::NamedGroup;
 use rustls_pki_types::CertificateDer;
 use x509_cert::Certificate;
@@ -48,6 +49,20 @@ pub(crate) struct LeafKey {
 }
 
 impl KeyKind {
+    /// As others know it.
+    pub(crate) fn peer_key(self) -> PeerKey {
+        match self {
+            Self::Rsa { bits } => PeerKey::Rsa { bits: u16::try_from(bits).unwrap_or(u16::MAX) },
+            Self::RsaPss => PeerKey::RsaPss,
+            Self::P256 => PeerKey::P256,
+            Self::P384 => PeerKey::P384,
+            Self::P521 => PeerKey::P521,
+            Self::Ed25519 => PeerKey::Ed25519,
+            Self::Ed448 => PeerKey::Ed448,
+            Self::Unknown => PeerKey::Unknown,
+        }
+    }
+
     /// The curve of an ECDSA key.
     pub(crate) fn curve(self) -> Option<NamedGroup> {
         match self {
@@ -90,20 +105,6 @@ impl LeafKey {
             _ => KeyKind::Unknown,
         };
         Some(Self { kind, bits, spki: spki.to_der().ok()?, may_sign: true, may_encipher: true })
-    }
-
-    /// `rsa-2048`, `p-256`, `ed25519`.
-    pub(crate) fn name(&self) -> String {
-        match self.kind {
-            KeyKind::Rsa { bits } => format!("rsa-{bits}"),
-            KeyKind::RsaPss => "rsa-pss".to_owned(),
-            KeyKind::P256 => "p-256".to_owned(),
-            KeyKind::P384 => "p-384".to_owned(),
-            KeyKind::P521 => "p-521".to_owned(),
-            KeyKind::Ed25519 => "ed25519".to_owned(),
-            KeyKind::Ed448 => "ed448".to_owned(),
-            KeyKind::Unknown => "unknown".to_owned(),
-        }
     }
 }
 
@@ -158,7 +159,7 @@ mod tests {
     fn a_key_that_is_not_spoken_is_named() {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
         let certificate = rcgen::CertificateParams::default().self_signed(&key).unwrap();
-        assert_eq!(LeafKey::of(certificate.der()).unwrap().name(), "p-521");
+        assert_eq!(LeafKey::of(certificate.der()).unwrap().kind, KeyKind::P521);
         assert!(LeafKey::of(&CertificateDer::from(Vec::new())).is_none());
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn verify_signature(
         return Err(Misbehaviour::UnofferedScheme(scheme).into());
     }
     let Some(algorithm) = algorithm(key.kind, scheme) else {
-        return Err(CertificateError::UnsupportedKey(key.name()).into());
+        return Err(CertificateError::UnsupportedKey(key.kind.peer_key().to_string()).into());
     };
     algorithm.verify_signature(&key.bits, message, signature).map_err(|_| Misbehaviour::BadSignature.into())
 }
@@ -154,7 +154,7 @@ mod tests {
         for kind in [KeyKind::Rsa { bits: 1024 }, KeyKind::Rsa { bits: 16384 }] {
             let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new(), may_sign: true, may_encipher: true };
             let verdict = verify_signature(Version::Tls12, &key, Scheme::RSA_PSS_RSAE_SHA256, MESSAGE, &[]);
-            assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.name()).into()));
+            assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.kind.peer_key().to_string()).into()));
         }
     }
 

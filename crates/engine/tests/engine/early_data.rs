@@ -251,7 +251,7 @@ fn a_server_that_skips_it_may_finish_in_the_same_record() {
     client.receive(NOW, &server.say(&hello)).unwrap();
     let flight = server.flight();
     client.receive(NOW, &server.handshake(&flight)).unwrap();
-    assert_eq!(verdict(client.outcome().unwrap()), (Kind::Ticket, Some(EarlyData::Rejected)));
+    assert_eq!(verdict(&client.outcome().unwrap()), (Kind::Ticket, Some(EarlyData::Rejected)));
     assert!(client.ready().is_some());
     assert_eq!(server.open(&client.take_outgoing(NOW)).len(), 1, "Finished, under the keys of the handshake");
 }

@@ -171,6 +171,11 @@ mod tests {
                 asked,
                 kind: Kind::Full,
                 phases: Phases { tls: Some(Nanos(tls_us * 1000 + 40 * i)), total: Some(Nanos(1)), ..Phases::default() },
+                index: None,
+                start_ns: None,
+                address: None,
+                offered: None,
+                http_status: None,
             };
             document.samples = (0..100).map(sample).collect();
             document

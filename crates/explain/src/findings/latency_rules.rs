@@ -3,22 +3,24 @@
 //! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
 //! theirs that speak most against it leave the network most of the connection.
 
-use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+use reprise_trace::document::{Confidence, Finding, Remedy, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
 use crate::figures::{from_to, percent, span};
-use crate::observation::{interval_ns, median_ns, resumptions};
+use crate::savings::{interval_ns, median_ns};
+use crate::series::Case;
 
 /// The share of the whole connection from which waiting for the network is most of it.
 const MOST: f64 = 0.5;
 
-pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
-    let Some(full) = document.run(Version::Tls13, Kind::Full) else { return Vec::new() };
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let Some(full) = case.conclusive_run(Version::Tls13, Kind::Full) else { return Vec::new() };
     let saves_no_round_trip = |run: &&Run| {
         interval_ns(run, Phase::Total).is_some()
             && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
     };
-    let resumed = resumptions(document, Version::Tls13).find(saves_no_round_trip);
+    let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
+    let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
     let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
     resumed.zip(waiting).map(|(resumed, waiting)| finding(full, resumed, waiting)).into_iter().collect()
 }
@@ -77,26 +79,17 @@ fn finding(full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
     if let Some(next) = resumed.next_request.or(full.next_request) {
         evidence.push(format!("The next request on a kept connection takes {}", span(next.wait.median_ns)));
     }
-    Finding {
-        id: "latency-rules".to_owned(),
-        severity: Severity::Note,
-        confidence: Confidence::Likely,
-        title: "Latency, not computing, rules: resuming TLS 1.3 saves no round trip".to_owned(),
-        evidence,
-        cost_ns: None,
-        remedy: Some(Remedy {
-            software: None,
-            text: "Keep connections alive: the next request waits for one round trip alone.\n\
-                Early data saves one, for requests that may be replayed (nginx: ssl_early_data on;)."
-                .to_owned(),
-        }),
-    }
+    let title = "Latency, not computing, rules: resuming TLS 1.3 saves no round trip";
+    Finding::new("latency-rules", Severity::Note, Confidence::Likely, title).because(evidence).fixed_by(vec![
+        Remedy::general("Keep connections alive: the next request waits for one round trip alone."),
+        Remedy::general("Early data saves one, for requests that may be replayed (nginx: ssl_early_data on;)."),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Example;
+    use crate::example::{Example, only};
 
     fn far(connect: u64, resumed_round_trips: u64) -> Example {
         Example::new()
@@ -108,7 +101,7 @@ mod tests {
 
     #[test]
     fn over_a_long_way_the_round_trips_are_counted() {
-        let [finding] = findings(&far(50_000, 1).document()).try_into().unwrap();
+        let finding = only(findings, far(50_000, 1)).unwrap();
         assert_eq!(
             finding.evidence,
             [
@@ -121,32 +114,32 @@ mod tests {
 
     #[test]
     fn on_loopback_computing_rules() {
-        assert_eq!(findings(&far(40, 1).document()), []);
+        assert_eq!(only(findings, far(40, 1)), None);
     }
 
     #[test]
     fn of_too_few_samples_for_an_interval_nothing_is_said() {
         for (tls, kind) in [("1.3", Kind::Full), ("1.3", Kind::Ticket)] {
-            assert_eq!(findings(&far(50_000, 1).without_intervals(tls, kind).document()), [], "{kind}");
+            assert_eq!(only(findings, far(50_000, 1).without_intervals(tls, kind)), None, "{kind}");
         }
     }
 
     #[test]
     fn an_interval_that_leaves_it_open_is_no_finding() {
-        let mut document = far(50_000, 1).document();
-        let connect = document.runs[0].phases.get_mut(&Phase::Connect).unwrap();
-        connect.ci95_ns = Some([20_000_000, 80_000_000]);
-        assert_eq!(findings(&document), []);
+        let example = far(50_000, 1);
+        let mut figures = example.case().figures.clone();
+        figures.runs[0].phases.get_mut(&Phase::Connect).unwrap().ci95_ns = Some([20_000_000, 80_000_000]);
+        assert_eq!(findings(&Case { figures: &figures, ..example.case() }), []);
     }
 
     #[test]
     fn a_saved_round_trip_is_a_saving() {
-        assert_eq!(findings(&far(50_000, 0).document()), []);
+        assert_eq!(only(findings, far(50_000, 0)), None);
     }
 
     #[test]
     fn a_kept_connection_is_shown_where_it_was_measured() {
-        let document = far(50_000, 1).next_request(50_200).document();
-        assert_eq!(findings(&document)[0].evidence[2], "The next request on a kept connection takes 50.20 ms");
+        let finding = only(findings, far(50_000, 1).next_request(50_200)).unwrap();
+        assert_eq!(finding.evidence[2], "The next request on a kept connection takes 50.20 ms");
     }
 }

@@ -4,52 +4,44 @@
 //! have ended the connection (its binder does not verify), so this is about the identity, the hash or the mode.
 
 use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, MeasureDocument, Remedy, Run, Severity};
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
 use crate::figures::connections;
-use crate::observation::refusals;
+use crate::series::{Case, Series};
 
-pub(super) fn findings(document: &MeasureDocument) -> Vec<Finding> {
-    let refused = document.runs.iter().filter(|run| run.asked.kind == Kind::Psk && refusals(run) > 0);
-    refused.map(finding).collect()
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let is_refused = |series: &&Series<'_>| series.asked.kind == Kind::Psk && series.refusals() > 0;
+    case.conclusive_series().iter().filter(is_refused).map(finding).collect()
 }
 
-fn finding(run: &Run) -> Finding {
-    let offered = connections(run.observed.sessions_offered);
-    Finding {
-        id: "psk-refused".to_owned(),
-        severity: Severity::Fault,
-        confidence: Confidence::Likely,
-        title: "The server does not take the external PSK".to_owned(),
-        evidence: vec![
-            format!("{} of {offered} that offered it ended in a full handshake", refusals(run)),
+fn finding(refused: &Series<'_>) -> Finding {
+    let title = "The server does not take the external PSK";
+    let offered = connections(refused.offered());
+    Finding::new("psk-refused", Severity::Fault, Confidence::Likely, title)
+        .because([
+            format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
             "A wrong key would have ended the connection with an alert (RFC 8446, section 4.2.11)".to_owned(),
-        ],
-        cost_ns: None,
-        remedy: Some(Remedy {
-            software: None,
-            text: "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key \
-                exchange alone, --psk-mode both."
-                .to_owned(),
-        }),
-    }
+        ])
+        .fixed_by(vec![Remedy::general(
+            "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key \
+             exchange alone, --psk-mode both.",
+        )])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Example;
+    use crate::example::{Example, only};
 
     #[test]
     fn an_unknown_identity_is_told_from_a_wrong_key() {
-        let document = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Psk, 10).document();
-        let [finding] = findings(&document).try_into().unwrap();
+        let finding = only(findings, Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Psk, 10)).unwrap();
         assert_eq!(finding.evidence[0], "10 of 10 connections that offered it ended in a full handshake");
         assert!(finding.remedy.unwrap().text.contains("--psk-identity"));
     }
 
     #[test]
     fn a_psk_that_is_taken_is_no_finding() {
-        assert_eq!(findings(&Example::new().run("1.3", Kind::Psk, 200).document()), []);
+        assert_eq!(only(findings, Example::new().run("1.3", Kind::Psk, 200)), None);
     }
 }

@@ -134,7 +134,11 @@ impl EmbeddedConfig {
         Timeouts { handshake: self.handshake_timeout, idle: self.idle_timeout }
     }
 
-    pub(super) fn to_rustls(&self) -> Result<Arc<ServerConfig>> {
+    /// What rustls serves by, as an [`EmbeddedServer`](crate::EmbeddedServer) of this configuration does.
+    ///
+    /// # Errors
+    /// If the certificate and key do not fit.
+    pub fn to_rustls(&self) -> Result<Arc<ServerConfig>> {
         let provider = Arc::new(self.provider());
         let verifier = self.client_auth.verifier(&provider)?;
         let mut config = ServerConfig::builder_with_provider(provider)

@@ -8,4 +8,4 @@ mod sessions;
 pub use file::{Destination, FileError, Loaded, Passphrase, load};
 pub use format::{FormatError, Parsed, Sealed, SessionFile, parse};
 pub use seal::Key;
-pub use sessions::{Left, server};
+pub use sessions::{Unused, server};

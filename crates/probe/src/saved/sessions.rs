@@ -1,16 +1,13 @@
 //! Sessions between a file and a measurement.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use reprise_engine::{Session, SessionError};
 use reprise_trace::Nanos;
 
 use super::format::SessionFile;
 use crate::options::{Certificates, Options, ServerName};
-use crate::target::Target;
-
-/// RFC 5246 §F.1.4: a day is the most that a TLS 1.2 session should be kept, whatever its ticket says.
-const TLS12_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+use reprise_attempt::Target;
 
 /// So many sessions fit into a file, whatever their size.
 const MAX_SESSIONS: usize = 32;
@@ -30,31 +27,13 @@ impl SessionFile {
     pub fn fresh(&self, date: SystemTime) -> Result<Vec<Session>, SessionError> {
         let decode = |bytes: &_| Session::decode(bytes, &self.server, Nanos(0), date);
         let sessions = self.sessions.iter().map(|bytes| decode(bytes)).collect::<Result<Vec<_>, _>>()?;
-        Ok(sessions.into_iter().filter(|session| !is_expired(session)).collect())
-    }
-}
-
-fn age(session: &Session, now: Nanos) -> Nanos {
-    match session {
-        Session::Tls13(ticket) => ticket.received.age(now),
-        Session::Tls12(session) => session.received.age(now),
-    }
-}
-
-fn is_expired(session: &Session) -> bool {
-    match session {
-        Session::Tls13(ticket) => ticket.is_expired(Nanos(0)),
-        Session::Tls12(session) => {
-            let hint = session.ticket.as_ref().map_or(0, |ticket| ticket.lifetime_hint);
-            let told = if hint == 0 { TLS12_LIFETIME } else { Duration::from_secs(hint.into()) };
-            session.received.age(Nanos(0)) >= told.min(TLS12_LIFETIME).into()
-        }
+        Ok(sessions.into_iter().filter(|session| !session.is_expired(Nanos(0))).collect())
     }
 }
 
 /// What a measurement or a trace leaves behind for another process: what it was given anew, and what it was told to begin
 /// with and did not use.
-pub struct Left {
+pub struct Unused {
     pub(crate) server: String,
     pub(crate) verified: bool,
     pub(crate) sessions: Vec<Session>,
@@ -62,7 +41,7 @@ pub struct Left {
     pub(crate) at: Nanos,
 }
 
-impl Left {
+impl Unused {
     pub(crate) fn nothing_yet(target: &Target, options: &Options) -> Self {
         Self {
             server: server(target, &options.server_name),
@@ -76,14 +55,14 @@ impl Left {
     pub fn to_file(&self, date: SystemTime) -> SessionFile {
         let Self { server, verified, sessions, at } = self;
         let mut sessions: Vec<&Session> = sessions.iter().collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(age(session, *at)));
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.age(*at)));
         let newest = sessions.iter().skip(sessions.len().saturating_sub(MAX_SESSIONS));
         let sessions = newest.map(|session| session.encode(server, *at, date)).collect();
         SessionFile { server: server.clone(), verified: *verified, sessions }
     }
 
     /// What remains of a file when what was used of it is gone: a TLS 1.3 ticket is used once (RFC 8446 §C.4).
-    pub fn unused_of(&self, loaded: &SessionFile) -> SessionFile {
+    pub fn of_file(&self, loaded: &SessionFile) -> SessionFile {
         let is_left = |bytes: &[u8]| match Session::decode(bytes, &loaded.server, Nanos(0), SystemTime::UNIX_EPOCH) {
             Ok(Session::Tls13(ticket)) => self.sessions.iter().any(|left| match left {
                 Session::Tls13(left) => left.ticket == ticket.ticket,
@@ -99,12 +78,14 @@ impl Left {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use reprise_engine::{Receipt, Secret, Tls13Ticket, suite};
     use reprise_wire::CipherSuite;
 
     use super::*;
 
-    fn left(tickets: u8) -> Left {
+    fn left(tickets: u8) -> Unused {
         let ticket = |number: u8| {
             Session::Tls13(Tls13Ticket {
                 suite: suite::find(CipherSuite::TLS_AES_128_GCM_SHA256).unwrap(),
@@ -118,7 +99,7 @@ mod tests {
             })
         };
         let sessions = (0..tickets).map(ticket).collect();
-        Left { server: "example.org:443".to_owned(), verified: true, sessions, at: Nanos(1_000) }
+        Unused { server: "example.org:443".to_owned(), verified: true, sessions, at: Nanos(1_000) }
     }
 
     fn date() -> SystemTime {
@@ -138,9 +119,9 @@ mod tests {
         let file = all.to_file(date());
         let mut after = left(3);
         after.sessions.remove(1);
-        let unused = after.unused_of(&file);
+        let unused = after.of_file(&file);
         assert_eq!(unused.sessions, [file.sessions[0].clone(), file.sessions[2].clone()]);
-        assert_eq!(all.unused_of(&file), file);
+        assert_eq!(all.of_file(&file), file);
     }
 
     #[test]

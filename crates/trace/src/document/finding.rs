@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// One thing that a measurement showed, its evidence and its mend.
+/// One thing that a measurement showed, its evidence and its remedies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// A fixed slug, `not-offered`.
@@ -20,8 +20,60 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// What it costs each connection; null where unknown.
     pub cost_ns: Option<Nanos>,
-    /// What mends it; null where nothing needs to.
+    /// What fixes it, in one text: all of `remedies`, one a line; null where nothing needs to be fixed.
     pub remedy: Option<Remedy>,
+    /// What fixes it, software by software; absent where nothing needs to be fixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
+}
+
+impl Finding {
+    /// A finding whose title says it all.
+    pub fn new(id: &str, severity: Severity, confidence: Confidence, title: impl Into<String>) -> Self {
+        Self {
+            id: id.to_owned(),
+            severity,
+            confidence,
+            title: title.into(),
+            evidence: Vec::new(),
+            cost_ns: None,
+            remedy: None,
+            remedies: Vec::new(),
+        }
+    }
+
+    /// The same with what was observed.
+    #[must_use]
+    pub fn because(self, evidence: impl IntoIterator<Item = String>) -> Self {
+        Self { evidence: evidence.into_iter().collect(), ..self }
+    }
+
+    /// The same with what fixes it.
+    #[must_use]
+    pub fn fixed_by(self, remedies: Vec<Remedy>) -> Self {
+        let finding = Self { remedies, ..self };
+        let remedy = match finding.remedies.as_slice() {
+            [] => None,
+            [only] => Some(only.clone()),
+            _ => Some(Remedy { software: None, text: finding.steps(None).join("\n") }),
+        };
+        Self { remedy, ..finding }
+    }
+
+    /// What to do, a line for each entry: for this software and whatever it is, or for all.
+    pub fn steps(&self, software: Option<&str>) -> Vec<String> {
+        // A result of before has the joined text alone.
+        let remedies = if self.remedies.is_empty() { self.remedy.as_slice() } else { &self.remedies };
+        let is_wanted = |remedy: &&Remedy| match (&remedy.software, software) {
+            (Some(of), Some(wanted)) => of.eq_ignore_ascii_case(wanted),
+            _ => true,
+        };
+        let step = |remedy: &Remedy| match &remedy.software {
+            Some(software) => format!("{software}: {}", remedy.text),
+            None => remedy.text.clone(),
+        };
+        remedies.iter().filter(is_wanted).flat_map(|it| step(it).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
 }
 
 /// How bad a finding is.
@@ -48,11 +100,54 @@ pub enum Confidence {
     Possible,
 }
 
-/// What mends a finding.
+/// What fixes a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// The software that the directive belongs to; null where it holds for all.
     pub software: Option<String>,
     /// The directive, or what to do.
     pub text: String,
+}
+
+impl Remedy {
+    /// For whatever software it is.
+    pub fn general(text: &str) -> Self {
+        Self { software: None, text: text.to_owned() }
+    }
+
+    /// For each software of a table its own.
+    pub fn table(entries: &[(&str, &str)]) -> Vec<Self> {
+        let entry =
+            |(software, text): &(&str, &str)| Self { software: Some((*software).to_owned()), text: (*text).to_owned() };
+        entries.iter().map(entry).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding() -> Finding {
+        let mut remedies = vec![Remedy::general("Share the keys:")];
+        remedies.extend(Remedy::table(&[("nginx", "ssl_session_ticket_key FILE;"), ("HAProxy", "tls-ticket-keys FILE")]));
+        Finding::new("hidden-nodes", Severity::Fault, Confidence::Possible, "").fixed_by(remedies)
+    }
+
+    #[test]
+    fn remedies_are_rendered_for_one_software_or_for_all() {
+        let finding = finding();
+        let all = ["Share the keys:", "nginx: ssl_session_ticket_key FILE;", "HAProxy: tls-ticket-keys FILE"];
+        assert_eq!(finding.steps(None), all);
+        assert_eq!(finding.steps(Some("haproxy")), [all[0], all[2]]);
+        assert_eq!(finding.remedy, Some(Remedy { software: None, text: all.join("\n") }));
+    }
+
+    #[test]
+    fn a_result_of_before_shows_its_only_remedy() {
+        let before = Finding { remedies: Vec::new(), ..finding() };
+        assert_eq!(before.steps(None), finding().steps(None));
+        let json = serde_json::to_value(&before).unwrap();
+        assert!(json.get("remedies").is_none());
+        assert_eq!(serde_json::from_value::<Finding>(json).unwrap(), before);
+    }
 }

@@ -74,6 +74,14 @@ impl LoadDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.load/1";
 
+    /// Fills in a latency; of no phase, that from the intended start.
+    pub fn set_latency(&mut self, kind: Kind, phase: Option<Phase>, latency: LoadLatency) {
+        match phase {
+            Some(phase) => drop(self.latency_ns.entry(kind).or_default().insert(phase, latency)),
+            None => drop(self.latency_from_intended_ns.insert(kind, latency)),
+        }
+    }
+
     /// All that completed.
     pub fn total_completed(&self) -> u64 {
         saturating_sum(&self.completed)

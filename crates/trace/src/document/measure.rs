@@ -270,7 +270,7 @@ impl AllConnections {
 }
 
 /// One counted connection in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SampleRecord {
     /// The client's port, by which the server's own account can be joined.
     pub local_port: u16,
@@ -280,4 +280,33 @@ pub struct SampleRecord {
     pub kind: Kind,
     /// Nanoseconds by phase.
     pub phases: Phases,
+    /// Its place among all connections of the measurement, discovery and priming included, in the order in which they were
+    /// begun.
+    #[serde(default)]
+    pub index: Option<u32>,
+    /// When it was begun, in nanoseconds since the measurement was.
+    #[serde(default)]
+    pub start_ns: Option<u64>,
+    /// Where TCP connected to: the target's address, or its proxy's.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// The session that it offered; null where it offered none.
+    #[serde(default)]
+    pub offered: Option<OfferedRecord>,
+    /// The status of the response; null where the service is not HTTP.
+    #[serde(default)]
+    pub http_status: Option<u16>,
+}
+
+/// A session that a connection offered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OfferedRecord {
+    /// How old it was.
+    pub age_ns: u64,
+    /// How many connections were begun since the one that issued it, this one included; null where another process's did.
+    pub distance: Option<u32>,
+    /// The `index` of the connection that issued it; null where another process's did, and for an external PSK.
+    pub origin: Option<u32>,
+    /// The first 16 bytes of the ticket, hexadecimal, in which many servers name the key; null where no ticket was offered.
+    pub key_name: Option<String>,
 }

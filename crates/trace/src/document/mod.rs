@@ -18,8 +18,8 @@ pub use load::{
     LoadStepTarget, Verdict,
 };
 pub use measure::{
-    AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, Ratio, Run, SampleRecord, Statistics,
-    Target, TicketRequest, Traffic,
+    AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
+    SampleRecord, Statistics, Target, TicketRequest, Traffic,
 };
 pub use provenance::Provenance;
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FirstConnection, Provenance, Target, TicketRequest};
-use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Outcome, Phases, Sample, What};
+use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Observation, Outcome, Phases, What};
 
 /// What `trace TARGET` prints as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -93,29 +93,27 @@ pub struct TracedConnection {
     pub events: Vec<Event>,
 }
 
-impl From<Sample> for TracedConnection {
-    fn from(sample: Sample) -> Self {
-        let begun = sample.events.first().map(|event| event.at).unwrap_or_default();
-        let events: Vec<Event> =
-            sample.events.into_iter().map(|event| Event { at: event.at.since(begun), ..event }).collect();
+impl TracedConnection {
+    /// What was seen of a connection, its facts in names, with its messages.
+    pub fn new(seen: &Observation, outcome: Outcome, messages: Vec<Event>) -> Self {
+        let begun = messages.first().map(|event| event.at).unwrap_or_default();
+        let events: Vec<Event> = messages.into_iter().map(|event| Event { at: event.at.since(begun), ..event }).collect();
         let is_finished =
             |event: &Event| matches!(&event.what, What::Handshake { message } if message.as_ref() == "Finished");
         Self {
-            local_port: sample.local_port,
-            outcome: sample.outcome,
-            phases: sample.phases,
-            sent: sample.sent,
-            received: sample.received,
-            round_trips: sample.round_trips,
-            max_early_data: sample.max_early_data,
-            http_status: sample.http_status,
+            local_port: seen.local_port().unwrap_or_default(),
+            outcome,
+            phases: seen.phases,
+            sent: seen.sent,
+            received: seen.received,
+            round_trips: seen.round_trips,
+            max_early_data: seen.max_early_data(),
+            http_status: seen.http_status,
             handshake_events: events.iter().rposition(is_finished).map_or(0, |last| last + 1),
             events,
         }
     }
-}
 
-impl TracedConnection {
     /// The messages of the handshake alone.
     pub fn handshake(&self) -> &[Event] {
         self.events.get(..self.handshake_events).unwrap_or(&self.events)
@@ -169,7 +167,11 @@ fn skipped(full: &TracedConnection, resumed: &TracedConnection) -> Vec<SkippedMe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClientAuthentication, Kind, Verification, Version};
+    use crate::{ClientAuthentication, Kind, Purpose, Verification, Version};
+
+    fn observation() -> Observation {
+        Observation::begun(0, Nanos(0), Purpose::Sample, Asked { tls: Version::Tls12, kind: Kind::Full })
+    }
 
     fn connection(kind: Kind, messages: &[&'static str]) -> TracedConnection {
         let events = messages.iter().enumerate().map(|(index, message)| Event {
@@ -198,20 +200,7 @@ mod tests {
             tickets_promised: None,
             session_id_given: false,
         };
-        let sample = Sample {
-            local_port: 40_000,
-            asked: Asked { tls: Version::Tls12, kind },
-            outcome,
-            phases: Phases::default(),
-            sent: Bytes(0),
-            received: Bytes(0),
-            round_trips: 1,
-            max_early_data: None,
-            http_status: None,
-            next_request: None,
-            events: events.collect(),
-        };
-        sample.into()
+        TracedConnection::new(&observation(), outcome, events.collect())
     }
 
     const FULL: [&str; 9] = [

@@ -7,7 +7,7 @@ use reprise_load::WeightedName;
 use reprise_trace::Kind;
 use reprise_wire::NamedGroup;
 
-use crate::connection_flags as values;
+use crate::values::{self, List};
 
 /// Kinds by weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,6 @@ pub(super) struct Mix(pub(super) Vec<(Kind, u32)>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names(pub(super) Vec<WeightedName>);
 
-/// In order of preference.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Groups(pub(super) Vec<NamedGroup>);
-
 /// By their numbers, in turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Processors(pub(super) Vec<usize>);
@@ -29,16 +25,6 @@ pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
         _ => Err(format!("'{text}' is no rate: connections each second, above 0 and up to ten million")),
-    }
-}
-
-/// How long a load lasts: up to a day, where other durations end at an hour, since what a server leaks shows late.
-pub(super) fn parse_length(text: &str) -> Result<Duration, String> {
-    let complain = || format!("'{text}' is no duration: write 500ms, 10s, 2m or 8h, above zero and up to a day");
-    match text.strip_suffix('h').map(str::parse::<f64>) {
-        Some(Ok(hours)) if hours > 0.0 && hours <= 24.0 => Ok(Duration::from_secs_f64(hours * 3600.0)),
-        Some(_) => Err(complain()),
-        None => values::parse_duration(text).map_err(|_| complain()),
     }
 }
 
@@ -86,20 +72,10 @@ pub(super) fn parse_names(text: &str) -> Result<Names, String> {
     text.split(',').map(parse).collect::<Result<_, String>>().map(Names)
 }
 
-pub(super) fn parse_groups(text: &str) -> Result<Groups, String> {
+pub(super) fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
     const SPOKEN: [NamedGroup; 4] =
         [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1, NamedGroup::X25519MLKEM768];
-    let parse = |name: &str| match NamedGroup::from_name(name) {
-        Some(group) if SPOKEN.contains(&group) => Ok(group),
-        Some(group) => Err(format!("{group} is known and not spoken: x25519, secp256r1, secp384r1 and X25519MLKEM768 are")),
-        None => Err(format!("no group is named '{name}'")),
-    };
-    let groups: Vec<NamedGroup> = text.split([',', ':']).map(parse).collect::<Result<_, _>>()?;
-    let twice = groups.iter().enumerate().find(|(place, group)| groups.iter().take(*place).any(|before| before == *group));
-    match twice {
-        Some((_, group)) => Err(format!("{group} stands twice")),
-        None => Ok(Groups(groups)),
-    }
+    values::parse_groups_of(text, &SPOKEN)
 }
 
 pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
@@ -138,16 +114,6 @@ mod tests {
     }
 
     #[test]
-    fn a_load_may_last_for_a_day() {
-        assert_eq!(parse_length("8h"), Ok(Duration::from_secs(8 * 3600)));
-        assert_eq!(parse_length("0.5h"), parse_length("30m"));
-        assert_eq!(parse_length("24h"), Ok(Duration::from_secs(86_400)));
-        for wrong in ["25h", "0h", "-1h", "h", "NaNh", "infh", "1d", "61m", ""] {
-            assert!(parse_length(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn a_step_is_a_quantile_and_a_latency() {
         assert_eq!(parse_step("p99.9=20ms"), Ok((0.999, Duration::from_millis(20))));
         for wrong in ["p99", "99=1s", "p0=1s", "p101=1s", "p99=0s", "pNaN=1s"] {
@@ -161,12 +127,5 @@ mod tests {
         for wrong in ["", "x", "5-3", "1,,2", "4096"] {
             assert!(parse_processors(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn no_group_stands_twice() {
-        assert_eq!(parse_groups("P-256:X25519MLKEM768").unwrap().0, [NamedGroup::SECP256R1, NamedGroup::X25519MLKEM768]);
-        assert!(parse_groups("x25519,X25519").is_err());
-        assert!(parse_groups("secp521r1").is_err());
     }
 }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use reprise_probe::Target;
+use reprise_attempt::Target;
 use reprise_trace::Version;
-use reprise_wire::CipherSuite;
+use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::flag_values::{self, Groups, Mix, Names, Processors};
-use crate::connection_flags as values;
+use super::flag_values::{self, Mix, Names, Processors};
 use crate::outputs::OutputArgs;
+use crate::values::{self, List};
 
 /// Load a server with handshakes: how many a second does it hold, and who is the bottleneck?
 ///
@@ -44,7 +44,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "DURATION", value_parser = values::parse_duration, help_heading = "Shape")]
     pub(super) warmup: Option<Duration>,
     /// How long, the warm-up not included: 500ms, 10s, 2m, 8h
-    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = flag_values::parse_length, help_heading = "Shape")]
+    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_long_duration, help_heading = "Shape")]
     pub(super) duration: Duration,
     /// So many connections, instead of --duration; the warm-up not included
     #[arg(short = 'n', long, conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Shape")]
@@ -81,10 +81,10 @@ pub(crate) struct LoadArgs {
     pub(super) tls: Version,
     /// The cipher suites to offer, by IANA's or OpenSSL's names, separated by ',' or ':'
     #[arg(long, value_name = "SUITES", value_parser = values::parse_ciphers, help_heading = "TLS")]
-    pub(super) ciphers: Option<values::List<CipherSuite>>,
+    pub(super) ciphers: Option<List<CipherSuite>>,
     /// The groups to offer, the first with a key share: x25519, secp256r1, secp384r1, X25519MLKEM768
     #[arg(long, value_name = "GROUPS", value_parser = flag_values::parse_groups, help_heading = "TLS")]
-    pub(super) groups: Option<Groups>,
+    pub(super) groups: Option<List<NamedGroup>>,
     /// The names to send, by weight: 'a.example=3,b.example'; by default the target's host
     #[arg(long, value_name = "NAMES", value_parser = flag_values::parse_names, help_heading = "TLS")]
     pub(super) sni: Option<Names>,

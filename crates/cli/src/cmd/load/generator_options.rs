@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::bail;
+use reprise_attempt::exchange::Request;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
     Arrival, Close, End, KeyShareMode, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
@@ -11,9 +12,9 @@ use reprise_load::{
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 
-use super::flag_values::Groups;
 use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
-use crate::connection_flags as values;
+use crate::connection_flags::ask_passphrase;
+use crate::values::List;
 
 impl LoadArgs {
     /// The path that is requested.
@@ -101,7 +102,7 @@ impl LoadArgs {
     }
 
     fn group_list(&self, defaults: &[NamedGroup]) -> anyhow::Result<Vec<NamedGroup>> {
-        let Some(Groups(mut groups)) = self.groups.clone() else { return Ok(defaults.to_vec()) };
+        let Some(List(mut groups)) = self.groups.clone() else { return Ok(defaults.to_vec()) };
         if self.tls == Version::Tls12 {
             if groups.contains(&NamedGroup::X25519MLKEM768) {
                 bail!("X25519MLKEM768 is a group of TLS 1.3");
@@ -130,7 +131,7 @@ impl LoadArgs {
         let identity = match &self.cert {
             Some(cert) => {
                 let key = self.key.as_ref().unwrap_or(cert);
-                Some(Arc::new(reprise_probe::load_identity(cert, key, &values::ask_passphrase)?))
+                Some(Arc::new(reprise_probe::load_identity(cert, key, &ask_passphrase)?))
             }
             None => None,
         };
@@ -140,19 +141,8 @@ impl LoadArgs {
         }
     }
 
-    fn request(&self) -> Vec<u8> {
-        let given = |name: &str| self.header.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
-        let mut text = format!("GET {} HTTP/1.1\r\n", self.path());
-        if !given("host") {
-            text += &format!("Host: {}\r\n", self.target.authority());
-        }
-        if !given("user-agent") {
-            text += concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"), "\r\n");
-        }
-        for (name, value) in &self.header {
-            text += &format!("{name}: {value}\r\n");
-        }
-        text += "\r\n";
-        text.into_bytes()
+    /// The same text as `measure` sends, but for what it says of the connection: that ends as the options have it.
+    fn request(&self) -> Arc<[u8]> {
+        Request { path: self.path.clone(), headers: self.header.clone(), ..Request::default() }.text(&self.target, None)
     }
 }

@@ -9,6 +9,9 @@ mod prerequisites;
 pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
+use reprise_attempt::Fault;
+use reprise_explain::fault::FaultContext;
+use reprise_explain::word_load;
 use reprise_load::search;
 use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
@@ -17,13 +20,14 @@ use reprise_trace::{Failure, FailureClass};
 use crate::cmd::load::live::Live;
 use crate::ending::Ending;
 use crate::outputs::Outputs;
-use crate::provenance::{provenance, without_query};
+use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
+use crate::secrets::without_query;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let outputs = Outputs::open(&arguments.output)?;
     let addresses = match prerequisites::addresses(&arguments, interrupt) {
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
-        Err(failure) => return Ok(Ending::Failed(failure)),
+        Err(fault) => return Ok(failed(&fault, &arguments)),
     };
     prerequisites::find_server(&arguments)?;
     let first = addresses.first().context("the target has no address")?;
@@ -31,7 +35,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     // All connections go to one address, so that a load is on one thing. None is made before all else is known to be in order.
     match reprise_probe::first_that_answers(&addresses, options.timeout, interrupt) {
         Ok(answers) => options.address = answers.unwrap_or(options.address),
-        Err(failure) => return Ok(Ending::Failed(failure)),
+        Err(fault) => return Ok(failed(&fault, &arguments)),
     }
     let target = TargetRecord {
         host: arguments.target.host.clone(),
@@ -41,17 +45,26 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         ..TargetRecord::default()
     };
     prerequisites::wait_for_start(&arguments, interrupt)?;
+    let provenance = provenance_by(ENGINE_LIBRARIES.into_iter().chain([RING]));
     let stop = || interrupt.is_raised();
     let live = Live::new(arguments.quiet, options.warmup);
     let (document, target_is_gone) = match arguments.step_target() {
         None => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
-            let is_gone = outcome.target_is_gone();
-            (outcome.document(&options, target, interrupt.is_raised(), provenance()), is_gone)
+            let mut document = outcome.document(&options, target, interrupt.is_raised(), provenance);
+            let notices = outcome.notices(&document, &options);
+            word_load(&mut document, &outcome.reason(&options), &notices);
+            (document, outcome.target_is_gone())
         }
         Some(step) => match search(&options, step, &stop, &live)? {
             None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
-            Some(found) => (found.document(target, interrupt.is_raised(), provenance()), found.target_is_gone),
+            Some(found) => {
+                let mut document = found.document(target, interrupt.is_raised(), provenance);
+                let (outcome, options) = (&found.outcome, &found.options);
+                let notices = outcome.notices(&document, options);
+                word_load(&mut document, &outcome.reason(options), &notices);
+                (document, found.target_is_gone)
+            }
         },
     };
     live.finish();
@@ -82,4 +95,9 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
         return Ending::Done;
     }
     failed(FailureClass::Tls, "nothing_completed", format!("no connection completed: {why}"))
+}
+
+/// A target that cannot be reached at all.
+fn failed(fault: &Fault, arguments: &LoadArgs) -> Ending {
+    Ending::Failed(reprise_explain::failure(fault, &FaultContext { timeout: arguments.timeout, ..FaultContext::default() }))
 }

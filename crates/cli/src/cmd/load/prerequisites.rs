@@ -6,13 +6,13 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
+use reprise_attempt::Fault;
 use reprise_probe::Interrupt;
-use reprise_trace::Failure;
 
 use super::LoadArgs;
 
 /// Where the target may be: the addresses of its name, or the one that was given.
-pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Failure> {
+pub(super) fn addresses(arguments: &LoadArgs, interrupt: &Interrupt) -> Result<Vec<SocketAddr>, Fault> {
     let target = &arguments.target;
     match arguments.resolve.or_else(|| target.address()) {
         Some(address) => Ok(vec![SocketAddr::new(address, target.port)]),

@@ -2,16 +2,19 @@
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use reprise_probe::{ConnectionReuse, Options, Target};
+use reprise_attempt::Target;
+use reprise_attempt::exchange::ConnectionReuse;
+use reprise_probe::Options;
 use reprise_trace::{Kind, Version};
 
 use super::gate::GateArgs;
 use super::target::Trust;
 use super::watch::WatchArgs;
-use crate::connection_flags::{ConnectionArgs, check_name, parse_target, parse_version};
+use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
+use crate::values::{parse_target, parse_version};
 
 /// Measure what connections to one target cost, new and resumed, phase by phase.
 ///

@@ -1,8 +1,9 @@
 //! Without a target: an embedded lab on loopback. For each key, a server with resumption off, by session ID, by ticket.
 
 use anyhow::Context;
+use reprise_attempt::Target;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec};
-use reprise_probe::{Interrupt, Target};
+use reprise_probe::Interrupt;
 use reprise_trace::Failure;
 use reprise_trace::document::{LabDocument, Provenance};
 

@@ -31,8 +31,8 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
     }
     let outputs = Outputs::open(&arguments.output)?;
     let (subject, files) = Subject::of(arguments)?;
-    let (mut measured, failure, left) = subject.measure(interrupt)?;
-    let saved = left.map_or(Ok(()), |left| files.save(&left));
+    let (mut measured, failure, unused) = subject.measure(interrupt)?;
+    let saved = unused.map_or(Ok(()), |unused| files.save(&unused));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
     measured.write(outputs, failure.is_some())?;

@@ -3,8 +3,9 @@
 use std::io;
 
 use anyhow::bail;
-use reprise_probe::saved::Left;
-use reprise_probe::{Interrupt, Options, Target};
+use reprise_attempt::Target;
+use reprise_probe::saved::Unused;
+use reprise_probe::{Interrupt, Options};
 use reprise_trace::Failure;
 use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument};
 use serde::Serialize;
@@ -49,13 +50,13 @@ impl Subject {
 
     /// Measures it. What ended that before its time stands beside what was measured until then, and beside it the sessions
     /// that a target leaves to another process.
-    pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>, Option<Left>)> {
+    pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>, Option<Unused>)> {
         let progress = Progress::new();
-        let (measured, failure, left) = match self {
+        let (measured, failure, unused) = match self {
             Self::Target(target, options) => {
-                let target::Measured { document, failure, left } =
+                let target::Measured { document, failure, unused } =
                     target::measure(target, options, provenance(), &progress, interrupt);
-                (Measured::Target(Box::new(document)), failure, Some(left))
+                (Measured::Target(Box::new(document)), failure, Some(unused))
             }
             Self::Lab(arguments) => {
                 let (document, failure) = lab::measure(arguments, provenance(), &progress, interrupt)?;
@@ -63,7 +64,7 @@ impl Subject {
             }
         };
         progress.finish();
-        Ok((measured, failure, left))
+        Ok((measured, failure, unused))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Measuring one target, and explaining what was measured.
 
-use reprise_probe::saved::Left;
-use reprise_probe::{Interrupt, Measurement, Observer, Options, Target};
+use reprise_attempt::Target;
+use reprise_probe::saved::Unused;
+use reprise_probe::{Interrupt, Observer, Options};
 use reprise_trace::Failure;
 use reprise_trace::document::{MeasureDocument, Provenance};
 use rustls_pki_types::CertificateDer;
@@ -18,7 +19,7 @@ pub(super) enum Trust {
 pub(super) struct Measured {
     pub(super) document: MeasureDocument,
     pub(super) failure: Option<Failure>,
-    pub(super) left: Left,
+    pub(super) unused: Unused,
 }
 
 pub(super) fn measure(
@@ -28,8 +29,8 @@ pub(super) fn measure(
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Measured {
-    let Measurement { mut document, failure, left } =
-        reprise_probe::measure(target, options, provenance, observer, interrupt);
-    document.findings = reprise_explain::findings(&document);
-    Measured { document, failure, left }
+    let measurement = reprise_probe::measure(target, options, observer, interrupt);
+    let document = reprise_explain::measure_document(target, options, &measurement, provenance);
+    let failure = measurement.ended_by.as_ref().map(|failed| reprise_explain::failure_of(failed, options));
+    Measured { document, failure, unused: measurement.unused }
 }

@@ -15,17 +15,17 @@ use super::journal::Journal;
 use super::metrics::MetricsServer;
 use super::subject::{Measured, Subject};
 use super::{MeasureArgs, was_interrupted};
-use crate::connection_flags::parse_duration;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::print;
+use crate::values::parse_long_duration;
 
 /// The flags of a measurement that is repeated.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Watch")]
 pub(crate) struct WatchArgs {
     /// Measure again each 60s, 5m, 1h until Ctrl-C, a line a round; --json then appends one result a line (JSON Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_period, conflicts_with_all = ["csv", "markdown", "session_in", "session_out"])]
+    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "session_in", "session_out"])]
     every: Option<Duration>,
     /// With --every, stop after so many rounds
     #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
@@ -189,29 +189,9 @@ fn seconds_since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// A duration as elsewhere, and hours, up to a day.
-fn parse_period(text: &str) -> Result<Duration, String> {
-    let complain = || format!("'{text}' is no period: write 500ms, 60s, 5m or 1h, above zero and up to a day");
-    let period = match text.strip_suffix('h') {
-        Some(hours) => Duration::try_from_secs_f64(hours.parse::<f64>().map_err(|_| complain())? * 3600.0).ok(),
-        None => parse_duration(text).ok(),
-    };
-    period.filter(|it| !it.is_zero() && *it <= Duration::from_secs(86_400)).ok_or_else(complain)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn periods_have_hours_too() {
-        assert_eq!(parse_period("60s"), Ok(Duration::from_secs(60)));
-        assert_eq!(parse_period("1.5h"), Ok(Duration::from_secs(5400)));
-        assert_eq!(parse_period("24h"), Ok(Duration::from_secs(86_400)));
-        for wrong in ["0s", "0h", "-1h", "25h", "h", "NaNh", "1e99h", "1d", "", "soon"] {
-            assert!(parse_period(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_round_that_takes_longer_leaves_out_what_it_covers() {

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use reprise_probe::{Options, Target};
+use reprise_attempt::Target;
+use reprise_probe::Options;
 use reprise_trace::{Kind, Version};
 
-use crate::connection_flags::{ConnectionArgs, check_name, parse_target, parse_version};
+use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
+use crate::values::{parse_target, parse_version};
 
 /// Show a full and a resumed handshake side by side, message by message.
 ///

@@ -37,9 +37,9 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     let files = files.open(&target, &mut options)?;
     session_files::check(&options.kinds, &options.versions, &options)?;
 
-    let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), provenance(), interrupt);
-    let document = tracing.document;
-    let saved = files.save(&tracing.left);
+    let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
+    let document = reprise_explain::trace_document(&target, &options, &tracing, provenance());
+    let saved = files.save(&tracing.unused);
     let written = if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
         outputs.write_documents(&document)
@@ -51,8 +51,8 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
         pcap.write(&captured(capture))?;
     }
     written.and(saved)?;
-    Ok(match (tracing.failure, missed(&document, kind)) {
-        (Some(failure), _) => Ending::Failed(failure),
+    Ok(match (tracing.ended_by, missed(&document, kind)) {
+        (Some(failed), _) => Ending::Failed(reprise_explain::failure_of(&failed, &options)),
         (None, Some(why)) => Ending::BadAnswer(why),
         (None, None) => Ending::Done,
     })

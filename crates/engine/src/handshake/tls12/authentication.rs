@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
 use crate::handshake::checks::{check_group, choose_scheme, expect};
+use crate::joiner::Message;
 use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
 use crate::verify::{CertificateError, KeyKind, LeafKey};
@@ -75,7 +76,7 @@ impl ExpectServerKeyExchange {
         let handshaking = &mut self.handshake.handshaking;
         let signed = [&handshaking.client_random[..], &self.handshake.server_random, exchange.params_raw].concat();
         core.judge_signature(Version::Tls12, self.key.as_ref(), exchange.scheme, &signed, exchange.signature)?;
-        core.note(|outcome| outcome.group = Some(exchange.group.to_string()));
+        core.note(|facts| facts.group = Some(exchange.group.0));
         handshaking.transcript.add(message.raw);
 
         let peer_key = PeerKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };
@@ -91,10 +92,10 @@ pub(crate) struct ExpectRequestOrDone {
 }
 
 impl ExpectRequestOrDone {
-    pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(crate) fn handle(mut self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST && self.request.is_none() {
             let request = CertificateRequestTls12::parse(message.body).map_err(Error::malformed("CertificateRequest"))?;
-            core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
+            core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
             let accepted = |scheme| {
                 request.signature_schemes.contains(scheme) && request.certificate_types.contains(&certificate_type(scheme))
             };
@@ -104,7 +105,7 @@ impl ExpectRequestOrDone {
         }
         let body = expect(message, HandshakeType::SERVER_HELLO_DONE)?;
         ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
-        core.take_turn()?;
+        message.ends_record()?;
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)
     }

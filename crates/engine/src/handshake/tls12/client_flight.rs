@@ -97,6 +97,6 @@ fn send_certificate_verify(core: &mut Core, handshake: &mut Handshake12, scheme:
     let signature = identity.signer.sign(scheme, messages)?;
     let verify = CertificateVerify { scheme, signature: &signature };
     handshake.send(core, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out))?;
-    core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
+    core.note(|facts| facts.client_authentication = ClientAuthentication::Sent);
     Ok(())
 }

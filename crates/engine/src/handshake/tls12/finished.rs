@@ -57,7 +57,7 @@ impl ExpectTicket {
         ending.handshake.handshaking.transcript.add(message.raw);
         // An empty one says that the server has changed its mind (RFC 5077 §3.3).
         if !ticket.is_empty() {
-            core.note(|outcome| outcome.tickets += 1);
+            core.note_ticket(ticket, lifetime_hint, None);
             ending.ticket = Some(Tls12Ticket { ticket: ticket.to_vec(), lifetime_hint });
             since = None;
         }

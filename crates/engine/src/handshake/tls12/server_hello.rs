@@ -56,14 +56,14 @@ pub(crate) fn accept(
         // RFC 8446 §4.1.3: a random ID that belongs to no session can be echoed by TLS 1.3 alone.
         _ if echoed => return Err(Misbehaviour::IllegalValue("it resumes a session that was not offered").into()),
         _ => {
-            core.note(|outcome| outcome.session_id_given = !hello.session_id.is_empty());
+            core.note(|facts| facts.session_id_given = !hello.session_id.is_empty());
             return Ok(State::Tls12Certificate(Box::new(ExpectCertificate { handshake })));
         }
     };
     check_resumption(&session, suite, extended_master_secret)?;
-    core.note(|outcome| {
-        outcome.kind = kind;
-        outcome.session_id_given = kind == Kind::Id;
+    core.note(|facts| {
+        facts.kind = kind;
+        facts.session_id_given = kind == Kind::Id;
     });
     if kind == Kind::Ticket {
         // The echo of a random ID is no ID to offer again.
@@ -92,7 +92,7 @@ fn accept_extensions(core: &mut Core, extensions: Extensions<'_>) -> Result<bool
     }
     accept_alpn(core, extensions)?;
     let extended = read(extensions, ExtensionType::EXTENDED_MASTER_SECRET, Empty::parse)?.is_some();
-    core.note(|outcome| outcome.extended_master_secret = extended);
+    core.note(|facts| facts.extended_master_secret = extended);
     Ok(extended)
 }
 

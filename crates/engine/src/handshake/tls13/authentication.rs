@@ -58,7 +58,7 @@ fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCert
     let accepted = read(request.extensions, extension, SignatureAlgorithms::parse)?
         .ok_or(Misbehaviour::MissingExtension { message: "CertificateRequest", extension })?;
     read(request.extensions, ExtensionType::CERTIFICATE_AUTHORITIES, CertificateAuthorities::parse)?;
-    core.note(|outcome| outcome.client_authentication = ClientAuthentication::RequestedNoneSent);
+    core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
     choose_scheme(core, Version::Tls13, |scheme| accepted.schemes.contains(scheme)).map(ClientCertificate::Requested)
 }
 

@@ -27,7 +27,7 @@ impl ExpectEncryptedExtensions {
         read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
         let hint = read(extensions, ExtensionType::TICKET_REQUEST, TicketRequestHint::parse)?;
-        core.note(|outcome| outcome.tickets_promised = hint.map(|hint| hint.expected_count));
+        core.note(|facts| facts.tickets_promised = hint.map(|hint| hint.expected_count));
         self.settle_early_data(core, extensions)?;
         self.handshaking.transcript.add(message.raw);
 
@@ -46,9 +46,9 @@ impl ExpectEncryptedExtensions {
         let suite = self.handshaking.suite;
         if read(extensions, ExtensionType::EARLY_DATA, Empty::parse)?.is_some() {
             core.early_data.accept(suite, core.protocol.as_deref())?;
-            core.note(|outcome| {
-                outcome.kind = Kind::Early;
-                outcome.early_data = Some(EarlyData::Accepted);
+            core.note(|facts| {
+                facts.kind = Kind::Early;
+                facts.early_data = Some(EarlyData::Accepted);
             });
         } else if core.early_data.is_unanswered() {
             core.reject_early_data();

@@ -3,7 +3,7 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use reprise_trace::ClientAuthentication;
 use reprise_wire::codec::{vec8, vec16, vec24};
-use reprise_wire::{CertificateVerify, Finished, Handshake, HandshakeType, SignatureScheme};
+use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 
 use super::authentication::signed_content;
 use super::{ClientCertificate, HandshakeKeys, Traffic};
@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::expect;
 use crate::handshake::{Handshaking, State};
+use crate::joiner::Message;
 use crate::protection::{Opener, Sealer};
 
 pub(crate) struct ExpectFinished {
@@ -20,7 +21,7 @@ pub(crate) struct ExpectFinished {
 }
 
 impl ExpectFinished {
-    pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(crate) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         let Self { mut handshaking, keys, client_certificate } = self;
         let body = expect(message, HandshakeType::FINISHED)?;
         let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
@@ -40,6 +41,7 @@ impl ExpectFinished {
         if core.config.key_log.is_some() {
             core.log_secret("EXPORTER_SECRET", random, master.exporter(transcript.as_ref())?.as_ref());
         }
+        message.ends_record()?;
         core.receive_under(Opener::tls13(suite, &server)?);
 
         core.send_change_cipher_spec();
@@ -87,6 +89,6 @@ fn certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<Si
     let signature = identity.signer.sign(scheme, &signed)?;
     let verify = CertificateVerify { scheme, signature: &signature };
     handshaking.append(&mut flight, HandshakeType::CERTIFICATE_VERIFY, |out| verify.emit(out));
-    core.note(|outcome| outcome.client_authentication = ClientAuthentication::Sent);
+    core.note(|facts| facts.client_authentication = ClientAuthentication::Sent);
     Ok(flight)
 }

@@ -2,7 +2,7 @@
 
 use reprise_trace::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
-use reprise_wire::{ExtensionType, Extensions, Handshake, ServerHello};
+use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
 use super::{ExpectEncryptedExtensions, HandshakeKeys};
 use crate::core::Core;
@@ -10,6 +10,7 @@ use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::{Place, check_group, only_permitted, read};
 use crate::handshake::server_hello::{ExpectServerHello, chosen_suite};
 use crate::handshake::{Handshaking, State};
+use crate::joiner::Message;
 use crate::key_schedule::tls13::EarlySecret;
 use crate::key_share::SharedSecret;
 use crate::protection::{Opener, Sealer};
@@ -21,7 +22,7 @@ const NO_KEY_SHARE: Misbehaviour =
 pub(crate) fn accept(
     mut state: ExpectServerHello,
     core: &mut Core,
-    message: &Handshake<'_>,
+    message: &Message<'_>,
     hello: &ServerHello<'_>,
 ) -> Result<State, Error> {
     let suite = chosen_suite(core, hello, Version::Tls13)?;
@@ -32,7 +33,7 @@ pub(crate) fn accept(
     let extensions = hello.extensions.unwrap_or_default();
     only_permitted(core, extensions, Place::ServerHelloTls13)?;
     core.observe_choice(Version::Tls13, suite, state.session_offered);
-    core.note(|outcome| outcome.hello_retry_request = state.retried.is_some());
+    core.note(|facts| facts.hello_retry_request = state.retried.is_some());
 
     let resumed = accept_psk(&state, core, extensions, suite)?;
     if !resumed {
@@ -50,6 +51,7 @@ pub(crate) fn accept(
     };
     let mut transcript = ExpectServerHello::transcript(retried, core, suite);
     transcript.add(message.raw);
+    message.ends_record()?;
     let keys = handshake_keys(core, suite, early, shared, transcript.current().as_ref(), &client_random)?;
     let handshaking = Handshaking { suite, transcript, client_random };
     Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
@@ -63,7 +65,7 @@ fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions
             if psk.hash() != suite.hash {
                 return Err(Misbehaviour::PskOfAnotherHash(suite.id).into());
             }
-            core.note(|outcome| outcome.kind = psk.kind());
+            core.note(|facts| facts.kind = psk.kind());
             Ok(true)
         }
         _ => Err(Misbehaviour::IllegalPsk.into()),
@@ -79,7 +81,7 @@ fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMod
         false if offered.contains(&PskMode::PskKe) => PskMode::PskKe,
         false => return Err(NO_KEY_SHARE.into()),
     };
-    core.note(|outcome| outcome.psk_mode = Some(mode));
+    core.note(|facts| facts.psk_mode = Some(mode));
     Ok(mode)
 }
 
@@ -95,7 +97,7 @@ fn agree(state: &mut ExpectServerHello, core: &mut Core, extensions: Extensions<
             None => Misbehaviour::UnofferedGroup(theirs.group).into(),
         });
     }
-    core.note(|outcome| outcome.group = Some(theirs.group.to_string()));
+    core.note(|facts| facts.group = Some(theirs.group.0));
     ours.agree(theirs.key_exchange)
 }
 

@@ -1,11 +1,12 @@
 //! After the handshake: NewSessionTicket and KeyUpdate (RFC 8446 §4.6).
 
-use reprise_wire::{Handshake, HandshakeType, KeyUpdate, NewSessionTicketTls13, frame};
+use reprise_wire::{HandshakeType, KeyUpdate, NewSessionTicketTls13, frame};
 
 use crate::core::Core;
 use crate::error::Error;
 use crate::handshake::State;
 use crate::handshake::checks::unexpected;
+use crate::joiner::Message;
 use crate::key_schedule::tls13::{ResumptionSecret, TrafficSecret};
 use crate::protection::{Opener, Sealer};
 use crate::session::{Receipt, Session, Tls13Ticket};
@@ -34,11 +35,11 @@ impl Traffic {
         Self { suite, resumption, client, server, tickets: 0, update_owed: false }
     }
 
-    pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
+    pub(crate) fn handle(mut self: Box<Self>, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         core.confirmed = true;
         match message.msg_type {
             HandshakeType::NEW_SESSION_TICKET => self.take_ticket(core, message.body)?,
-            HandshakeType::KEY_UPDATE => self.follow_update(core, message.body)?,
+            HandshakeType::KEY_UPDATE => self.follow_update(core, message)?,
             _ => return Err(unexpected(message, "application data")),
         }
         Ok(State::Tls13Traffic(self))
@@ -50,7 +51,7 @@ impl Traffic {
             return Err(Error::TooMany { what: "NewSessionTicket", limit: MAX_TICKETS });
         }
         let ticket = NewSessionTicketTls13::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
-        core.note(|outcome| outcome.tickets += 1);
+        core.note_ticket(ticket.ticket, ticket.lifetime, ticket.max_early_data_size());
         core.keep_session(Session::Tls13(Tls13Ticket {
             suite: self.suite,
             psk: self.resumption.psk(ticket.nonce)?,
@@ -73,11 +74,12 @@ impl Traffic {
         self.send_update(core, ask_server)
     }
 
-    fn follow_update(&mut self, core: &mut Core, body: &[u8]) -> Result<(), Error> {
+    fn follow_update(&mut self, core: &mut Core, message: &Message<'_>) -> Result<(), Error> {
         if !std::mem::take(&mut self.update_owed) {
             core.count_idle("KeyUpdate")?;
         }
-        let update = KeyUpdate::parse(body).map_err(Error::malformed("KeyUpdate"))?;
+        let update = KeyUpdate::parse(message.body).map_err(Error::malformed("KeyUpdate"))?;
+        message.ends_record()?;
         self.server = self.server.next()?;
         core.receive_under(Opener::tls13(self.suite, &self.server)?);
         if update.request_update && !core.closed {

@@ -1,0 +1,213 @@
+//! What every connection to one target says, by whichever protocol ALPN chooses.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use super::http::{ConnectionReuse, Request};
+use super::http1::Http1;
+use super::http2::{self, Http2};
+use super::question::Question;
+use super::silent::Silent;
+use super::{Exchange, Reply};
+use crate::fault::Fault;
+use crate::prologue::StartTls;
+use crate::target::Target;
+
+/// What every connection to one target says.
+pub enum Application {
+    /// Nothing: handshake, wait for tickets, close.
+    Silent,
+    /// An HTTP request.
+    Http(HttpApplication),
+    /// The question of a protocol that began in the clear, to this host.
+    Question(StartTls, String),
+}
+
+/// An HTTP request to one target, made ready once for all connections.
+pub struct HttpApplication {
+    target: Arc<Target>,
+    request: Arc<Request>,
+    http1: Arc<[u8]>,
+    early_length: OnceLock<usize>,
+}
+
+/// The exchange of an [`Application`]: it picks its protocol when it begins.
+pub struct Negotiated(Choice);
+
+enum Choice {
+    Silent(Silent),
+    Http { http1: Box<Http1>, http2: Box<Http2>, by_http2: bool },
+    Question(Box<Question>),
+}
+
+impl Application {
+    /// This request to this target; `reuse`: what HTTP/1.1 says of the connection ([`Request::text`]).
+    pub fn http(target: Target, request: Request, reuse: Option<ConnectionReuse>) -> Self {
+        let http1 = request.text(&target, reuse);
+        let (target, request) = (Arc::new(target), Arc::new(request));
+        Self::Http(HttpApplication { target, request, http1, early_length: OnceLock::new() })
+    }
+
+    /// Whether nothing is asked.
+    pub fn is_silent(&self) -> bool {
+        matches!(self, Self::Silent)
+    }
+
+    /// An exchange for one connection after the other.
+    pub fn exchange(&self) -> Negotiated {
+        Negotiated(match self {
+            Self::Silent => Choice::Silent(Silent),
+            Self::Http(http) => {
+                let (http1, http2) = (Box::new(http.http1()), Box::new(http.http2()));
+                Choice::Http { http1, http2, by_http2: false }
+            }
+            Self::Question(protocol, host) => Choice::Question(Box::new(Question::new(*protocol, host.clone()))),
+        })
+    }
+
+    /// How many bytes of early data the request would be, by whichever protocol takes more; `None` where nothing may be sent
+    /// early.
+    pub fn early_request_length(&self) -> Option<usize> {
+        match self {
+            Self::Http(http) if http.request.may_be_replayed() => Some(http.early_length()),
+            _ => None,
+        }
+    }
+}
+
+impl HttpApplication {
+    /// The exchange of those who offer nothing but HTTP/1.1.
+    pub fn http1(&self) -> Http1 {
+        Http1::new(Arc::clone(&self.http1), self.request.is_head())
+    }
+
+    fn http2(&self) -> Http2 {
+        Http2::new(Arc::clone(&self.target), Arc::clone(&self.request))
+    }
+
+    fn early_length(&self) -> usize {
+        *self.early_length.get_or_init(|| {
+            let mut http2 = self.http2();
+            let begun = http2.begin(Some(http2::ALPN));
+            let length = begun.and_then(|()| http2.request().map(<[u8]>::len));
+            // A request that HTTP/2 cannot carry goes by HTTP/1.1, or not at all.
+            self.http1.len().max(length.unwrap_or_default())
+        })
+    }
+}
+
+impl Negotiated {
+    fn chosen(&self) -> &dyn Exchange {
+        match &self.0 {
+            Choice::Silent(silent) => silent,
+            Choice::Http { http2, by_http2: true, .. } => http2.as_ref(),
+            Choice::Http { http1, .. } => http1.as_ref(),
+            Choice::Question(question) => question.as_ref(),
+        }
+    }
+
+    fn chosen_mut(&mut self) -> &mut dyn Exchange {
+        match &mut self.0 {
+            Choice::Silent(silent) => silent,
+            Choice::Http { http2, by_http2: true, .. } => http2.as_mut(),
+            Choice::Http { http1, .. } => http1.as_mut(),
+            Choice::Question(question) => question.as_mut(),
+        }
+    }
+}
+
+impl Exchange for Negotiated {
+    fn connected(&mut self, client: SocketAddr) {
+        self.chosen_mut().connected(client);
+    }
+
+    fn begin(&mut self, alpn: Option<&[u8]>) -> Result<(), Fault> {
+        if let Choice::Http { by_http2, .. } = &mut self.0 {
+            *by_http2 = alpn == Some(http2::ALPN);
+        }
+        self.chosen_mut().begin(alpn)
+    }
+
+    fn request(&mut self) -> Result<&[u8], Fault> {
+        self.chosen_mut().request()
+    }
+
+    fn receive(&mut self, data: &[u8]) -> Result<Reply, Fault> {
+        self.chosen_mut().receive(data)
+    }
+
+    fn take_outgoing(&mut self) -> Vec<u8> {
+        self.chosen_mut().take_outgoing()
+    }
+
+    fn receive_end(&mut self) -> Result<Reply, Fault> {
+        self.chosen_mut().receive_end()
+    }
+
+    fn status(&self) -> Option<u16> {
+        self.chosen().status()
+    }
+
+    fn keeps_alive(&self) -> bool {
+        self.chosen().keeps_alive()
+    }
+
+    fn farewell(&mut self) -> Vec<u8> {
+        self.chosen_mut().farewell()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn application(method: &str) -> Application {
+        let request = Request { method: method.to_owned(), ..Request::default() };
+        Application::http("example.org/x".parse().unwrap(), request, Some(ConnectionReuse::Close))
+    }
+
+    #[test]
+    fn alpn_chooses_what_is_spoken_on_each_connection() {
+        let mut exchange = application("GET").exchange();
+        let mut first_bytes = |alpn: Option<&[u8]>| {
+            exchange.begin(alpn).unwrap();
+            exchange.request().unwrap()[..5].to_vec()
+        };
+        assert_eq!(first_bytes(Some(b"h2")), b"PRI *");
+        assert_eq!(first_bytes(None), b"GET /");
+        assert_eq!(first_bytes(Some(b"h2")), b"PRI *");
+        assert_eq!(first_bytes(Some(b"http/1.1")), b"GET /");
+    }
+
+    #[test]
+    fn early_data_has_room_for_the_longer_request() {
+        let get = application("GET");
+        let mut exchange = get.exchange();
+        let lengths = [None, Some(http2::ALPN)].map(|alpn| {
+            exchange.begin(alpn).unwrap();
+            exchange.request().unwrap().len()
+        });
+        assert_eq!(get.early_request_length(), lengths.into_iter().max());
+        assert_eq!(application("POST").early_request_length(), None, "it may not be replayed");
+        assert_eq!(Application::Silent.early_request_length(), None);
+    }
+
+    #[test]
+    fn a_question_may_name_the_client() {
+        let question = Application::Question(StartTls::Smtp, "a.example".to_owned());
+        let mut exchange = question.exchange();
+        exchange.connected(([192, 0, 2, 1], 1).into());
+        exchange.begin(None).unwrap();
+        assert_eq!(exchange.request(), Ok(&b"EHLO [192.0.2.1]\r\n"[..]));
+        assert_eq!((question.early_request_length(), question.is_silent()), (None, false));
+    }
+
+    #[test]
+    fn silence_asks_nothing() {
+        let mut exchange = Application::Silent.exchange();
+        exchange.begin(None).unwrap();
+        assert_eq!(exchange.request(), Ok(&[][..]));
+        assert_eq!(exchange.receive(b"220 ready\r\n"), Ok(Reply::Awaited));
+        assert_eq!(exchange.receive_end(), Ok(Reply::Done));
+    }
+}

@@ -1,0 +1,42 @@
+//! Bytes that came before the record that they belong to was whole.
+
+use crate::input::Input;
+
+/// Never more than was handed in at once plus one record, since every whole record is taken before the next bytes come. Its
+/// memory is kept.
+#[derive(Default)]
+pub(crate) struct HeldBytes {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl HeldBytes {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.taken = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken >= self.bytes.len()
+    }
+
+    /// Takes all that is left of the input; returns how much that was.
+    pub(crate) fn hold(&mut self, input: &mut Input<'_>) -> u64 {
+        drop(self.bytes.drain(..self.taken));
+        self.taken = 0;
+        self.bytes.extend_from_slice(input.rest());
+        let count = input.rest().len();
+        input.take(count);
+        count as u64
+    }
+
+    /// What was not taken yet.
+    pub(crate) fn rest(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.taken..).unwrap_or_default()
+    }
+
+    /// So many bytes more are taken.
+    pub(crate) fn take(&mut self, count: usize) {
+        self.taken = self.taken.saturating_add(count).min(self.bytes.len());
+    }
+}

@@ -1,0 +1,121 @@
+//! Services that begin in the clear and are asked for TLS: one protocol, one file.
+
+mod ftp;
+mod imap;
+mod ldap;
+mod mysql;
+mod pop3;
+mod postgres;
+mod reply;
+mod smtp;
+mod xmpp;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use super::dialogue::Dialogue;
+
+/// A protocol that asks for TLS in the clear, by the names of `openssl s_client -starttls`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartTls {
+    /// RFC 3207.
+    Smtp,
+    /// RFC 9051 §6.2.1.
+    Imap,
+    /// RFC 2595 §4.
+    Pop3,
+    /// RFC 4217 §4.
+    Ftp,
+    /// RFC 4511 §4.14.
+    Ldap,
+    /// PostgreSQL's SSLRequest.
+    Postgres,
+    /// MySQL's SSLRequest.
+    MySql,
+    /// RFC 6120 §5, client to server.
+    Xmpp,
+}
+
+/// Who introduces itself to whom.
+pub(crate) struct Introduction {
+    /// The target's host, as it was given.
+    pub(crate) host: String,
+    /// The client's own address.
+    pub(crate) client: IpAddr,
+}
+
+/// What there is to know of one protocol: its dialogue in the clear, until the server's consent, and its question under TLS. How
+/// long [`Message::Answer`](super::Message::Answer) is, the dialogue says. It is given whatever the server says.
+pub(crate) trait Service: Dialogue {
+    /// Something harmless that has an answer, under TLS. Under TLS 1.3 the answer shows that the server has finished the
+    /// handshake too.
+    fn question(&self) -> Vec<u8>;
+
+    /// What a client says before it closes, so that the server need not complain of its going.
+    fn farewell(&self, _answer: &[u8]) -> Vec<u8> {
+        b"QUIT\r\n".to_vec()
+    }
+}
+
+impl StartTls {
+    /// Every protocol.
+    pub const ALL: [Self; 8] =
+        [Self::Smtp, Self::Imap, Self::Pop3, Self::Ftp, Self::Ldap, Self::Postgres, Self::MySql, Self::Xmpp];
+
+    /// The name, as `openssl s_client -starttls` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smtp => "smtp",
+            Self::Imap => "imap",
+            Self::Pop3 => "pop3",
+            Self::Ftp => "ftp",
+            Self::Ldap => "ldap",
+            Self::Postgres => "postgres",
+            Self::MySql => "mysql",
+            Self::Xmpp => "xmpp",
+        }
+    }
+
+    /// The port on which IANA knows the protocol.
+    pub fn default_port(self) -> u16 {
+        match self {
+            Self::Smtp => 25,
+            Self::Imap => 143,
+            Self::Pop3 => 110,
+            Self::Ftp => 21,
+            Self::Ldap => 389,
+            Self::Postgres => 5432,
+            Self::MySql => 3306,
+            Self::Xmpp => 5222,
+        }
+    }
+
+    pub(crate) fn service(self, introduction: Introduction) -> Box<dyn Service> {
+        match self {
+            Self::Smtp => Box::new(smtp::Smtp { client: introduction.client }),
+            Self::Imap => Box::new(imap::Imap),
+            Self::Pop3 => Box::new(pop3::Pop3),
+            Self::Ftp => Box::new(ftp::Ftp),
+            Self::Ldap => Box::new(ldap::Ldap),
+            Self::Postgres => Box::new(postgres::Postgres),
+            Self::MySql => Box::new(mysql::MySql),
+            Self::Xmpp => Box::new(xmpp::Xmpp { host: introduction.host }),
+        }
+    }
+}
+
+impl fmt::Display for StartTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for StartTls {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
+        known.ok_or_else(|| format!("'{text}' is no protocol with STARTTLS: {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}

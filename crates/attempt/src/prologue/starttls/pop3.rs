@@ -1,0 +1,50 @@
+//! POP3: STLS (RFC 2595 §4) and CAPA (RFC 2449 §5).
+
+use super::Service;
+use crate::prologue::dialogue::{Dialogue, Length, Turn, Unexpected, agree, line};
+use crate::prologue::{Message, Problem};
+
+pub(super) struct Pop3;
+
+const OK: &[u8] = b"+OK";
+
+impl Dialogue for Pop3 {
+    fn length(&self, due: Message, heard: &[u8]) -> Length {
+        match due {
+            // What is affirmed goes on to a line with a point alone.
+            Message::Answer if heard.starts_with(OK) => {
+                Ok(heard.windows(5).position(|window| window == b"\r\n.\r\n").map(|at| at + 5))
+            }
+            _ if agree(heard, OK) || agree(heard, b"-ERR") => line(heard),
+            _ => Err(Unexpected),
+        }
+    }
+
+    fn answer(&self, due: Message, message: &[u8]) -> Turn {
+        match due {
+            Message::Greeting if message.starts_with(OK) => Turn::Say(b"STLS\r\n".to_vec(), Message::StlsResponse),
+            Message::StlsResponse if message.starts_with(OK) => Turn::Done,
+            _ => Turn::Fail(Problem::Refused { code: None, said: message.to_vec() }),
+        }
+    }
+}
+
+impl Service for Pop3 {
+    fn question(&self) -> Vec<u8> {
+        b"CAPA\r\n".to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_capabilities_ends_with_a_point() {
+        let answer = b"+OK here they are\r\nSASL PLAIN\r\n.\r\n";
+        assert_eq!(Pop3.length(Message::Answer, answer), Ok(Some(answer.len())));
+        assert!((0..answer.len()).all(|cut| Pop3.length(Message::Answer, &answer[..cut]) == Ok(None)));
+        assert_eq!(Pop3.length(Message::Answer, b"-ERR no\r\n"), Ok(Some(9)));
+        assert_eq!(Pop3.length(Message::Answer, b"220 x"), Err(Unexpected));
+    }
+}

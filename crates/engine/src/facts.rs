@@ -1,0 +1,27 @@
+//! Facts in names.
+
+use reprise_trace::{Facts, Outcome};
+use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
+
+/// The facts of a connection in IANA's names, as documents have them.
+pub fn outcome_of(facts: &Facts) -> Outcome {
+    Outcome {
+        version: facts.version,
+        kind: facts.kind,
+        cipher: CipherSuite(facts.cipher).to_string(),
+        group: facts.group.map(|group| NamedGroup(group).to_string()),
+        signature: facts.signature.map(|scheme| SignatureScheme(scheme).to_string()),
+        peer_key: facts.peer_key.map(|key| key.to_string()),
+        psk_mode: facts.psk_mode,
+        alpn: facts.alpn.map(|alpn| alpn.to_string()),
+        verification: facts.verification,
+        client_authentication: facts.client_authentication,
+        extended_master_secret: facts.extended_master_secret,
+        hello_retry_request: facts.hello_retry_request,
+        early_data: facts.early_data,
+        session_offered: facts.session_offered,
+        tickets: facts.tickets.count,
+        tickets_promised: facts.tickets_promised,
+        session_id_given: facts.session_id_given,
+    }
+}

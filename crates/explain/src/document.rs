@@ -1,0 +1,168 @@
+//! From what was seen to a document: figures, findings, and faults in words.
+
+use std::net::SocketAddr;
+
+use reprise_attempt::Target;
+use reprise_attempt::exchange::ConnectionReuse;
+use reprise_engine::outcome_of;
+use reprise_probe::{Failed, Measurement, Options, Traced, Tracing, ratios, records, run};
+use reprise_trace::document::{
+    FirstConnection, MeasureDocument, Provenance, Target as TargetRecord, TicketRequest, Trace, TraceDocument,
+    TracedConnection,
+};
+use reprise_trace::{Failure, Kind, Observation, Version};
+
+use crate::fault::{FaultContext, failure, reason};
+use crate::findings::findings;
+use crate::series::Case;
+
+/// What a measurement of `target` with these options came to.
+pub fn measure_document(
+    target: &Target,
+    options: &Options,
+    measurement: &Measurement,
+    provenance: Provenance,
+) -> MeasureDocument {
+    let series = &measurement.series;
+    let mut document = MeasureDocument {
+        schema: MeasureDocument::SCHEMA.to_owned(),
+        label: target.to_string(),
+        target: target_record(target, options, measurement.address),
+        runs: series.iter().map(|series| run(series, options.seed)).collect(),
+        ratios: ratios(series, options.seed),
+        all_connections: measurement.all,
+        samples: records(series),
+        ticket_request: ticket_request(options),
+        first_connection: measurement.first.as_ref().and_then(first_connection),
+        findings: Vec::new(),
+        failures: measurement.failures.iter().map(|failed| failure_of(failed, options)).collect(),
+        warnings: measure_warnings(measurement, options),
+        interrupted: measurement.is_cut_short,
+        baseline: None,
+        conditions: Vec::new(),
+        provenance,
+    };
+    let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();
+    observations.extend(&measurement.others);
+    observations.sort_unstable_by_key(|seen| seen.index);
+    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
+    let psk_modes = &options.tls13.psk_modes;
+    document.findings = findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes });
+    document
+}
+
+/// What a trace of `target` with these options came to.
+pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, provenance: Provenance) -> TraceDocument {
+    let pair = |pair: &reprise_probe::TracedPair| {
+        Trace::new(pair.asked, pair.full.as_ref().and_then(traced), pair.resumed.as_ref().and_then(traced))
+    };
+    let failed = tracing.ended_by.iter().filter(|failed| !failed.is_interruption());
+    TraceDocument {
+        schema: TraceDocument::SCHEMA.to_owned(),
+        target: target_record(target, options, tracing.address),
+        traces: tracing.traces.iter().map(pair).collect(),
+        client_certificate_given: options.identity.is_some(),
+        ticket_request: ticket_request(options),
+        first_connection: tracing.first.as_ref().and_then(first_connection),
+        failures: failed.map(|failed| failure_of(failed, options)).collect(),
+        warnings: trace_warnings(tracing, options),
+        provenance,
+    }
+}
+
+/// A fault in words, with what else is known of the connection and of what was asked for.
+pub fn failure_of(failed: &Failed, options: &Options) -> Failure {
+    failure(&failed.fault, &context(failed, options))
+}
+
+fn context<'a>(failed: &Failed, options: &'a Options) -> FaultContext<'a> {
+    let seen = failed.observation.as_deref();
+    FaultContext {
+        version: seen.map(|seen| seen.asked.tls),
+        groups: &options.groups,
+        timeout: options.timeout,
+        has_identity: options.identity.is_some(),
+        offers_external_psk: seen.and_then(|seen| seen.offered).is_some_and(|offered| offered.kind == Kind::Psk),
+        psk_beside_full: failed.is_full_beside_psk,
+        is_through_proxy: options.proxy.is_some(),
+        sent_proxy_header: options.proxy_protocol.is_some(),
+        is_answered: seen.is_some_and(|seen| seen.heard_tls),
+        wanted_group: failed.wanted_group,
+        local_port: seen.and_then(Observation::local_port),
+    }
+}
+
+fn measure_warnings(measurement: &Measurement, options: &Options) -> Vec<String> {
+    let left_out = measurement
+        .without_suite
+        .iter()
+        .map(|version| format!("{version} is not measured: none of the cipher suites that are to be offered is of it"));
+    let is_psk_alone = measurement.series.iter().any(|series| series.asked.kind == Kind::Psk)
+        && measurement.series.len() == 1
+        && options.kinds.is_empty();
+    let unmeasured = measurement.unmeasured.iter().map(|(version, failed)| {
+        let what = if is_psk_alone { format!("A full {version} handshake") } else { version.to_string() };
+        format!("{what} is not measured: {}", reason_of(*version, failed, options))
+    });
+    left_out.chain(unmeasured).collect()
+}
+
+fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String> {
+    let omitted = tracing.omitted.iter().map(|count| format!("{count} further messages of a long connection are not shown"));
+    let cut = tracing.capture_is_cut.then(|| "A long connection is captured in its beginning alone".to_owned());
+    let without_full = tracing
+        .without_full
+        .iter()
+        .map(|(version, failed)| format!("A full {version} handshake is not shown: {}", failure_of(failed, options)));
+    let untraced =
+        tracing.untraced.iter().map(|(version, failed)| format!("{version} is not traced: {}", failure_of(failed, options)));
+    omitted.chain(cut).chain(without_full).chain(untraced).collect()
+}
+
+fn reason_of(version: Version, failed: &Failed, options: &Options) -> String {
+    reason(&failed.fault, &FaultContext { version: Some(version), ..context(failed, options) })
+}
+
+/// `None` for a connection that did not complete, of which there is no pair.
+fn traced(traced: &Traced) -> Option<TracedConnection> {
+    let outcome = outcome_of(traced.observation.facts()?);
+    Some(TracedConnection::new(&traced.observation, outcome, traced.messages.clone()))
+}
+
+fn first_connection(seen: &Observation) -> Option<FirstConnection> {
+    Some(FirstConnection {
+        local_port: seen.local_port()?,
+        asked: seen.asked,
+        kind: seen.kind()?,
+        session_age_ns: seen.offered.map_or(0, |offered| offered.age.0),
+        phases: seen.phases,
+    })
+}
+
+/// The target as a document tells it.
+fn target_record(target: &Target, options: &Options, address: Option<SocketAddr>) -> TargetRecord {
+    let request = options.request.as_ref().filter(|_| options.starttls.is_none());
+    TargetRecord {
+        host: target.host.clone(),
+        port: target.port,
+        address: address.map(|address| address.ip().to_string()),
+        path: request.map(|request| publishable(request.path.as_deref().unwrap_or(&target.path))),
+        proxy: options.proxy.as_ref().map(ToString::to_string),
+        proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
+        starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
+    }
+}
+
+/// How many tickets a document says were asked for.
+fn ticket_request(options: &Options) -> Option<TicketRequest> {
+    let request = options.tls13.ticket_request.as_ref()?;
+    Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
+}
+
+/// A path without its query, which may carry a token.
+fn publishable(path: &str) -> String {
+    match path.split_once('?') {
+        Some((path, _)) => format!("{path}?<hidden>"),
+        None => path.to_owned(),
+    }
+}

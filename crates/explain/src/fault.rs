@@ -1,0 +1,361 @@
+//! Faults in words: what, where, and what to do next.
+
+mod names;
+
+use std::time::Duration;
+
+use reprise_attempt::{Detail, Fault, IoError};
+use reprise_engine::{CertificateError, Error, Misbehaviour};
+use reprise_trace::{Failure, FailureClass, FaultName, Version};
+use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
+
+pub use names::name;
+
+use crate::{clear_text, response_words};
+
+/// What is known of a connection that failed beside its fault: its words depend on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FaultContext<'a> {
+    /// The version that was asked for; `None` where several were.
+    pub version: Option<Version>,
+    /// The groups that the user named; none where all that are spoken were offered.
+    pub groups: &'a [NamedGroup],
+    /// How long the connection was given.
+    pub timeout: Duration,
+    /// Whether a client certificate was there to be sent.
+    pub has_identity: bool,
+    /// Whether this connection offered an external PSK.
+    pub offers_external_psk: bool,
+    /// Whether this was a full handshake, and an external PSK is to be measured too.
+    pub psk_beside_full: bool,
+    /// Whether TCP connected to a proxy.
+    pub is_through_proxy: bool,
+    /// Whether the connection began with a PROXY header.
+    pub sent_proxy_header: bool,
+    /// Whether the server had answered the ClientHello: once it has chosen a version, there are facts.
+    pub is_answered: bool,
+    /// What the server chose when it was offered every group, where the user had not named it.
+    pub wanted_group: Option<NamedGroup>,
+    /// The client's port, where there was a connection.
+    pub local_port: Option<u16>,
+}
+
+/// What went wrong, and what to do next; `None` where there is nothing to advise.
+type Words = (String, Option<String>);
+
+/// The fault as documents and people are told of it.
+pub fn failure(fault: &Fault, context: &FaultContext<'_>) -> Failure {
+    let (message, hint) = words(fault, context);
+    let hint = of_circumstances(fault, context, hint);
+    Failure { class: fault.class, name: name(fault.name), message, hint, local_port: context.local_port }
+}
+
+/// Why something was left out, in a sentence's second half: the message, and what to do where `--groups` may be the reason.
+pub fn reason(fault: &Fault, context: &FaultContext<'_>) -> String {
+    let failure = failure(fault, context);
+    match failure.hint {
+        Some(hint) if lacks_the_certificates_curve(fault, context) => format!("{}; {hint}", failure.message),
+        _ => failure.message,
+    }
+}
+
+fn words(fault: &Fault, context: &FaultContext<'_>) -> Words {
+    match fault.detail.as_deref() {
+        Some(Detail::Tls { error, answers_hello }) => (tls_message(error), tls_hint(error, *answers_hello, context)),
+        Some(Detail::Awaited(what)) => timed_out(fault, what, context),
+        Some(Detail::Transport { awaited, error }) => {
+            (format!("the connection broke while waiting for {awaited}: {}", plain(error)), None)
+        }
+        Some(Detail::Connect(attempts)) => {
+            let to = if context.is_through_proxy { "the proxy " } else { "" };
+            let each = attempts.iter().map(|(address, error)| format!("cannot connect to {to}{address}: {}", plain(error)));
+            (each.collect::<Vec<_>>().join("; "), next_step(fault.name))
+        }
+        Some(Detail::Resolve { host, reason }) => {
+            let why = match reason.as_deref() {
+                // The resolver says it once more.
+                Some(text) => text.strip_prefix("failed to lookup address information: ").unwrap_or(text).to_owned(),
+                None => format!("no answer within {} s", context.timeout.as_secs_f64()),
+            };
+            (format!("cannot resolve {host}: {why}"), next_step(fault.name))
+        }
+        Some(Detail::ClearText(fault)) => clear_text::words(fault),
+        Some(Detail::Unusable(name)) if fault.name == FaultName::BadServerName => {
+            (format!("'{name}' is no name that a certificate can be for"), next_step(fault.name))
+        }
+        Some(Detail::Said(_) | Detail::Unusable(_) | Detail::Unfit(_)) | None => {
+            match (response_words::words(fault), fault.name) {
+                (Some(words), _) => words,
+                (None, FaultName::Alert(alert)) => {
+                    let error = Error::AlertReceived(AlertDescription(alert));
+                    (tls_message(&error), tls_hint(&error, false, context))
+                }
+                (None, other) => (names::meaning(other).to_owned(), next_step(other)),
+            }
+        }
+    }
+}
+
+fn next_step(name: FaultName) -> Option<String> {
+    Some(names::next_step(name)).filter(|step| !step.is_empty()).map(str::to_owned)
+}
+
+fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
+    let message = format!("no {what} within {} s", context.timeout.as_secs_f64());
+    if let Some((peer, hint)) = clear_text::silence(fault.class) {
+        return (format!("{message} from {peer}"), Some(hint.to_owned()));
+    }
+    match fault.class {
+        FailureClass::Request => {
+            (message, Some("the service may not speak HTTP: try --no-request; --timeout gives it longer".to_owned()))
+        }
+        FailureClass::Tls if !context.is_answered => (
+            message,
+            Some("the port may not speak TLS, or want STARTTLS first: --starttls; --timeout gives it longer".to_owned()),
+        ),
+        _ => (message, next_step(fault.name)),
+    }
+}
+
+fn tls_message(error: &Error) -> String {
+    match error {
+        // Against the letter of the protocol, and common: a server that knows no newer version answers with its own.
+        Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(version)) if *version <= ProtocolVersion::TLS_1_3 => {
+            format!("the server answers with {version}, whatever is offered")
+        }
+        error => error.to_string(),
+    }
+}
+
+fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> Option<String> {
+    let hint = match error {
+        Error::NotTls(bytes) if [&b"HTTP/"[..], b"<!DOCTYPE", b"<html"].iter().any(|start| bytes.starts_with(start)) => {
+            "this port speaks plain HTTP; its TLS port is often 443 or 8443"
+        }
+        Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, name its protocol with --starttls",
+        Error::PeerMisbehaved(Misbehaviour::UnexpectedMessage {
+            received: HandshakeType::CERTIFICATE_REQUEST,
+            expected: "application data",
+        }) => {
+            "it asks for a certificate after the handshake, which was not offered (RFC 8446, section 4.6.2): let it ask during \
+             the handshake"
+        }
+        Error::Certificate(CertificateError::UnknownIssuer) => {
+            "give the root that signed it with --ca FILE, or skip verification with --insecure"
+        }
+        Error::Certificate(CertificateError::Expired | CertificateError::NotValidYet) => {
+            "renew it, check this machine's clock, or skip verification with --insecure"
+        }
+        Error::Certificate(CertificateError::WrongName { .. }) => {
+            "ask for one of its names with --sni NAME, or skip verification with --insecure"
+        }
+        Error::Certificate(_) => "--insecure measures all the same",
+        Error::AlertReceived(alert) => alert_hint(*alert, answers_hello, context.has_identity)?,
+        Error::ClosedEarly(_) => "the server's log may say why",
+        Error::NoCommonSignatureScheme => "use a client key of another kind",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// `answers_hello`: no server has asked for a client's certificate by then.
+fn alert_hint(alert: AlertDescription, answers_hello: bool, has_identity: bool) -> Option<&'static str> {
+    Some(match alert {
+        AlertDescription::PROTOCOL_VERSION => {
+            "it speaks no version that was offered: without --tls these are TLS 1.2 and 1.3"
+        }
+        AlertDescription::HANDSHAKE_FAILURE if answers_hello => {
+            "no version, cipher suite, group or kind of certificate in common (--tls, --ciphers, --groups), or a name that it \
+             does not know (--sni); its log may say which"
+        }
+        AlertDescription::HANDSHAKE_FAILURE if has_identity => {
+            "no common cipher suite or group, or it does not accept the client's certificate"
+        }
+        AlertDescription::HANDSHAKE_FAILURE | AlertDescription::CERTIFICATE_REQUIRED | AlertDescription::BAD_CERTIFICATE
+            if !has_identity =>
+        {
+            "if it asks for a client certificate, give one with --cert FILE --key FILE"
+        }
+        AlertDescription::UNKNOWN_CA
+        | AlertDescription::BAD_CERTIFICATE
+        | AlertDescription::UNSUPPORTED_CERTIFICATE
+        | AlertDescription::CERTIFICATE_REVOKED
+        | AlertDescription::CERTIFICATE_EXPIRED
+        | AlertDescription::CERTIFICATE_UNKNOWN
+        | AlertDescription::ACCESS_DENIED
+        | AlertDescription::DECRYPT_ERROR
+            if has_identity =>
+        {
+            "it does not accept the client's certificate: check that its CA is the one the server trusts"
+        }
+        AlertDescription::UNRECOGNIZED_NAME => "it does not know this name: --sni NAME asks for another",
+        AlertDescription::NO_APPLICATION_PROTOCOL => "it wants another protocol: --alpn NAME offers it",
+        _ => return None,
+    })
+}
+
+/// The hint that the circumstances call for, or the fault's own.
+fn of_circumstances(fault: &Fault, context: &FaultContext<'_>, own: Option<String>) -> Option<String> {
+    let FaultName::Alert(alert) = fault.name else {
+        return if is_misled_by_proxy_header(fault, context) { Some(NO_PROXY_HEADER.to_owned()) } else { own };
+    };
+    let alert = AlertDescription(alert);
+    let wants_a_psk = matches!(alert, AlertDescription::HANDSHAKE_FAILURE | AlertDescription::MISSING_EXTENSION);
+    if context.psk_beside_full && wants_a_psk {
+        return Some("if the server knows PSKs and no certificate, measure --kinds psk alone".to_owned());
+    }
+    if let Some(group) = context.wanted_group {
+        return Some(format!("it wants the group {group}, which was not offered: --groups {group}"));
+    }
+    let of_psk = psk_hint(alert).filter(|_| context.offers_external_psk).map(str::to_owned);
+    let hint = of_psk.or(own);
+    if !lacks_the_certificates_curve(fault, context) {
+        return hint;
+    }
+    let groups =
+        "under TLS 1.2 --groups must name the curve of an ECDSA certificate too, as secp256r1 (RFC 8422, section 5.1)";
+    Some(hint.map_or_else(|| groups.to_owned(), |hint| format!("{groups}; {hint}")))
+}
+
+const NO_PROXY_HEADER: &str =
+    "the server may expect no PROXY header, and take it for the first bytes of TLS: try without --proxy-protocol";
+
+/// Whether a PROXY header was sent and nothing answered that is TLS.
+fn is_misled_by_proxy_header(fault: &Fault, context: &FaultContext<'_>) -> bool {
+    let answers = [FaultName::NotTls, FaultName::ClosedEarly, FaultName::ConnectionReset, FaultName::Timeout];
+    context.sent_proxy_header && !context.is_answered && answers.contains(&fault.name)
+}
+
+/// What an alert means where an external PSK was offered.
+fn psk_hint(alert: AlertDescription) -> Option<&'static str> {
+    Some(match alert {
+        // OpenSSL says illegal_parameter, where the RFC wants decrypt_error.
+        AlertDescription::DECRYPT_ERROR | AlertDescription::ILLEGAL_PARAMETER => {
+            "the PSK's binder does not verify (RFC 8446, section 4.2.11.2): the server has another key for this identity; \
+             compare --psk-key and --psk-hash"
+        }
+        // OpenSSL again, which takes a binder of another length for none.
+        AlertDescription::DECODE_ERROR => "the server may know this PSK for another hash: compare --psk-hash",
+        AlertDescription::UNKNOWN_PSK_IDENTITY => "the server does not know this identity: compare --psk-identity",
+        AlertDescription::HANDSHAKE_FAILURE | AlertDescription::MISSING_EXTENSION => {
+            "the server does not take this PSK and has no certificate to go on with: compare --psk-identity and --psk-hash, or \
+             try --psk-mode both"
+        }
+        _ => return None,
+    })
+}
+
+/// Whether `--groups` may be why TLS 1.2 was refused: there they are the certificate's curves too (RFC 8422 §5.1), which users
+/// of TLS 1.3 forget.
+fn lacks_the_certificates_curve(fault: &Fault, context: &FaultContext<'_>) -> bool {
+    let has_no_curve = !context.groups.is_empty() && !context.groups.contains(&NamedGroup::SECP256R1);
+    let is_refused = fault.name == FaultName::Alert(AlertDescription::HANDSHAKE_FAILURE.0);
+    context.version == Some(Version::Tls12) && has_no_curve && is_refused
+}
+
+/// An error of the system without its number.
+fn plain(error: &IoError) -> String {
+    match error.text.split_once(" (os error") {
+        Some((text, _)) => text.to_ascii_lowercase(),
+        None => error.text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    fn alert(alert: AlertDescription) -> Fault {
+        Fault::of_engine(Error::AlertReceived(alert), true)
+    }
+
+    fn hint(fault: &Fault, context: &FaultContext<'_>) -> String {
+        failure(fault, context).hint.unwrap_or_default()
+    }
+
+    /// No server that can be had here asks a client that did not offer it.
+    #[test]
+    fn post_handshake_authentication_is_refused_by_its_name() {
+        let asked =
+            Misbehaviour::UnexpectedMessage { received: HandshakeType::CERTIFICATE_REQUEST, expected: "application data" };
+        let fault = Fault::of_engine(Error::PeerMisbehaved(asked), false);
+        let context = FaultContext { has_identity: true, ..FaultContext::default() };
+        assert!(hint(&fault, &context).contains("after the handshake"));
+    }
+
+    #[test]
+    fn a_wrong_psk_is_told_by_either_alert() {
+        let context = FaultContext { offers_external_psk: true, ..FaultContext::default() };
+        for description in [AlertDescription::DECRYPT_ERROR, AlertDescription::ILLEGAL_PARAMETER] {
+            assert!(hint(&alert(description), &context).contains("--psk-key"), "{description:?}");
+        }
+    }
+
+    #[test]
+    fn an_alert_has_one_name_and_hints_that_know_the_circumstances() {
+        let refused = alert(AlertDescription::HANDSHAKE_FAILURE);
+        let told = failure(&refused, &FaultContext { local_port: Some(7), ..FaultContext::default() });
+        assert_eq!((told.name.as_str(), told.local_port), ("alert_handshake_failure", Some(7)));
+        assert_eq!(told.message, "the server refused with the alert handshake_failure");
+        assert!(told.hint.unwrap().starts_with("no version, cipher suite, group"));
+
+        let later = Fault::of_engine(Error::AlertReceived(AlertDescription::HANDSHAKE_FAILURE), false);
+        assert!(hint(&later, &FaultContext::default()).contains("--cert FILE"));
+        let mutual = FaultContext { has_identity: true, ..FaultContext::default() };
+        assert!(hint(&later, &mutual).contains("does not accept the client's certificate"));
+        let beside = FaultContext { psk_beside_full: true, ..FaultContext::default() };
+        assert!(hint(&refused, &beside).ends_with("--kinds psk alone"));
+        let wanted = FaultContext { wanted_group: Some(NamedGroup::SECP521R1), ..FaultContext::default() };
+        assert!(hint(&refused, &wanted).ends_with("--groups secp521r1"));
+    }
+
+    #[test]
+    fn groups_without_the_certificates_curve_are_named() {
+        let groups = [NamedGroup::X25519];
+        let context = FaultContext { version: Some(Version::Tls12), groups: &groups, ..FaultContext::default() };
+        let refused = alert(AlertDescription::HANDSHAKE_FAILURE);
+        assert!(hint(&refused, &context).starts_with("under TLS 1.2 --groups must name"));
+        assert!(reason(&refused, &context).contains("; under TLS 1.2 --groups"));
+        let newer = FaultContext { version: Some(Version::Tls13), ..context };
+        assert_eq!(reason(&refused, &newer), "the server refused with the alert handshake_failure");
+    }
+
+    #[test]
+    fn a_silent_server_after_a_proxy_header_may_not_expect_it() {
+        let fault = Fault::new(FaultName::Timeout).with(Detail::Awaited("ServerHello"));
+        let context = FaultContext { timeout: Duration::from_secs(1), ..FaultContext::default() };
+        assert_eq!(failure(&fault, &context).message, "no ServerHello within 1 s");
+        assert!(hint(&fault, &context).contains("--starttls"));
+        let header = FaultContext { sent_proxy_header: true, ..context };
+        assert_eq!(hint(&fault, &header), NO_PROXY_HEADER);
+        assert_eq!(hint(&fault, &FaultContext { is_answered: true, ..header }), "--timeout gives it longer");
+    }
+
+    #[test]
+    fn each_address_that_was_tried_says_why() {
+        let refused = io::Error::from_raw_os_error(111);
+        let tried = |address: &str| (address.parse::<SocketAddr>().unwrap(), IoError::from(&refused));
+        let detail = Detail::Connect(vec![tried("127.0.0.1:1"), tried("[::1]:1")]);
+        let fault = Fault::new(FaultName::ConnectionRefused).with(detail);
+        let told = failure(&fault, &FaultContext::default());
+        assert_eq!(
+            told.message,
+            "cannot connect to 127.0.0.1:1: connection refused; cannot connect to [::1]:1: connection refused"
+        );
+        assert_eq!(told.hint.unwrap(), "nothing listens there: check the port, and that the server runs");
+        let through = FaultContext { is_through_proxy: true, ..FaultContext::default() };
+        assert!(failure(&fault, &through).message.starts_with("cannot connect to the proxy 127.0.0.1:1: "));
+    }
+
+    #[test]
+    fn a_fault_without_detail_has_words_too() {
+        let told = failure(&Fault::new(FaultName::Unconfirmed), &FaultContext::default());
+        assert!(told.message.ends_with("no record under its application keys") && told.hint.is_some());
+        let told = failure(&Fault::new(FaultName::Alert(112)), &FaultContext::default());
+        assert_eq!(told.message, "the server refused with the alert unrecognized_name");
+        assert!(told.hint.unwrap().contains("--sni NAME"));
+    }
+}

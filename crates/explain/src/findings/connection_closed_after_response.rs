@@ -1,0 +1,32 @@
+//! `connection-closed-after-response`: a second request was wanted, and the server ended the connection with the first. What was
+//! asked for and not measured must not be missing in silence.
+
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use crate::figures::connections;
+use crate::series::Case;
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let closed = case.samples().filter(|(observation, _)| observation.next_request.is_none()).count();
+    if !case.keeps_alive || closed == 0 {
+        return Vec::new();
+    }
+    let all = connections(case.samples().count() as u64);
+    let title = format!("The server ends {closed} of {all} with the first response: there is no next request on them");
+    vec![Finding::new("connection-closed-after-response", Severity::Note, Confidence::Certain, title)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn a_next_request_that_was_asked_for_is_not_missing_in_silence() {
+        let closed = || Example::new().refused("1.3", Kind::Full, 4);
+        assert_eq!(only(findings, closed()), None);
+        let title = only(findings, closed().keep_alive()).unwrap().title;
+        assert!(title.starts_with("The server ends 4 of 4 connections with the first response"), "{title}");
+    }
+}

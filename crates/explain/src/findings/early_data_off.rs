@@ -1,0 +1,61 @@
+//! `early-data-off`: tickets arrive, and none allows early data.
+
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::{Facts, Kind};
+
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let all = case.every_series();
+    let sends_none =
+        |early: &&Series<'_>| early.with(|facts| facts.early_data.is_some()) == 0 && early.with(gives_ticket) > 0;
+    all.iter().filter(|series| series.asked.kind == Kind::Early).filter(sends_none).map(finding).collect()
+}
+
+fn gives_ticket(facts: &Facts) -> bool {
+    facts.tickets.count > 0
+}
+
+fn finding(early: &Series<'_>) -> Finding {
+    let title = format!("{} tickets arrive, and none allows early data", early.asked.tls);
+    let allowed = early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count();
+    let tickets = connections(early.with(gives_ticket));
+    let mut remedies = vec![Remedy::general("If requests that may be replayed are to save a round trip:")];
+    remedies.extend(Remedy::table(&[
+        ("nginx", "ssl_early_data on;"),
+        ("HAProxy", "allow-0rtt on the bind line"),
+        ("rustls", "ServerConfig with max_early_data_size above 0 and a session_storage"),
+    ]));
+    Finding::new("early-data-off", Severity::Note, Confidence::Certain, title)
+        .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {allowed}")])
+        .fixed_by(remedies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only, ticket};
+
+    fn early() -> Example {
+        Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20).of_which_full(100)
+    }
+
+    #[test]
+    fn tickets_without_the_extension_are_counted() {
+        let finding = only(findings, early().facts(|it| it.tickets.add(ticket(None)))).unwrap();
+        assert_eq!(finding.evidence, ["Tickets on 100 connections, max_early_data_size above 0 on 0"]);
+        assert_eq!(finding.steps(Some("nginx"))[1], "nginx: ssl_early_data on;");
+    }
+
+    #[test]
+    fn a_server_without_tickets_is_not_accused_of_tickets() {
+        assert_eq!(only(findings, early()), None);
+    }
+
+    #[test]
+    fn who_asked_for_no_early_data_hears_nothing_of_it() {
+        let tickets = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300);
+        assert_eq!(only(findings, tickets.facts(|it| it.tickets.add(ticket(None)))), None);
+    }
+}

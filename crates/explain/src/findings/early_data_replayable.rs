@@ -1,0 +1,47 @@
+//! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
+
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::{EarlyData, Facts, Kind};
+
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let is_accepted = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_accepted) > 0;
+    case.every_series().iter().filter(is_accepted).map(finding).collect()
+}
+
+fn is_accepted(facts: &Facts) -> bool {
+    facts.early_data == Some(EarlyData::Accepted)
+}
+
+fn finding(early: &Series<'_>) -> Finding {
+    let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
+    let title = "Early data is accepted: whoever records such a request can send it again";
+    let mut remedies = vec![Remedy::general(
+        "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470).",
+    )];
+    remedies.extend(Remedy::table(&[("nginx", "proxy_set_header Early-Data $ssl_early_data;")]));
+    Finding::new("early-data-replayable", Severity::Note, Confidence::Certain, title)
+        .because([
+            format!("Accepted on {accepted} of {} that sent it", connections(sent)),
+            "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
+             forward secrecy"
+                .to_owned(),
+        ])
+        .fixed_by(remedies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+
+    #[test]
+    fn what_was_accepted_can_be_replayed() {
+        let early = |fate| Example::new().run("1.3", Kind::Early, 20).facts(|it| it.early_data = Some(fate));
+        let finding = only(findings, early(EarlyData::Accepted)).unwrap();
+        assert_eq!(finding.evidence[0], "Accepted on 100 of 100 connections that sent it");
+        assert_eq!(only(findings, early(EarlyData::Rejected)), None);
+    }
+}

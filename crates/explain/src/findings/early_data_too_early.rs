@@ -1,0 +1,42 @@
+//! `early-data-too-early`: TLS accepts early data, and the service behind it answers 425.
+
+use reprise_trace::Kind;
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+/// RFC 8470 §5.2: the server will not risk to process a request that might be replayed.
+const TOO_EARLY: u16 = 425;
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    case.every_series().iter().filter(|series| series.asked.kind == Kind::Early).filter_map(finding).collect()
+}
+
+fn finding(early: &Series<'_>) -> Option<Finding> {
+    let count = early.completed.iter().filter(|(observation, _)| observation.http_status == Some(TOO_EARLY)).count();
+    let all = connections(early.count());
+    let evidence = format!(
+        "Status 425 on {count} of {all}: TLS accepted the request, and what stands behind it did not (RFC 8470, section 5.2)"
+    );
+    let title = "The service answers early data with 425 Too Early";
+    (count > 0).then(|| {
+        Finding::new("early-data-too-early", Severity::Risk, Confidence::Certain, title).because([evidence]).fixed_by(vec![
+            Remedy::general("Ask for a path that may be replayed with --path, or allow no early data where none may."),
+        ])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+
+    #[test]
+    fn a_service_that_says_too_early_is_quoted() {
+        let early = || Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
+        let finding = only(findings, early().all(|it| it.http_status = Some(425))).unwrap();
+        assert!(finding.evidence[0].starts_with("Status 425 on 100 of 100 connections"));
+        assert_eq!(only(findings, early()), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! `error-responses`: responses are no successes. An error page or a redirection is seldom what was to be measured.
+
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+
+use std::collections::BTreeMap;
+
+use crate::figures::connections;
+use crate::series::Case;
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+    let unsuccessful = |status: &u16| !(200..300).contains(status);
+    for status in case.samples().filter_map(|(observation, _)| observation.http_status).filter(unsuccessful) {
+        *statuses.entry(status).or_default() += 1;
+    }
+    let statuses: Vec<String> = statuses.iter().map(|(status, count)| format!("{status} on {count}")).collect();
+    if statuses.is_empty() {
+        return Vec::new();
+    }
+    let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
+    let finding = Finding::new("error-responses", Severity::Note, Confidence::Certain, title);
+    vec![finding.fixed_by(vec![Remedy::general("--path, --method and --header change the request")])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn statuses_that_are_no_success_are_counted() {
+        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(301));
+        let finding = only(findings, example.first(3, |it| it.http_status = Some(404))).unwrap();
+        assert_eq!(finding.title, "HTTP status 301 on 97, 404 on 3 of 100 connections");
+        assert!(finding.remedy.unwrap().text.contains("--path"));
+    }
+
+    #[test]
+    fn a_success_and_a_service_without_http_are_no_finding() {
+        let example = Example::new().run("1.3", Kind::Full, 900).all(|it| it.http_status = Some(204));
+        assert_eq!(only(findings, example.first(3, |it| it.http_status = None)), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! `hidden-nodes`: tickets are accepted now and then, as by nodes behind one address that do not share their keys.
+
+use reprise_trace::Kind;
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+
+use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use crate::series::{Case, Series};
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    accepted_sometimes(case, Kind::Ticket).iter().map(|tickets| finding(case, tickets)).collect()
+}
+
+fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Finding {
+    let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
+    let mut remedies = vec![Remedy::general("Give every node behind this address the same ticket keys:")];
+    remedies.extend(Remedy::table(SHARE_THE_KEYS));
+    let finding = Finding::new("hidden-nodes", Severity::Fault, Confidence::Possible, title);
+    let cost_ns = average_cost(case, tickets);
+    Finding { cost_ns, ..finding.because(evidence(tickets)).fixed_by(remedies) }
+}
+
+const SHARE_THE_KEYS: &[(&str, &str)] = &[
+    ("nginx", "ssl_session_ticket_key FILE;"),
+    ("Apache", "SSLSessionTicketKeyFile FILE"),
+    ("HAProxy", "tls-ticket-keys FILE on the bind line"),
+    ("Envoy", "session_ticket_keys"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+    use reprise_trace::Nanos;
+
+    fn tickets(refused: u64) -> Finding {
+        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(refused);
+        only(findings, example).unwrap()
+    }
+
+    #[test]
+    fn tickets_that_hit_one_in_two_look_like_two_nodes() {
+        let finding = tickets(52);
+        assert_eq!((finding.id.as_str(), finding.confidence), ("hidden-nodes", Confidence::Possible));
+        assert_eq!(finding.evidence[0], "48 of 100 connections that offered one resumed (48 %)");
+        assert_eq!(finding.evidence[1], "About 1 in 2, as 2 nodes without shared state would");
+        assert_eq!(finding.cost_ns, Some(Nanos(312_000)));
+    }
+
+    #[test]
+    fn of_a_few_resumptions_no_nodes_are_counted() {
+        assert!(tickets(95).evidence[1].starts_with("Under 6 resumed"));
+    }
+
+    #[test]
+    fn a_rare_refusal_is_not_called_two_nodes() {
+        assert!(tickets(2).evidence[1].starts_with("Rarer"));
+    }
+
+    #[test]
+    fn an_error_page_is_no_refusal() {
+        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(50);
+        assert_eq!(only(findings, example.first(50, |it| it.http_status = Some(503))), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! Results of several generators that ran at the same time, as one.
+
+use std::collections::BTreeMap;
+
+use reprise_stats::histogram::{Histogram, decode, encode, spread};
+use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, Verdict};
+use reprise_trace::{Kind, Phase};
+use thiserror::Error;
+
+/// Why results do not make one.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MergeError {
+    /// There is none.
+    #[error("there is no result to merge")]
+    Nothing,
+    /// They are of different loads.
+    #[error("the results are of different loads ({0}): merging them would compare nothing")]
+    Different(&'static str),
+    /// One of them stands there twice, as if two generators had seen the same.
+    #[error("two of the results are one and the same: it would be counted twice")]
+    Twice,
+    /// One is of a search, whose rate is not that of the others.
+    #[error("a result of --step is that of one generator alone: others searched by themselves and ended at other rates")]
+    Search,
+    /// A histogram cannot be read.
+    #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
+    Histogram {
+        /// Of this kind.
+        kind: Kind,
+    },
+}
+
+/// Merges exactly: counts add up, and so do histograms, from which the latencies are computed anew.
+///
+/// # Errors
+/// If there is nothing to merge, if the loads differ in what makes them comparable, or if a histogram is broken.
+pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
+    let (first, others) = documents.split_first().ok_or(MergeError::Nothing)?;
+    let mut merged = first.clone();
+    let mut histograms: BTreeMap<(Kind, Option<Phase>), Histogram<u64>> = BTreeMap::new();
+    add_histograms(&mut histograms, first)?;
+    for (place, other) in others.iter().enumerate() {
+        check(first, other)?;
+        if documents.iter().take(place + 1).any(|before| before == other) {
+            return Err(MergeError::Twice);
+        }
+        add_histograms(&mut histograms, other)?;
+        add(&mut merged, other);
+    }
+    merged.histograms =
+        histograms.iter().filter_map(|((kind, phase), histogram)| encoded(*kind, *phase, histogram)).collect();
+    merged.latency_ns.clear();
+    merged.latency_from_intended_ns.clear();
+    for ((kind, phase), histogram) in &histograms {
+        merged.set_latency(*kind, *phase, latency(histogram));
+    }
+    merged.bottleneck = bottleneck(documents);
+    Ok(merged)
+}
+
+fn encoded(kind: Kind, phase: Option<Phase>, histogram: &Histogram<u64>) -> Option<LoadHistogram> {
+    Some(LoadHistogram { kind, phase, hdr_v2: encode(histogram)? })
+}
+
+fn latency(histogram: &Histogram<u64>) -> LoadLatency {
+    let it = spread(histogram);
+    LoadLatency { p50: it.p50, p90: it.p90, p99: it.p99, p999: it.p999, max: it.max }
+}
+
+fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
+    let differs = |what, same: bool| if same { Ok(()) } else { Err(MergeError::Different(what)) };
+    differs("targets", (&one.target.host, one.target.port) == (&other.target.host, other.target.port))?;
+    differs("versions", one.asked.tls == other.asked.tls)?;
+    differs("groups", one.asked.groups == other.asked.groups)?;
+    differs("cipher suites", one.asked.cipher_suites == other.asked.cipher_suites)?;
+    differs("kinds", one.asked.mix == other.asked.mix)?;
+    differs("requests", one.asked.requests == other.asked.requests)?;
+    differs("open and closed loop", one.asked.rate.is_some() == other.asked.rate.is_some())?;
+    differs("paths", one.target.path == other.target.path)?;
+    differs("key shares", one.asked.key_shares == other.asked.key_shares)?;
+    differs("endings", one.asked.close == other.asked.close)?;
+    differs("verification", one.asked.verify == other.asked.verify)?;
+    if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
+}
+
+fn add_histograms(
+    all: &mut BTreeMap<(Kind, Option<Phase>), Histogram<u64>>,
+    document: &LoadDocument,
+) -> Result<(), MergeError> {
+    for histogram in &document.histograms {
+        let broken = || MergeError::Histogram { kind: histogram.kind };
+        let decoded = decode(&histogram.hdr_v2).ok_or_else(broken)?;
+        match all.get_mut(&(histogram.kind, histogram.phase)) {
+            Some(sum) => sum.add(&decoded).map_err(|_| broken())?,
+            None => drop(all.insert((histogram.kind, histogram.phase), decoded)),
+        }
+    }
+    Ok(())
+}
+
+fn add(merged: &mut LoadDocument, other: &LoadDocument) {
+    add_counts(&mut merged.completed, &other.completed);
+    add_counts(&mut merged.errors, &other.errors);
+    add_counts(&mut merged.warmup_errors, &other.warmup_errors);
+    add_counts(&mut merged.http_status, &other.http_status);
+    add_count(&mut merged.warmup_completed, other.warmup_completed);
+    add_count(&mut merged.primed, other.primed);
+    add_count(&mut merged.refused, other.refused);
+    // Servers behind one name may want this or that: which is told must not depend on who comes first.
+    merged.wanted_group = merged.wanted_group.take().into_iter().chain(other.wanted_group.clone()).min();
+    for (name, group) in &other.wanted_groups {
+        let ours = merged.wanted_groups.entry(name.clone()).or_insert_with(|| group.clone());
+        *ours = ours.clone().min(group.clone());
+    }
+    // They ran at the same time, so their rates add up, and the time is that of the longest.
+    merged.seconds = merged.seconds.max(other.seconds);
+    merged.rate.mean += other.rate.mean;
+    for (kind, mean) in &other.rate.mean_by_kind {
+        *merged.rate.mean_by_kind.entry(*kind).or_default() += mean;
+    }
+    add_series(&mut merged.rate.per_second, &other.rate.per_second);
+    for (kind, series) in &other.rate.per_second_by_kind {
+        add_series(merged.rate.per_second_by_kind.entry(*kind).or_default(), series);
+    }
+    add_count(&mut merged.client_cpu_ns.user, other.client_cpu_ns.user);
+    add_count(&mut merged.client_cpu_ns.system, other.client_cpu_ns.system);
+    // One server is seen by those that run beside it: all of them saw the same.
+    merged.server_cpu_ns = merged.server_cpu_ns.max(other.server_cpu_ns);
+    add_count(&mut merged.asked.threads, other.asked.threads);
+    merged.asked.connections =
+        merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one.saturating_add(other));
+    merged.asked.rate = merged.asked.rate.zip(other.asked.rate).map(|(one, other)| one + other);
+    for warning in &other.warnings {
+        if !merged.warnings.contains(warning) {
+            merged.warnings.push(warning.clone());
+        }
+    }
+    merged.interrupted |= other.interrupted;
+    add_count(&mut merged.generators, other.generators);
+}
+
+/// A file may claim any count: their sum has an end.
+fn add_count(to: &mut u64, from: u64) {
+    *to = to.saturating_add(from);
+}
+
+fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        add_count(to.entry(key.clone()).or_default(), *count);
+    }
+}
+
+fn add_series(to: &mut Vec<u64>, from: &[u64]) {
+    if to.len() < from.len() {
+        to.resize(from.len(), 0);
+    }
+    to.iter_mut().zip(from).for_each(|(to, from)| add_count(to, *from));
+}
+
+/// One generator that was its own bottleneck spoils the sum; a server that one saw saturated was so for all.
+fn bottleneck(documents: &[LoadDocument]) -> Bottleneck {
+    let of =
+        |verdict| documents.iter().map(|document| &document.bottleneck).find(|bottleneck| bottleneck.verdict == verdict);
+    let order = [Verdict::Server, Verdict::Client, Verdict::Network, Verdict::Unknown, Verdict::None];
+    let chosen = order.into_iter().find_map(of);
+    let busiest = |share: fn(&Bottleneck) -> Option<f64>| {
+        documents.iter().filter_map(|document| share(&document.bottleneck)).reduce(f64::max)
+    };
+    let limit = |limit: fn(&Bottleneck) -> &Option<LoadCpuLimit>| {
+        let limits = documents.iter().filter_map(|document| limit(&document.bottleneck).as_ref());
+        limits.max_by(|one, other| one.ran_out().total_cmp(&other.ran_out())).cloned()
+    };
+    let most =
+        |time: fn(&Bottleneck) -> Option<u64>| documents.iter().filter_map(|document| time(&document.bottleneck)).max();
+    Bottleneck {
+        verdict: chosen.map_or(Verdict::Unknown, |bottleneck| bottleneck.verdict),
+        reason: chosen.map(|bottleneck| bottleneck.reason.clone()).unwrap_or_default(),
+        client_busy: busiest(|bottleneck| Some(bottleneck.client_busy)).unwrap_or_default(),
+        client_waiting: busiest(|bottleneck| Some(bottleneck.client_waiting)).unwrap_or_default(),
+        server_busy: busiest(|bottleneck| bottleneck.server_busy),
+        server_waiting: busiest(|bottleneck| bottleneck.server_waiting),
+        client_limit: limit(|bottleneck| &bottleneck.client_limit),
+        server_limit: limit(|bottleneck| &bottleneck.server_limit),
+        client_throttled_ns: most(|bottleneck| bottleneck.client_throttled_ns),
+        server_throttled_ns: most(|bottleneck| bottleneck.server_throttled_ns),
+    }
+}

@@ -1,0 +1,309 @@
+//! The words of a load: who was the bottleneck and why, and when its figures must not be trusted.
+
+use reprise_trace::document::LoadDocument;
+use reprise_trace::{BottleneckReason, CpuRestraint, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause};
+
+/// Writes reason and warnings into a document that has none yet.
+pub fn word_load(document: &mut LoadDocument, reason: &BottleneckReason, notices: &[LoadNotice]) {
+    document.bottleneck.reason = bottleneck_reason(reason);
+    document.warnings = notices.iter().map(|notice| load_warning(notice, document)).collect();
+}
+
+/// Why somebody is called the bottleneck, in one sentence.
+pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
+    use BottleneckReason as Because;
+    match reason {
+        Because::NothingCompleted => "no connection that counts completed".to_owned(),
+        Because::SharedLimit(limit) => format!(
+            "generator and server share {}: what one uses the other lacks; run the generator outside that group",
+            told(limit)
+        ),
+        Because::ServerLimit(limit) => format!("the server has {}: with a higher limit it would do more", told(limit)),
+        Because::ServerBusy { processes, server, client } => {
+            let server_name = match processes {
+                0 | 1 => "the server's process".to_owned(),
+                processes => format!("the busiest of the server's {processes} busy processes"),
+            };
+            format!(
+                "{server_name} used {} of the processor time that it can use, the generator's busiest thread {}",
+                percent(server.ran),
+                percent(client.ran)
+            )
+        }
+        Because::ClientLimit(limit) => format!("the generator has {}: raise the limit", told(limit)),
+        Because::ClientBusy { client, scarce_ports } => format!(
+            "the generator's busiest thread used {} of its processor: {}",
+            percent(client.ran),
+            scarce_ports.map_or("give it more --threads".to_owned(), in_time_wait)
+        ),
+        Because::RateHeld => "the rate that was asked for was held".to_owned(),
+        Because::ServerNeverIdle { server, is_limited } => format!(
+            "the server's process used {} of a processor and waited {} of the time for one that {}: it was never idle",
+            percent(server.ran),
+            percent(server.waited),
+            kept(*is_limited)
+        ),
+        Because::ClientNeverIdle { client, is_limited } => format!(
+            "the generator's busiest thread used {} of a processor and waited {} of the time for one that {}: {}",
+            percent(client.ran),
+            percent(client.waited),
+            kept(*is_limited),
+            if *is_limited { "raise the limit" } else { "give it a processor of its own (--pin)" }
+        ),
+        Because::TooFewProcessors { client: (client, client_is_limited), server: (server, server_is_limited) } => {
+            let share = |share: &ProcessorShare, verb: &str, is_limited: bool| {
+                let (ran, waited) = (percent(share.ran), percent(share.waited));
+                format!("used {ran} {verb}and waited {waited} for one that {}", kept(is_limited))
+            };
+            format!(
+                "there were too few processors to tell: the generator's busiest thread {}, the server's busiest process {}",
+                share(client, "of one ", *client_is_limited),
+                share(server, "", *server_is_limited)
+            )
+        }
+        Because::NeitherBusy { server, client } => format!(
+            "neither was busy (server {}, generator {}): the way between them, the server's other resources, or too few \
+             connections at once",
+            percent(server.ran),
+            percent(client.ran)
+        ),
+        Because::ServerUnknown { client, has_waited: true, is_limited } => format!(
+            "the generator's busiest thread used {} of a processor, waited {} of the time for one that {}, and was idle for \
+             the rest, so it was not the generator alone; --server-pid tells more of the server",
+            percent(client.ran),
+            percent(client.waited),
+            kept(*is_limited)
+        ),
+        Because::ServerUnknown { client, has_waited: false, .. } => format!(
+            "the generator's busiest thread used {} of its processor, so it was not the generator; --server-pid tells more of \
+             the server",
+            percent(client.ran)
+        ),
+    }
+}
+
+/// What the reader of this document should know before believing its figures, in one sentence.
+pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
+    match notice {
+        LoadNotice::TargetGone => "the target is gone: the last connections failed, one and all".to_owned(),
+        LoadNotice::ClientBusy { scarce_ports } => format!(
+            "the generator was busy {} of the time: latencies hold its own waiting, and the rate may be its own{}",
+            percent(document.bottleneck.client_busy),
+            if *scarce_ports { "" } else { "; give it more --threads" }
+        ),
+        LoadNotice::TooShort => format!(
+            "it lasted {:.0} ms: too short for a rate to be relied on; --duration or --count make it longer",
+            document.seconds * 1e3
+        ),
+        LoadNotice::ScarcePorts(ports) => in_time_wait(*ports),
+        LoadNotice::UnevenSeconds { least, most } => {
+            format!("the seconds differ much, from {least} to {most} connections: something else was at work")
+        }
+        LoadNotice::ClientLimited { is_the_reason: true, .. } => {
+            "the generator's CPU limit held it back: latencies hold that time as well".to_owned()
+        }
+        LoadNotice::ClientLimited { limit, is_the_reason: false } => format!(
+            "the generator has {}: the longest latencies may be those of its own stops; raise the limit",
+            told(limit)
+        ),
+        LoadNotice::ServerLimited(limit) => {
+            format!("the server has {}: the longest latencies may be those of its stops", told(limit))
+        }
+        LoadNotice::Crowded { waited } => format!(
+            "processors were waited for {} of the time, since others used them: rates are lower and latencies longer than on a \
+             quiet machine",
+            percent(*waited)
+        ),
+        LoadNotice::Failures { fault, count } => format!("{count} × {fault}: {}", advice(*fault, document)),
+        LoadNotice::WarmupFailures => {
+            let names: Vec<String> =
+                document.warmup_errors.iter().map(|(name, count)| format!("{count} × {name}")).collect();
+            let failed = document.total_warmup_errors();
+            format!(
+                "{failed} of {} connections of the warm-up failed ({}): they are counted apart, and in no other figure",
+                failed.saturating_add(document.warmup_completed),
+                names.join(", ")
+            )
+        }
+        LoadNotice::ManyFailures => {
+            let failed = document.total_errors();
+            let attempts = failed.saturating_add(document.total_completed());
+            format!("{failed} of {attempts} connections failed: latencies are those of the others")
+        }
+        LoadNotice::ErrorResponses => {
+            let errors = || document.http_status.range(400..);
+            format!(
+                "{} of {} responses have an HTTP status of 400 or above ({}): what was asked for was not served",
+                errors().map(|(_, count)| count).sum::<u64>(),
+                document.http_status.values().sum::<u64>(),
+                errors().map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
+            )
+        }
+        LoadNotice::NeverResumed(kind) => format!(
+            "no connection was resumed by {kind}: {} had no session to offer yet, and {} offered one that was refused",
+            document.primed, document.refused
+        ),
+        LoadNotice::SessionsRefused(cause) => format!(
+            "{} sessions were offered and refused: the server does not resume each time{}",
+            document.refused,
+            match cause {
+                Some(RefusalCause::TicketsReused) => "; some take each ticket once: leave out --reuse-tickets",
+                Some(RefusalCause::ConnectionsReset) => {
+                    "; some forget the session ID of a connection that was reset: try --close notify"
+                }
+                None => "",
+            }
+        ),
+        LoadNotice::SharedMachine => {
+            "server and generator share this machine: --server-pid tells whose processor time was whose".to_owned()
+        }
+    }
+}
+
+/// What to do about failures.
+fn advice(fault: FaultName, document: &LoadDocument) -> String {
+    let by_name = || document.wanted_groups.iter().map(|(name, group)| format!("{group} for '{name}'"));
+    match (fault, &document.wanted_group) {
+        (FaultName::PortsExhausted, _) => {
+            "local ports ran out: --close rst leaves none in TIME_WAIT; or widen net.ipv4.ip_local_port_range".to_owned()
+        }
+        (FaultName::DescriptorLimit, _) => {
+            "descriptors ran out: raise the limit (ulimit -n), or use fewer connections".to_owned()
+        }
+        (FaultName::NotStarted, _) => {
+            "connections that were due found no place: the rate is beyond reach, or --connections is too low for it"
+                .to_owned()
+        }
+        (FaultName::HelloRetryRequest, Some(one)) if document.wanted_groups.values().all(|group| group == one) => {
+            format!("the server wants {one} first, with which those that followed began: put it first in --groups")
+        }
+        (FaultName::HelloRetryRequest, Some(_)) => format!(
+            "servers want other groups first ({}), with which those that followed under the same name began",
+            by_name().collect::<Vec<_>>().join(", ")
+        ),
+        (FaultName::HelloRetryRequest, None) => "the server wants a second ClientHello, which is not sent".to_owned(),
+        _ => "`reprise measure` says more of a single connection to the same target".to_owned(),
+    }
+}
+
+/// The limit that was felt, how often it ran out, and where to look.
+fn told(restraint: &CpuRestraint) -> String {
+    match &restraint.limit {
+        Some(limit) if restraint.ran_out() => format!(
+            "a CPU limit of {}, which ran out in {} of {} periods of {} ms (cgroup {})",
+            limit.in_words(),
+            limit.throttled_periods,
+            limit.periods,
+            limit.period_ns as f64 / 1e6,
+            limit.group
+        ),
+        _ => format!(
+            "a CPU limit of a group above it, hidden from here, which held it back for {:.1} of {:.1} s, summed over processors",
+            restraint.throttled.unwrap_or_default().as_secs_f64(),
+            restraint.time.as_secs_f64()
+        ),
+    }
+}
+
+/// The kernel counts time in which a group may not run as time in which it waits for a processor: who had it then.
+fn kept(is_limited: bool) -> &'static str {
+    if is_limited { "its CPU limit or others kept from it" } else { "others had" }
+}
+
+/// What ports in TIME_WAIT do, and what to do about them.
+fn in_time_wait(ports: LocalPorts) -> String {
+    format!(
+        "{} of {} local ports are in TIME_WAIT, among which a free one takes long to find; --close rst leaves none there, or \
+         widen net.ipv4.ip_local_port_range",
+        ports.in_time_wait, ports.all
+    )
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use reprise_trace::document::LoadCpuLimit;
+
+    use super::*;
+
+    const IDLE: ProcessorShare = ProcessorShare { ran: 0.3, waited: 0.01 };
+    const BUSY: ProcessorShare = ProcessorShare { ran: 0.97, waited: 0.01 };
+    const STARVED: ProcessorShare = ProcessorShare { ran: 0.5, waited: 0.48 };
+    const CROWDED_OUT: ProcessorShare = ProcessorShare { ran: 0.4, waited: 0.3 };
+
+    /// Of half a processor, which ran out in so many of a hundred periods.
+    fn limit(group: &str, throttled_periods: u64) -> CpuRestraint {
+        let (group, period_ns, throttled_ns) = (group.to_owned(), 100_000_000, 0);
+        let limit = LoadCpuLimit { group, processors: 0.5, period_ns, periods: 100, throttled_periods, throttled_ns };
+        CpuRestraint { limit: Some(limit), ..CpuRestraint::default() }
+    }
+
+    #[test]
+    fn each_reason_gives_its_figures_and_what_to_do() {
+        use BottleneckReason as Because;
+        let scarce_ports = Some(LocalPorts { all: 28_232, in_time_wait: 15_595 });
+        let cases = [
+            (
+                Because::ServerBusy { processes: 1, server: BUSY, client: BUSY },
+                "the server's process used 97 % of the processor time that it can use, the generator's busiest thread 97 %",
+            ),
+            (Because::ServerBusy { processes: 3, server: BUSY, client: IDLE }, "busiest of the server's 3 busy processes"),
+            (Because::ClientBusy { client: BUSY, scarce_ports: None }, "--threads"),
+            (Because::ClientBusy { client: BUSY, scarce_ports }, "15595 of 28232 local ports"),
+            (Because::RateHeld, "was held"),
+            (
+                Because::ServerNeverIdle { server: STARVED, is_limited: false },
+                "waited 48 % of the time for one that others had",
+            ),
+            (Because::ServerNeverIdle { server: STARVED, is_limited: true }, "its CPU limit or others kept from it"),
+            (
+                Because::ClientNeverIdle { client: STARVED, is_limited: false },
+                "others had: give it a processor of its own (--pin)",
+            ),
+            (Because::ClientNeverIdle { client: STARVED, is_limited: true }, "kept from it: raise the limit"),
+            (Because::NeitherBusy { server: IDLE, client: IDLE }, "neither was busy (server 30 %, generator 30 %)"),
+            (
+                Because::TooFewProcessors { client: (IDLE, false), server: (CROWDED_OUT, false) },
+                "the server's busiest process used 40 % and waited 30 %",
+            ),
+            (
+                Because::TooFewProcessors { client: (CROWDED_OUT, false), server: (IDLE, false) },
+                "too few processors to tell: the generator's busiest thread used 40 % of one and waited 30 % for one that others had",
+            ),
+            (
+                Because::ServerUnknown { client: IDLE, has_waited: false, is_limited: false },
+                "not the generator; --server-pid",
+            ),
+            (
+                Because::ServerUnknown { client: CROWDED_OUT, has_waited: true, is_limited: false },
+                "waited 30 % of the time for one that others had, and was idle",
+            ),
+            (Because::ClientLimit(limit("/c", 97)), "0.5 processors, which ran out in 97 of 100"),
+            (Because::ClientLimit(limit("/c", 50)), "periods of 100 ms (cgroup /c): raise the limit"),
+            (Because::ServerLimit(limit("/s", 97)), "the server has a CPU limit of 0.5"),
+            (Because::ServerLimit(limit("/s", 97)), "(cgroup /s): with a higher"),
+            (Because::SharedLimit(limit("/s", 97)), "generator and server share a CPU limit"),
+        ];
+        for (reason, says) in cases {
+            let said = bottleneck_reason(&reason);
+            assert!(said.contains(says), "{reason:?}: {said}");
+        }
+        assert!(!bottleneck_reason(&Because::ClientBusy { client: BUSY, scarce_ports }).contains("--threads"));
+    }
+
+    #[test]
+    fn a_hidden_limit_is_told_by_what_it_did() {
+        let throttled = Some(Duration::from_millis(1_700));
+        let hidden = CpuRestraint { limit: None, throttled, time: Duration::from_secs(3) };
+        let says = "hidden from here, which held it back for 1.7 of 3.0 s";
+        assert!(told(&hidden).contains(says), "{}", told(&hidden));
+        // One that can be seen, and did not run out, is not to blame.
+        let seen = CpuRestraint { limit: limit("/c", 0).limit, ..hidden };
+        assert!(told(&seen).contains("hidden"), "{}", told(&seen));
+    }
+}

@@ -1,0 +1,167 @@
+//! Results of several generators make one, exactly.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use reprise_explain::{MergeError, load_warning, merge};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
+use reprise_load::{End, Options, Silent, run};
+use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, Provenance, Target};
+use reprise_trace::{FaultName, Kind, LoadNotice, Phase, RefusalCause};
+
+fn documents(counts: &[u64]) -> Vec<LoadDocument> {
+    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let server = EmbeddedServer::start(EmbeddedConfig::new(identity)).unwrap();
+    let address = server.address();
+    let (host, path) = (address.ip().to_string(), Some("/".to_owned()));
+    let target = Target { host, port: address.port(), path, ..Target::default() };
+    let one = |&count: &u64| {
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
+        let options = Options { end: End::Count(count), ..Options::new(address, request) };
+        let outcome = run(&options, &|| false, &Silent).unwrap();
+        outcome.document(&options, target.clone(), false, Provenance::default())
+    };
+    counts.iter().map(one).collect()
+}
+
+#[test]
+fn counts_and_histograms_add_up_and_order_does_not_matter() {
+    let documents = documents(&[30, 50, 20]);
+    let merged = merge(&documents).unwrap();
+    assert_eq!((merged.completed[&Kind::Full], merged.generators), (100, 3));
+    assert_eq!(merged.rate.per_second.iter().sum::<u64>(), 100);
+    assert!((merged.rate.mean_by_kind[&Kind::Full] / merged.rate.mean - 1.0).abs() < 1e-9, "{:?}", merged.rate);
+    let largest = |document: &LoadDocument| document.latency_ns[&Kind::Full][&Phase::Total].max;
+    assert_eq!(largest(&merged), documents.iter().map(largest).max().unwrap());
+
+    let reversed: Vec<LoadDocument> = documents.iter().rev().cloned().collect();
+    assert_eq!(merge(&reversed).unwrap().latency_ns, merged.latency_ns);
+    // Merging by steps is merging at once: the histograms of a merged result can be merged again.
+    let first_two = merge(&documents[..2]).unwrap();
+    let by_steps = merge(&[first_two, documents[2].clone()]).unwrap();
+    assert_eq!((by_steps.latency_ns, by_steps.completed), (merged.latency_ns.clone(), merged.completed.clone()));
+    assert_eq!(by_steps.histograms, merged.histograms);
+    assert_eq!(merge(&documents[..1]).unwrap().latency_ns, documents[0].latency_ns);
+}
+
+#[test]
+fn counts_that_no_load_has_do_not_overflow() {
+    let mut documents = documents(&[3, 3]);
+    for document in &mut documents {
+        document.completed.insert(Kind::Ticket, u64::MAX);
+        (document.primed, document.warmup_completed, document.generators) = (u64::MAX, u64::MAX, u64::MAX);
+        document.client_cpu_ns.user = u64::MAX;
+        document.rate.per_second.fill(u64::MAX);
+        (document.asked.threads, document.asked.connections) = (u64::MAX, Some(u64::MAX));
+    }
+    let merged = merge(&documents).unwrap();
+    assert_eq!((merged.completed[&Kind::Ticket], merged.total_completed()), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn what_failed_in_the_warm_up_adds_up_apart() {
+    let mut documents = documents(&[3, 3]);
+    documents[0].warmup_errors.insert("timeout".to_owned(), 2);
+    for (document, count) in documents.iter_mut().zip([1, u64::MAX]) {
+        document.warmup_errors.insert("connection_refused".to_owned(), count);
+    }
+    let merged = merge(&documents).unwrap();
+    let expected = [("connection_refused".to_owned(), u64::MAX), ("timeout".to_owned(), 2)];
+    assert_eq!((merged.warmup_errors, merged.errors.len()), (expected.into(), 0));
+}
+
+#[test]
+fn which_group_was_wanted_does_not_depend_on_who_comes_first() {
+    let mut documents = documents(&[3, 3]);
+    for (document, group) in documents.iter_mut().zip(["secp384r1", "secp256r1"]) {
+        document.wanted_group = Some(group.to_owned());
+        document.wanted_groups = [("a.example".to_owned(), group.to_owned())].into();
+    }
+    let merged = merge(&documents).unwrap();
+    documents.reverse();
+    let reversed = merge(&documents).unwrap();
+    assert_eq!((&merged.wanted_group, &merged.wanted_groups), (&reversed.wanted_group, &reversed.wanted_groups));
+    assert_eq!(merged.wanted_groups["a.example"], "secp256r1");
+}
+
+#[test]
+fn the_limit_that_held_a_generator_back_most_is_kept() {
+    let mut documents = documents(&[3, 3, 3]);
+    let limit = |throttled_periods: u64| LoadCpuLimit {
+        group: throttled_periods.to_string(),
+        processors: 2.0,
+        period_ns: 100_000_000,
+        periods: 30,
+        throttled_periods,
+        throttled_ns: 1,
+    };
+    for (document, throttled) in documents.iter_mut().zip([Some(0), Some(12), None]) {
+        document.bottleneck.client_limit = throttled.map(limit);
+        document.bottleneck.server_limit = None;
+    }
+    let merged = merge(&documents).unwrap().bottleneck;
+    assert_eq!((merged.client_limit, merged.server_limit), (Some(limit(12)), None));
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_merged() {
+    let documents = documents(&[3, 3]);
+    assert_eq!(merge(&[]).unwrap_err(), MergeError::Nothing);
+    let mut other = documents[1].clone();
+    other.target.port ^= 1;
+    assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different("targets"));
+    let mut key_shares = documents[1].clone();
+    key_shares.asked.key_shares = "fresh".to_owned();
+    let mut path = documents[1].clone();
+    path.target.path = Some("/other".to_owned());
+    let mut close = documents[1].clone();
+    close.asked.close = "fin".to_owned();
+    let mut verify = documents[1].clone();
+    verify.asked.verify = true;
+    let mut groups = documents[1].clone();
+    groups.asked.groups.reverse();
+    let mut suites = documents[1].clone();
+    suites.asked.cipher_suites.pop().unwrap();
+    for (other, what) in [
+        (key_shares, "key shares"),
+        (path, "paths"),
+        (close, "endings"),
+        (verify, "verification"),
+        (groups, "groups"),
+        (suites, "cipher suites"),
+    ] {
+        assert_eq!(merge(&[documents[0].clone(), other]).unwrap_err(), MergeError::Different(what));
+    }
+    assert_eq!(merge(&[documents[0].clone(), documents[0].clone()]).unwrap_err(), MergeError::Twice);
+    let mut searched = documents[1].clone();
+    searched.steps.push(LoadStep { rate: 1.0, held: 1.0, latency_ns: 1, errors: 0, passed: true });
+    assert_eq!(merge(&[documents[0].clone(), searched]).unwrap_err(), MergeError::Search);
+    let mut broken = documents[1].clone();
+    broken.histograms[0].hdr_v2.truncate(20);
+    assert_eq!(merge(&[documents[0].clone(), broken]).unwrap_err(), MergeError::Histogram { kind: Kind::Full });
+}
+
+#[test]
+fn each_warning_gives_its_figures_and_what_to_do() {
+    let mut document = documents(&[3]).remove(0);
+    document.warmup_errors.insert("closed_early".to_owned(), 4);
+    document.http_status = [(200, 12), (429, 6)].into();
+    document.wanted_group = Some("secp384r1".to_owned());
+    document.wanted_groups.insert("one.example".to_owned(), "secp384r1".to_owned());
+    let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
+    let cases = [
+        (retries.clone(), "2 × hello_retry_request: the server wants secp384r1 first"),
+        (LoadNotice::WarmupFailures, "4 of 4 connections of the warm-up failed (4 × closed_early)"),
+        (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),
+        (LoadNotice::Crowded { waited: 0.5 }, "processors were waited for 50 % of the time"),
+        (LoadNotice::UnevenSeconds { least: 1, most: 9 }, "the seconds differ much, from 1 to 9"),
+        (LoadNotice::SessionsRefused(Some(RefusalCause::TicketsReused)), "leave out --reuse-tickets"),
+        (LoadNotice::SessionsRefused(Some(RefusalCause::ConnectionsReset)), "--close notify"),
+    ];
+    for (notice, says) in cases {
+        let said = load_warning(&notice, &document);
+        assert!(said.contains(says), "{notice:?}: {said}");
+    }
+    document.wanted_groups.insert("other.example".to_owned(), "secp256r1".to_owned());
+    let said = load_warning(&retries, &document);
+    assert!(said.contains("secp384r1 for 'one.example', secp256r1 for 'other.example'"), "{said}");
+}

@@ -1,0 +1,207 @@
+//! Both ends of a connection in one thread, over memory, in virtual time: no socket, no clock, and always the same figures.
+//!
+//! ```text
+//! client ── half a round trip ──> server ── half a round trip ──> client
+//! ```
+
+use std::io::Read;
+use std::sync::Arc;
+
+use reprise_attempt::{Attempt, Begin, Detail, End, Endpoint, Exchange, Fault, Heard, Input, Progress};
+use reprise_trace::{FailureClass, FaultName, Nanos};
+use reprise_wire::Record;
+use rustls::{ServerConfig, ServerConnection};
+
+/// A way between two endpoints. Computing takes no time on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// From one end to the other and back.
+    pub round_trip: Nanos,
+}
+
+/// What a server says to the requests that it has heard so far; `None` where it waits for more.
+pub type Answer<'a> = dyn FnMut(&[u8]) -> Option<Vec<u8>> + 'a;
+
+impl Link {
+    /// Makes one connection, from virtual time zero to the end of all that was wanted. Afterwards the attempt says what was seen.
+    ///
+    /// # Errors
+    /// The client's fault or the server's; a timeout where both wait for each other.
+    pub fn connect<C: Endpoint, X: Exchange, S: Endpoint>(
+        self,
+        (client, shared): (&mut Attempt<C, X>, &mut C::Shared),
+        begin: Begin<C::Plan>,
+        (server, context): (&mut S, &mut S::Shared),
+        plan: S::Plan,
+        answer: &mut Answer<'_>,
+    ) -> Result<(), Fault> {
+        let mut far = FarEnd { server, context, incoming: Vec::new(), heard: Vec::new(), answer };
+        let mut now = Nanos(0);
+        client.begin(shared, begin, now)?;
+        far.server.begin(far.context, plan, now, &mut Vec::new())?;
+        client.connecting(now);
+        now = now + self.round_trip;
+        client.connected(now, || None)?;
+        let ended = self.converse(client, shared, &mut far, now);
+        let how = if ended.is_ok() { End::Completed } else { End::Failed };
+        far.server.end(far.context, how);
+        ended
+    }
+
+    fn converse<C: Endpoint, X: Exchange, S: Endpoint>(
+        self,
+        client: &mut Attempt<C, X>,
+        shared: &mut C::Shared,
+        far: &mut FarEnd<'_, '_, S>,
+        mut now: Nanos,
+    ) -> Result<(), Fault> {
+        loop {
+            let sent = client.outgoing(now).to_vec();
+            client.sent(sent.len());
+            let mut bytes = far.receive(&sent, now + Nanos(self.round_trip.0 / 2))?;
+            if bytes.is_empty() {
+                let (class, awaited) = client.awaited();
+                return Err(Fault::new(FaultName::Timeout).at(class).with(Detail::Awaited(awaited)));
+            }
+            now = now + self.round_trip;
+            let mut input = Input::new(&mut bytes, now);
+            loop {
+                match client.receive(shared, &mut input, now)? {
+                    Progress::Boundary => {}
+                    Progress::Done if input.is_empty() => return Ok(()),
+                    Progress::Waiting if input.is_empty() => break,
+                    Progress::Done | Progress::Waiting => {}
+                }
+            }
+            if client.is_done() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The server's side, which splits records as the client's does.
+struct FarEnd<'a, 'f, S: Endpoint> {
+    server: &'a mut S,
+    context: &'a mut S::Shared,
+    incoming: Vec<u8>,
+    heard: Vec<u8>,
+    answer: &'a mut Answer<'f>,
+}
+
+impl<S: Endpoint> FarEnd<'_, '_, S> {
+    /// What it says to these bytes.
+    fn receive(&mut self, bytes: &[u8], now: Nanos) -> Result<Vec<u8>, Fault> {
+        let mut out = Vec::new();
+        self.incoming.extend_from_slice(bytes);
+        let malformed = |_| Fault::new(FaultName::Malformed);
+        while let Some((_, length)) = Record::parse(&self.incoming).map_err(malformed)? {
+            let mut record: Vec<u8> = self.incoming.drain(..length).collect();
+            if let Heard::Data(data) = self.server.receive(self.context, now, &mut record, &mut out)? {
+                self.heard.extend_from_slice(data);
+            }
+            if let Some(said) = (self.answer)(&self.heard) {
+                self.heard.clear();
+                self.server.send(now, &said, &mut out)?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// A rustls server as an endpoint.
+#[derive(Default)]
+pub struct RustlsServer {
+    connection: Option<ServerConnection>,
+    was_ready: bool,
+}
+
+impl RustlsServer {
+    fn connection(&mut self) -> Result<&mut ServerConnection, Fault> {
+        self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))
+    }
+
+    fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection()?;
+        while connection.wants_write() {
+            connection.write_tls(out).map_err(|error| Fault::of_transport(FailureClass::Tls, "room", &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Endpoint for RustlsServer {
+    type Shared = ();
+    type Plan = Arc<ServerConfig>;
+
+    fn begin(&mut self, _shared: &mut (), plan: Self::Plan, _now: Nanos, _out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.was_ready = false;
+        self.connection = Some(ServerConnection::new(plan).map_err(|error| refused(&error))?);
+        Ok(())
+    }
+
+    fn receive<'r>(
+        &mut self,
+        _shared: &mut (),
+        _now: Nanos,
+        record: &'r mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Heard<'r>, Fault> {
+        let connection = self.connection()?;
+        let mut unread = &*record;
+        connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
+        let processed = connection.process_new_packets();
+        let mut data = Vec::new();
+        if let Some(mut early) = connection.early_data() {
+            let _ = early.read_to_end(&mut data);
+        }
+        let _ = connection.reader().read_to_end(&mut data);
+        let is_ready = !connection.is_handshaking();
+        self.flush(out)?;
+        let state = processed.map_err(|error| refused(&error))?;
+        if !data.is_empty() {
+            // What a record holds is shorter than the record.
+            let place = record.get_mut(..data.len()).ok_or(Fault::new(FaultName::TooLarge))?;
+            place.copy_from_slice(&data);
+            return Ok(Heard::Data(place));
+        }
+        Ok(match (is_ready && !std::mem::replace(&mut self.was_ready, is_ready), state.peer_has_closed()) {
+            (true, _) => Heard::Ready,
+            (false, true) => Heard::Closed,
+            (false, false) => Heard::Nothing,
+        })
+    }
+
+    fn receive_end(&mut self, _now: Nanos, _in_record: bool, _out: &mut Vec<u8>) -> Result<(), Fault> {
+        if self.was_ready { Ok(()) } else { Err(Fault::new(FaultName::ClosedEarly)) }
+    }
+
+    fn send(&mut self, _now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        use std::io::Write;
+        let written = self.connection()?.writer().write_all(data);
+        written.map_err(|error| Fault::of_transport(FailureClass::Request, "room", &error))?;
+        self.flush(out)
+    }
+
+    fn close(&mut self, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.connection()?.send_close_notify();
+        self.flush(out)
+    }
+
+    /// rustls tells a server less than a client is told: nothing is claimed.
+    fn facts(&self) -> Option<reprise_trace::Facts> {
+        None
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.was_ready
+    }
+
+    fn end(&mut self, _shared: &mut (), _how: End) {
+        self.connection = None;
+    }
+}
+
+fn refused(error: &rustls::Error) -> Fault {
+    Fault::new(FaultName::PeerMisbehaved).with(Detail::Said(error.to_string().into_bytes()))
+}

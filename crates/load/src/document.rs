@@ -1,0 +1,126 @@
+//! From what was seen to the document.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reprise_engine::CertificatePolicy;
+use reprise_stats::histogram::{Histogram, encode, spread};
+use reprise_trace::document::{LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, Provenance, Target};
+use reprise_trace::{Kind, Phase};
+
+use crate::load::Outcome;
+use crate::options::{Arrival, Close, KeyShareMode, Options};
+
+impl Outcome {
+    /// The document of this load, without words: [`Outcome::reason`] and [`Outcome::notices`] are what is to be worded.
+    pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
+        let planned = self.planned(options);
+        let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
+        let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);
+        let in_time = |kind| self.summary.of(kind).map_or(0, |summary| summary.in_time);
+        let completed_kinds = Kind::ALL.into_iter().filter(|kind| self.completed(*kind) > 0);
+        let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(in_time(kind))));
+        // Seconds in which nothing completed any more are seconds all the same.
+        let seconds = self.summary.per_second.len().max(planned.as_secs_f64().ceil() as usize);
+        let counts = |second: usize| self.summary.per_second.get(second).copied().unwrap_or_default();
+        let series = |place: usize| (0..seconds).map(move |second| counts(second).get(place).copied().unwrap_or_default());
+        let mut document = LoadDocument {
+            schema: LoadDocument::SCHEMA.to_owned(),
+            target,
+            asked: asked(options),
+            seconds: planned.as_secs_f64(),
+            completed: Kind::ALL
+                .into_iter()
+                .map(|kind| (kind, self.completed(kind)))
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            errors: self.errors(),
+            warmup_completed: self.summary.warmup,
+            warmup_errors: self.summary.warmup_faults.by_name(),
+            primed: self.summary.primed,
+            refused: self.summary.refused,
+            wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
+            wanted_groups: self.wanted_groups(options),
+            http_status: self.summary.status.iter().copied().collect(),
+            rate: LoadRate {
+                mean: a_second(self.summary.in_time),
+                mean_by_kind: mean_by_kind.collect(),
+                per_second: (0..seconds).map(|second| counts(second).iter().sum()).collect(),
+                per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
+            },
+            client_cpu_ns: LoadCpu { user: nanos(self.used.client.user), system: nanos(self.used.client.system) },
+            server_cpu_ns: self.used.server.as_ref().map(|cpu| nanos(cpu.total())),
+            latency_ns: BTreeMap::new(),
+            latency_from_intended_ns: BTreeMap::new(),
+            histograms: Vec::new(),
+            bottleneck: self.bottleneck(options),
+            warnings: Vec::new(),
+            steps: Vec::new(),
+            interrupted,
+            generators: 1,
+            provenance,
+        };
+        for (kind, phase, histogram) in self.histograms() {
+            let it = spread(histogram);
+            let latency = LoadLatency { p50: it.p50, p90: it.p90, p99: it.p99, p999: it.p999, max: it.max };
+            document.set_latency(kind, phase, latency);
+            document.histograms.extend(encode(histogram).map(|hdr_v2| LoadHistogram { kind, phase, hdr_v2 }));
+        }
+        document
+    }
+
+    fn wanted_groups(&self, options: &Options) -> BTreeMap<String, String> {
+        let names = &options.tls.server_names;
+        let name_at = |place: usize| names.get(place).and_then(|name| name.name.clone()).unwrap_or_default();
+        self.summary.wanted_groups.iter().map(|(place, group)| (name_at(*place), group.to_string())).collect()
+    }
+
+    /// Every histogram that holds something.
+    fn histograms(&self) -> Vec<(Kind, Option<Phase>, &Histogram<u64>)> {
+        let mut all = Vec::new();
+        for kind in Kind::ALL {
+            let Some(histograms) = self.summary.of(kind).and_then(|summary| summary.histograms()) else { continue };
+            for (phase, histogram) in Phase::ALL.into_iter().zip(&histograms.phases) {
+                all.push((kind, Some(phase), histogram));
+            }
+            all.push((kind, None, &histograms.from_intended));
+        }
+        all.retain(|(_, _, histogram)| !histogram.is_empty());
+        all
+    }
+}
+
+fn asked(options: &Options) -> LoadAsked {
+    let (connections, rate) = match options.arrival {
+        Arrival::Closed { connections } => (Some(connections as u64), None),
+        Arrival::Open { rate, .. } => (None, Some(rate)),
+    };
+    LoadAsked {
+        tls: options.tls.version,
+        groups: options.tls.groups.iter().map(ToString::to_string).collect(),
+        cipher_suites: options.tls.cipher_suites.iter().map(ToString::to_string).collect(),
+        mix: options.mix.iter().copied().collect(),
+        connections,
+        rate,
+        requests: options.requests,
+        threads: options.threads as u64,
+        key_shares: match options.tls.key_shares {
+            KeyShareMode::Unit => "unit",
+            KeyShareMode::Reused => "reused",
+            KeyShareMode::Fresh => "fresh",
+        }
+        .to_owned(),
+        close: match options.close {
+            Close::Rst => "rst",
+            Close::Fin => "fin",
+            Close::Notify => "notify",
+        }
+        .to_owned(),
+        step: None,
+        verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

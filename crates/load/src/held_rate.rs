@@ -1,0 +1,45 @@
+//! Whether an open loop's rate was held.
+
+use std::time::Duration;
+
+use crate::arrivals::arrivals;
+use crate::load::Outcome;
+use crate::options::{Arrival, End, Options, Spread};
+
+/// The share of a rate that must have been held for it to count as held.
+const HELD: f64 = 0.98;
+
+impl Outcome {
+    /// The time that counts: without the warm-up, and without what the last connections took after the end.
+    pub(crate) fn planned(&self, options: &Options) -> Duration {
+        match options.end {
+            End::After(duration) => duration.min(self.elapsed),
+            End::Count(_) => self.elapsed,
+        }
+    }
+
+    /// Whether what was due was done in time: never in a closed loop, nor where the ramp did not come to the rate.
+    pub(crate) fn held_its_rate(&self, options: &Options) -> bool {
+        let Arrival::Open { rate, spread, .. } = options.arrival else { return false };
+        let (from, ramp) = (options.warmup.as_secs_f64(), options.ramp.as_secs_f64());
+        let planned = self.planned(options).as_secs_f64();
+        if self.summary.in_time == 0 || ramp > from + planned {
+            return false;
+        }
+        // What came in the last moments is under way at the end, for as long as a connection takes.
+        let lasting = (self.latency_from_intended(0.5) as f64 / 1e9).min(planned);
+        let expected = |seconds: f64| arrivals(rate, ramp, from + seconds) - arrivals(rate, ramp, from);
+        let due = match options.end {
+            // A Poisson process has more or fewer than its rate says.
+            End::After(_) => self.summary.due as f64,
+            End::Count(_) => expected(planned),
+        };
+        let under_way = due * (1.0 - expected(planned - lasting) / expected(planned).max(f64::MIN_POSITIVE));
+        let by_chance = match spread {
+            Spread::Constant => 1.0,
+            // Three standard deviations.
+            Spread::Poisson => 1.0 + 3.0 * under_way.max(0.0).sqrt(),
+        };
+        self.summary.in_time as f64 >= HELD * due - under_way - by_chance
+    }
+}

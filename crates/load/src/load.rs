@@ -1,0 +1,228 @@
+//! Makes a load: threads begin together, and what they have seen comes together.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+use reprise_stats::histogram::histogram;
+use reprise_trace::{FaultName, Kind, Nanos, ProcessorShare};
+
+use crate::client::LoadClient;
+use crate::lean::LeanClient;
+use crate::options::{Arrival, End, Options};
+use crate::resources::{Account, Used};
+use crate::summary::{KindSummary, Summary};
+use crate::verifying_client::VerifyingClient;
+use crate::worker::{RunState, Worker};
+
+/// What a load came to.
+pub struct Outcome {
+    pub(crate) summary: Summary,
+    /// From the end of the warm-up to the end of the last thread.
+    pub(crate) elapsed: Duration,
+    /// How the busiest thread spent its time until the last connections were begun.
+    pub(crate) busiest_thread: ProcessorShare,
+    pub(crate) used: Used,
+    /// The same until the last connections were begun: how busy somebody was does not show while the last ones end.
+    pub(crate) used_until_drain: Used,
+    /// Whether the last connections failed, and those that were tried then did as well.
+    pub(crate) target_is_gone: bool,
+}
+
+/// So many connections are tried at once when the last ones failed.
+const LAST_TRIES: usize = 3;
+
+/// How long each of them may take.
+const LAST_TRY_TIMEOUT: Duration = Duration::from_secs(3);
+
+impl Outcome {
+    /// Connections of this kind that completed.
+    pub fn completed(&self, kind: Kind) -> u64 {
+        self.summary.of(kind).map_or(0, |summary| summary.completed)
+    }
+
+    /// Of the full handshakes, those that were made because there was no session to offer yet.
+    pub fn primed(&self) -> u64 {
+        self.summary.primed
+    }
+
+    /// Sessions that were offered and not accepted.
+    pub fn refused(&self) -> u64 {
+        self.summary.refused
+    }
+
+    /// Whether the target had gone when the load ended: every thread's last connection failed, not for reasons of this
+    /// machine, and so did all that were tried afterwards, which are counted nowhere.
+    pub fn target_is_gone(&self) -> bool {
+        self.target_is_gone
+    }
+
+    /// Connections that failed, by name.
+    pub fn errors(&self) -> BTreeMap<String, u64> {
+        self.summary.faults.by_name()
+    }
+
+    /// A quantile of the latency from the intended start, over all kinds, in nanoseconds; 0 where none is known.
+    pub fn latency_from_intended(&self, quantile: f64) -> u64 {
+        let Some(mut all) = histogram() else { return 0 };
+        for kind in Kind::ALL {
+            if let Some(histograms) = self.summary.of(kind).and_then(KindSummary::histograms) {
+                // Both have the same bounds.
+                let _ = all.add(&histograms.from_intended);
+            }
+        }
+        all.value_at_quantile(quantile)
+    }
+}
+
+/// Is told how a load proceeds, about ten times a second.
+pub trait Observer {
+    /// Connections that have completed and failed so far, after this time.
+    fn proceeded(&self, elapsed: Nanos, completed: u64, failed: u64);
+}
+
+/// Watches nothing.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn proceeded(&self, _elapsed: Nanos, _completed: u64, _failed: u64) {}
+}
+
+/// How often an observer is told.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes the load. It ends early once `stop` says so; what was seen until then is kept.
+///
+/// # Errors
+/// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
+pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
+    if options.tls.engine.is_empty() {
+        run_with::<LeanClient>(options, stop, observer)
+    } else {
+        run_with::<VerifyingClient>(options, stop, observer)
+    }
+}
+
+fn run_with<E: LoadClient>(
+    options: &Options,
+    stop: &(dyn Fn() -> bool + Sync),
+    observer: &dyn Observer,
+) -> io::Result<Outcome> {
+    let state = RunState::new(stop);
+    check_processors(options)?;
+    let threads = 0..options.threads.max(1);
+    let workers = threads.map(|index| Worker::<E>::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
+    let account = Account::open(options.server_pid);
+    let epoch = Instant::now();
+    let mut until_drain = None;
+    let mut summary = Summary::new();
+    let mut busiest_thread = ProcessorShare::default();
+    let mut all_failed_last = true;
+    let mut failed = None;
+    let mut ended = Duration::ZERO;
+    thread::scope(|scope| {
+        let running: Vec<_> = workers
+            .into_iter()
+            .enumerate()
+            .map(|(index, worker)| {
+                let state = &state;
+                scope.spawn(move || {
+                    pin(options, index);
+                    let summary = worker.run(epoch);
+                    let ended = epoch.elapsed();
+                    state.watching.unpark();
+                    (summary, ended)
+                })
+            })
+            .collect();
+        while !running.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::park_timeout(TOLD_EVERY);
+            if until_drain.is_none() && state.draining.load(Ordering::Relaxed) == running.len() {
+                until_drain = Some(account.used(epoch.elapsed()));
+            }
+            let (completed, failed) = (state.completed.load(Ordering::Relaxed), state.failed.load(Ordering::Relaxed));
+            observer.proceeded(Nanos::from(epoch.elapsed()), completed, failed);
+        }
+        for thread in running {
+            match thread.join() {
+                Ok((Ok(seen), at)) => {
+                    ended = ended.max(at);
+                    summary.merge(&seen);
+                    if seen.busy.ran > busiest_thread.ran {
+                        busiest_thread = seen.busy;
+                    }
+                    all_failed_last &= seen.begun == 0 || seen.failed_since > 0;
+                }
+                Ok((Err(error), _)) => failed = Some(error),
+                Err(_) => failed = Some(io::Error::other("a thread of the load ended unexpectedly")),
+            }
+        }
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let used = account.used(ended);
+    let outcome = Outcome {
+        elapsed: ended.saturating_sub(options.warmup),
+        used_until_drain: until_drain.unwrap_or_else(|| used.clone()),
+        used,
+        summary,
+        busiest_thread,
+        target_is_gone: false,
+    };
+    let is_suspect = all_failed_last && outcome.summary.begun > 0;
+    // What is measured has been measured: the last tries are part of nothing.
+    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers::<E>(options, stop), ..outcome })
+}
+
+/// Whether one of a few more connections completes.
+///
+/// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
+/// to end: only another try tells.
+fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+    let options = Options {
+        arrival: Arrival::Closed { connections: LAST_TRIES },
+        end: End::Count(LAST_TRIES as u64),
+        mix: vec![(Kind::Full, 1)],
+        threads: 1,
+        ramp: Duration::ZERO,
+        warmup: Duration::ZERO,
+        timeout: options.timeout.min(LAST_TRY_TIMEOUT),
+        ..options.clone()
+    };
+    let state = RunState::new(stop);
+    let Ok(Ok(summary)) = Worker::<E>::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
+        return true;
+    };
+    // Who asks for another group answers.
+    summary.completed() > 0 || summary.faults.of(FaultName::HelloRetryRequest) > 0
+}
+
+/// A load that does not run where it was to run is another one.
+fn check_processors(options: &Options) -> io::Result<()> {
+    // Where the system does not tell, it may refuse later.
+    let Ok(allowed) = sched_getaffinity(Pid::from_raw(0)) else { return Ok(()) };
+    match options.processors.iter().find(|processor| !allowed.is_set(**processor).unwrap_or(false)) {
+        None => Ok(()),
+        Some(processor) => {
+            let allowed: Vec<String> =
+                (0..CpuSet::count()).filter(|it| allowed.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
+            let message = format!("cannot pin a thread to processor {processor}: this process has {}", allowed.join(", "));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
+}
+
+/// Where the system refuses, a thread runs where it likes.
+fn pin(options: &Options, index: usize) {
+    let processors = &options.processors;
+    let Some(processor) = processors.get(index % processors.len().max(1)) else { return };
+    let mut set = CpuSet::new();
+    if set.set(*processor).is_ok() {
+        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    }
+}

@@ -1,0 +1,200 @@
+//! What load to make, and of what shape.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reprise_trace::{Kind, Version};
+use reprise_wire::{CipherSuite, NamedGroup};
+
+/// Every choice of a load.
+#[derive(Clone)]
+pub struct Options {
+    /// Where to connect.
+    pub address: SocketAddr,
+    /// What is offered.
+    pub tls: Arc<TlsOptions>,
+    /// When connections begin.
+    pub arrival: Arrival,
+    /// Over how long the load grows to its full size.
+    pub ramp: Duration,
+    /// What begins in this time, the ramp included, is not counted.
+    pub warmup: Duration,
+    /// When it ends.
+    pub end: End,
+    /// The kinds that are asked for, by weight.
+    pub mix: Vec<(Kind, u32)>,
+    /// One request's bytes; sent [`Options::requests`] times on each connection.
+    pub request: Arc<[u8]>,
+    /// Requests on each connection, one after the other; 0 for services that are not HTTP.
+    pub requests: u32,
+    /// How a connection ends.
+    pub close: Close,
+    /// Threads, each with its own event loop.
+    pub threads: usize,
+    /// The processors that threads are pinned to, in turns; none to leave that to the system.
+    pub processors: Vec<usize>,
+    /// Sessions that are held for resumption, over all threads.
+    pub sessions: usize,
+    /// How long one connection may take.
+    pub timeout: Duration,
+    /// What the order of arrivals of a Poisson process comes from.
+    pub seed: u64,
+    /// The server's process, if it runs on this machine.
+    pub server_pid: Option<u32>,
+}
+
+/// What a ClientHello offers.
+#[derive(Clone)]
+pub struct TlsOptions {
+    /// The version: one, so that a run is one thing.
+    pub version: Version,
+    /// The suites, in order of preference.
+    pub cipher_suites: Vec<CipherSuite>,
+    /// The groups, in order of preference; the first gets the key share under TLS 1.3.
+    pub groups: Vec<NamedGroup>,
+    /// The names that are sent, by weight. At least one, which may be no name.
+    pub server_names: Vec<WeightedName>,
+    /// The protocols that are offered by ALPN.
+    pub alpn: Vec<Vec<u8>>,
+    /// Where key shares come from.
+    pub key_shares: KeyShareMode,
+    /// Whether a TLS 1.3 ticket may be used more than once.
+    pub reuse_tickets: bool,
+    /// Where certificates are to be verified, or a client certificate is asked for: connections are then made by the
+    /// measurement engine, at the price that a real client pays. One for each name, from [`crate::engine_configs`]; none
+    /// for the lean client.
+    pub engine: Vec<Arc<reprise_engine::Config>>,
+}
+
+/// What one connection is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The kind, where there is a session for it.
+    pub kind: Kind,
+    /// Which of [`TlsOptions::server_names`].
+    pub name: usize,
+}
+
+/// A server name with its share of the connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedName {
+    /// The name; none sends none.
+    pub name: Option<String>,
+    /// Its weight.
+    pub weight: u32,
+}
+
+/// Where key shares come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyShareMode {
+    /// The group's base point: no cost, and no secrecy.
+    Unit,
+    /// One key pair for each group and thread: one agreement for each connection.
+    Reused,
+    /// A key pair for each connection, as a real client has it.
+    Fresh,
+}
+
+/// When connections begin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival {
+    /// A closed loop: each connection that ends is followed by another.
+    Closed {
+        /// Connections at once.
+        connections: usize,
+    },
+    /// An open loop: connections begin when they are due, however long others take.
+    Open {
+        /// Connections each second.
+        rate: f64,
+        /// How they are spread.
+        spread: Spread,
+        /// At most so many at once; what is due beyond waits, and its waiting counts.
+        most: usize,
+    },
+}
+
+/// How arrivals are spread over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// At equal distances.
+    Constant,
+    /// Independent of one another.
+    Poisson,
+}
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// After this time, the warm-up not included.
+    After(Duration),
+    /// After so many connections, completed or failed.
+    Count(u64),
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// With a reset: no TIME_WAIT holds the port.
+    Rst,
+    /// With a FIN.
+    Fin,
+    /// With a close_notify and a FIN, as RFC 8446 §6.1 wants it.
+    Notify,
+}
+
+impl Options {
+    /// A closed loop of 64 full TLS 1.3 handshakes over X25519 with unit key shares, one request each, for ten seconds.
+    pub fn new(address: SocketAddr, request: impl Into<Arc<[u8]>>) -> Self {
+        Self {
+            address,
+            tls: Arc::new(TlsOptions::new(Version::Tls13)),
+            arrival: Arrival::Closed { connections: 64 },
+            ramp: Duration::ZERO,
+            warmup: Duration::ZERO,
+            end: End::After(Duration::from_secs(10)),
+            mix: vec![(Kind::Full, 1)],
+            request: request.into(),
+            requests: 1,
+            close: Close::Rst,
+            threads: 1,
+            processors: Vec::new(),
+            sessions: 64,
+            timeout: Duration::from_secs(10),
+            seed: 0x5265_7072_6973_6521,
+            server_pid: None,
+        }
+    }
+
+    /// Whether each connection leaves a port in TIME_WAIT, which the kernel does not use again before its time as it does on
+    /// loopback.
+    pub(crate) fn uses_up_ports(&self) -> bool {
+        self.close != Close::Rst && !self.address.ip().is_loopback()
+    }
+
+    /// How many connections there may be at once.
+    pub(crate) fn most_connections(&self) -> usize {
+        match self.arrival {
+            Arrival::Closed { connections } => connections,
+            Arrival::Open { most, .. } => most,
+        }
+    }
+}
+
+impl TlsOptions {
+    /// What is offered under this version unless told otherwise.
+    pub fn new(version: Version) -> Self {
+        let suites = reprise_engine::suite::SUITES.iter().filter(|suite| suite.version == version);
+        Self {
+            version,
+            cipher_suites: suites.map(|suite| suite.id).collect(),
+            groups: vec![NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1],
+            server_names: vec![WeightedName { name: None, weight: 1 }],
+            alpn: Vec::new(),
+            key_shares: KeyShareMode::Unit,
+            reuse_tickets: false,
+            engine: Vec::new(),
+        }
+    }
+}

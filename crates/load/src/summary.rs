@@ -1,0 +1,200 @@
+//! What one thread has seen, and how it comes together with what others have.
+
+use std::collections::BTreeMap;
+
+use reprise_stats::histogram::{Histogram, histogram};
+use reprise_trace::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare};
+use reprise_wire::NamedGroup;
+
+use crate::fault_counts::FaultCounts;
+
+/// So many seconds have room beforehand.
+const SECONDS: usize = 4096;
+
+/// Counts and histograms.
+#[derive(Default)]
+pub(crate) struct Summary {
+    pub(crate) kinds: [KindSummary; Kind::ALL.len()],
+    pub(crate) faults: FaultCounts,
+    /// Of the connections that began in the warm-up, those that completed.
+    pub(crate) warmup: u64,
+    /// And those that did not.
+    pub(crate) warmup_faults: FaultCounts,
+    /// Full handshakes that were made because there was no session to offer.
+    pub(crate) primed: u64,
+    /// Sessions that were offered and not accepted.
+    pub(crate) refused: u64,
+    /// Completions within the time that counts.
+    pub(crate) in_time: u64,
+    /// Completions by whole seconds since the warm-up.
+    pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
+    /// Responses by status.
+    pub(crate) status: Vec<(u16, u64)>,
+    /// The groups that servers wanted last, by a HelloRetryRequest, by the place of the name under which it was.
+    pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
+    /// In an open loop, connections that were due within the time that counts.
+    pub(crate) due: u64,
+    /// How its thread spent its time until the last connections were begun; not merged.
+    pub(crate) busy: ProcessorShare,
+    /// Connections that were begun.
+    pub(crate) begun: u64,
+    /// Connections that the target failed since the last one that completed, of one thread; not merged.
+    pub(crate) failed_since: u64,
+}
+
+/// What was seen of one kind.
+#[derive(Default)]
+pub(crate) struct KindSummary {
+    pub(crate) completed: u64,
+    /// Of those, the ones within the time that counts.
+    pub(crate) in_time: u64,
+    /// Made when the kind is first seen.
+    histograms: Option<Box<Histograms>>,
+}
+
+/// The latencies of one kind.
+pub(crate) struct Histograms {
+    pub(crate) phases: [Histogram<u64>; Phase::ALL.len()],
+    /// From the intended start to the end, in an open loop.
+    pub(crate) from_intended: Histogram<u64>,
+}
+
+/// A connection that has completed.
+pub(crate) struct Completion<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) phases: Phases,
+    /// From the intended start.
+    pub(crate) from_intended: Option<Nanos>,
+    /// The time since the warm-up at which it ended.
+    pub(crate) at: Nanos,
+    /// Whether that is within the time that counts.
+    pub(crate) in_time: bool,
+    /// Of its responses, each status with its count.
+    pub(crate) statuses: &'a [(u16, u64)],
+}
+
+impl Summary {
+    pub(crate) fn new() -> Self {
+        Self { per_second: Vec::with_capacity(SECONDS), status: Vec::with_capacity(16), ..Self::default() }
+    }
+
+    pub(crate) fn complete(&mut self, completion: &Completion<'_>) {
+        let place = place_of(completion.kind);
+        let second = (completion.at.0 / 1_000_000_000) as usize;
+        if self.per_second.len() <= second {
+            self.per_second.resize(second + 1, [0; Kind::ALL.len()]);
+        }
+        if let Some(count) = self.per_second.get_mut(second).and_then(|counts| counts.get_mut(place)) {
+            *count += 1;
+        }
+        self.in_time += u64::from(completion.in_time);
+        for &(status, count) in completion.statuses {
+            count_status(&mut self.status, status, count);
+        }
+        if let Some(kind) = self.kinds.get_mut(place) {
+            kind.completed += 1;
+            kind.in_time += u64::from(completion.in_time);
+            kind.histograms = kind.histograms.take().or_else(Histograms::new);
+            if let Some(histograms) = &mut kind.histograms {
+                histograms.record(completion);
+            }
+        }
+    }
+
+    pub(crate) fn fail(&mut self, fault: FaultName, in_warmup: bool) {
+        if in_warmup { &mut self.warmup_faults } else { &mut self.faults }.add(fault);
+        self.failed_since += u64::from(fault.is_the_targets());
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (ours, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            ours.completed += theirs.completed;
+            ours.in_time += theirs.in_time;
+            if let Some(theirs) = &theirs.histograms {
+                ours.histograms = ours.histograms.take().or_else(Histograms::new);
+                if let Some(ours) = &mut ours.histograms {
+                    ours.merge(theirs);
+                }
+            }
+        }
+        self.faults.merge(&other.faults);
+        self.warmup += other.warmup;
+        self.warmup_faults.merge(&other.warmup_faults);
+        self.primed += other.primed;
+        self.refused += other.refused;
+        self.in_time += other.in_time;
+        self.due += other.due;
+        self.begun += other.begun;
+        self.wanted_groups.extend(&other.wanted_groups);
+        if self.per_second.len() < other.per_second.len() {
+            self.per_second.resize(other.per_second.len(), [0; Kind::ALL.len()]);
+        }
+        for (ours, theirs) in self.per_second.iter_mut().zip(&other.per_second) {
+            ours.iter_mut().zip(theirs).for_each(|(to, from)| *to += from);
+        }
+        for &(status, count) in &other.status {
+            count_status(&mut self.status, status, count);
+        }
+    }
+
+    pub(crate) fn completed(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.completed).sum()
+    }
+
+    pub(crate) fn of(&self, kind: Kind) -> Option<&KindSummary> {
+        self.kinds.get(place_of(kind))
+    }
+}
+
+impl KindSummary {
+    pub(crate) fn histograms(&self) -> Option<&Histograms> {
+        self.histograms.as_deref()
+    }
+}
+
+impl Histograms {
+    /// `None` never, for the bounds are allowed ones.
+    fn new() -> Option<Box<Self>> {
+        let phases: Option<Vec<_>> = Phase::ALL.map(|_| histogram()).into_iter().collect();
+        let phases = phases?.try_into().ok()?;
+        Some(Box::new(Self { phases, from_intended: histogram()? }))
+    }
+
+    fn record(&mut self, completion: &Completion<'_>) {
+        for (phase, histogram) in Phase::ALL.into_iter().zip(&mut self.phases) {
+            if let Some(time) = completion.phases.of(phase) {
+                histogram.saturating_record(time.0);
+            }
+        }
+        if let Some(time) = completion.from_intended {
+            self.from_intended.saturating_record(time.0);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let theirs = other.phases.iter().chain([&other.from_intended]);
+        for (ours, theirs) in self.phases.iter_mut().chain([&mut self.from_intended]).zip(theirs) {
+            // Both have the same bounds, so that nothing is lost.
+            let _ = ours.add(theirs);
+        }
+    }
+}
+
+fn place_of(kind: Kind) -> usize {
+    match kind {
+        Kind::Full => 0,
+        Kind::Id => 1,
+        Kind::Ticket => 2,
+        Kind::Psk => 3,
+        Kind::Early => 4,
+    }
+}
+
+/// So many more with this status.
+pub(crate) fn count_status(counts: &mut Vec<(u16, u64)>, status: u16, more: u64) {
+    match counts.iter_mut().find(|(known, _)| *known == status) {
+        Some((_, count)) => *count += more,
+        // At most a thousand: a status has three digits.
+        None => counts.push((status, more)),
+    }
+}

@@ -1,0 +1,204 @@
+//! Connections by the measuring engine: certificates are verified, and a client certificate is shown where it is asked for.
+
+use std::sync::Arc;
+
+use reprise_attempt::{End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
+use reprise_engine::{CertificatePolicy, ClientIdentity, Config, FreshKeyShares, KeyShares, Offer, Session, SystemEntropy};
+use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol};
+use rustls_pki_types::{ServerName, UnixTime};
+
+use crate::client::LoadClient;
+use crate::options::{KeyShareMode, Options, Plan, TlsOptions};
+use crate::unit_share::UnitKeyShares;
+
+/// The most sessions that are held in spare, beyond those that were asked for.
+const SPARE: usize = 64;
+
+/// The engine's configurations, one for each of [`TlsOptions::server_names`]; what a name is left out for is checked
+/// against `host`. `None` if a name is none that a certificate can be for.
+///
+/// Key shares are unit ones or fresh ones: the engine uses each of them once.
+pub fn engine_configs(
+    tls: &TlsOptions,
+    host: &str,
+    certificates: &CertificatePolicy,
+    identity: Option<&Arc<ClientIdentity>>,
+) -> Option<Vec<Arc<Config>>> {
+    let key_shares: Arc<dyn KeyShares> = match tls.key_shares {
+        KeyShareMode::Unit => Arc::new(UnitKeyShares),
+        KeyShareMode::Reused | KeyShareMode::Fresh => Arc::new(FreshKeyShares),
+    };
+    let config = |name: &Option<String>| {
+        let server_name = ServerName::try_from(name.clone().unwrap_or_else(|| host.to_owned())).ok()?;
+        Some(Arc::new(Config {
+            versions: vec![tls.version],
+            cipher_suites: tls.cipher_suites.clone(),
+            groups: tls.groups.clone(),
+            sni: name.clone(),
+            alpn: tls.alpn.clone(),
+            identity: identity.cloned(),
+            ..Config::new(server_name, certificates.clone(), Arc::clone(&key_shares), Arc::new(SystemEntropy))
+        }))
+    };
+    tls.server_names.iter().map(|name| config(&name.name)).collect()
+}
+
+/// What the connections of one thread share: for each name its configuration, and the sessions that were made under it, which
+/// are offered under no other (RFC 8446 §4.6.1).
+pub(crate) struct VerifyingShared {
+    names: Vec<(Arc<Config>, EngineSessions)>,
+    /// How many sessions are held for each name, before any is used more than once.
+    target: usize,
+    /// Whether tickets of TLS 1.3 are, as sessions of TLS 1.2 always.
+    reuse: bool,
+    /// What the engine hands over when a connection ends.
+    given: Vec<Session>,
+}
+
+/// The measuring engine, which begins from a session of its thread's.
+#[derive(Default)]
+pub(crate) struct VerifyingClient {
+    engine: EngineClient,
+    server_name: usize,
+    offered: Option<Session>,
+}
+
+/// The sessions that one thread holds for one name.
+#[derive(Default)]
+struct EngineSessions {
+    id: Vec<Session>,
+    ticket: Vec<Session>,
+    next: usize,
+}
+
+impl LoadClient for VerifyingClient {
+    fn share(options: &Options, sessions: usize) -> Result<VerifyingShared, Fault> {
+        let configs = &options.tls.engine;
+        Ok(VerifyingShared {
+            names: configs.iter().map(|config| (Arc::clone(config), EngineSessions::default())).collect(),
+            target: sessions.div_ceil(configs.len().max(1)).max(1),
+            reuse: options.tls.reuse_tickets,
+            given: Vec::new(),
+        })
+    }
+}
+
+impl Endpoint for VerifyingClient {
+    type Shared = VerifyingShared;
+    type Plan = Plan;
+
+    fn begin(&mut self, shared: &mut VerifyingShared, plan: Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let Some((config, sessions)) = shared.names.get_mut(plan.name) else {
+            return Err(Fault::new(FaultName::NothingToOffer));
+        };
+        self.server_name = plan.name;
+        self.offered = sessions.take(plan.kind, shared.target, shared.reuse, now);
+        let offer = match (&self.offered, plan.kind) {
+            (Some(Session::Tls13(ticket)), _) => Offer::Ticket(ticket.clone()),
+            (Some(Session::Tls12(session)), Kind::Id) => Offer::SessionId(session.clone()),
+            (Some(Session::Tls12(session)), _) => Offer::SessionTicket(session.clone()),
+            (None, kind) => Offer::Full { session_ticket: kind != Kind::Id },
+        };
+        let plan = EnginePlan { config: Arc::clone(config), offer, date: UnixTime::now() };
+        self.engine.begin(&mut shared.given, plan, now, out)
+    }
+
+    fn receive<'r>(
+        &mut self,
+        shared: &mut VerifyingShared,
+        now: Nanos,
+        record: &'r mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Heard<'r>, Fault> {
+        self.engine.receive(&mut shared.given, now, record, out)
+    }
+
+    fn refuse(&mut self, bytes: &[u8], error: reprise_wire::Error, is_first: bool, now: Nanos, out: &mut Vec<u8>) -> Fault {
+        self.engine.refuse(bytes, error, is_first, now, out)
+    }
+
+    fn receive_end(&mut self, now: Nanos, in_record: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.engine.receive_end(now, in_record, out)
+    }
+
+    fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.engine.send(now, data, out)
+    }
+
+    fn close(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.engine.close(now, out)
+    }
+
+    fn depart(&mut self, now: Nanos) {
+        self.engine.depart(now);
+    }
+
+    fn facts(&self) -> Option<Facts> {
+        self.engine.facts()
+    }
+
+    fn alpn(&self) -> Option<Protocol> {
+        self.engine.alpn()
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.engine.is_confirmed()
+    }
+
+    fn awaited(&self) -> Option<&'static str> {
+        self.engine.awaited()
+    }
+
+    fn end(&mut self, shared: &mut VerifyingShared, how: End) {
+        let was_refused = how == End::Completed && self.facts().is_some_and(|facts| facts.kind == Kind::Full);
+        let offered = self.offered.take().filter(|_| was_refused);
+        self.engine.end(&mut shared.given, how);
+        let Some((_, sessions)) = shared.names.get_mut(self.server_name) else { return };
+        sessions.forget(offered.as_ref());
+        for session in shared.given.drain(..) {
+            sessions.keep(session, shared.target);
+        }
+    }
+}
+
+impl EngineSessions {
+    /// TLS 1.3 tickets go once each, newest first; with `reuse` they go as TLS 1.2 sessions do: in turns, once there are as many
+    /// as are to be held.
+    fn take(&mut self, kind: Kind, target: usize, reuse: bool, now: Nanos) -> Option<Session> {
+        let held = match kind {
+            Kind::Id => &mut self.id,
+            Kind::Ticket => &mut self.ticket,
+            _ => return None,
+        };
+        held.retain(|session| !session.is_expired(now));
+        if !reuse && matches!(held.last(), Some(Session::Tls13(_))) {
+            return held.pop();
+        }
+        self.next = self.next.wrapping_add(1);
+        held.get(self.next % held.len().max(1)).filter(|_| held.len() >= target).cloned()
+    }
+
+    fn keep(&mut self, session: Session, target: usize) {
+        let (held, most) = match &session {
+            Session::Tls12(session) if session.ticket.is_none() => (&mut self.id, target),
+            Session::Tls12(_) => (&mut self.ticket, target),
+            Session::Tls13(_) => (&mut self.ticket, target + SPARE),
+        };
+        if held.len() < most {
+            held.push(session);
+        }
+    }
+
+    /// What was refused is not offered again.
+    fn forget(&mut self, refused: Option<&Session>) {
+        let is_it = |session: &Session| match (session, refused) {
+            (Session::Tls12(held), Some(Session::Tls12(refused))) => {
+                held.session_id == refused.session_id && held.ticket == refused.ticket
+            }
+            (Session::Tls13(held), Some(Session::Tls13(refused))) => held.ticket == refused.ticket,
+            _ => false,
+        };
+        self.id.retain(|session| !is_it(session));
+        self.ticket.retain(|session| !is_it(session));
+    }
+}

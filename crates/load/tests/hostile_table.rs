@@ -1,0 +1,217 @@
+//! The lean client against every hostile server of the engine's table: the engine's own error in bounded memory, but for what it
+//! bears, or does not bear, by design.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::alloc::System;
+use std::sync::Arc;
+
+use reprise_attempt::exchange::Http1;
+use reprise_attempt::{Attempt, Begin, Fault, Input, Progress};
+use reprise_lab::{Act, Actor};
+use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
+use reprise_scripted::NOW;
+use reprise_scripted::hostile::{Case, Expected, cases};
+use reprise_scripted::setting::{Ending, REQUEST};
+use reprise_trace::{FaultName, Kind};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The most that a client may hold at any time: a message of 128 KiB, twice while a buffer grows, and what a read leaves.
+const MOST_HELD: isize = 512 * 1024;
+/// What a socket gives at once.
+const READ: usize = 16 * 1024;
+/// What a server that is borne for ever sends here.
+const ENDLESS: usize = 2 << 20;
+
+/// What a connection comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All that was wanted came.
+    Done,
+    /// Something is awaited still.
+    Open,
+    /// It failed.
+    Failed(FaultName),
+}
+
+/// What the lean client makes of servers by design, where it is not what the engine makes of them: the names of cases, and why.
+#[rustfmt::skip]
+const BY_DESIGN: &[(Outcome, &[&str])] = &[
+    // What comes after all that was wanted is not read.
+    (Outcome::Done, &[
+        "TLS 1.2: an end in the middle of close_notify",
+        "TLS 1.3: an end in the middle of close_notify",
+        "TLS 1.2, id: an end in the middle of close_notify",
+        "TLS 1.2, ticket: an end in the middle of close_notify",
+        "TLS 1.3, ticket: an end in the middle of close_notify",
+    ]),
+    // Certificates are not looked at.
+    (Outcome::Done, &["TLS 1.3: half a Certificate that says that it is whole"]),
+    // Nor are extensions that change nothing here: the Finished covers them.
+    (Outcome::Done, &[
+        "TLS 1.2: an extension that nobody offered",
+        "TLS 1.3: an extension that nobody offered",
+        "TLS 1.2: a renegotiation_info of a handshake that never was",
+        "TLS 1.2, id: the renegotiation_info of a handshake that never was",
+        "TLS 1.2, ticket: the renegotiation_info of a handshake that never was",
+        "TLS 1.2, ticket: a ticket within its announcement",
+        "TLS 1.3, ticket: early data that nobody sent",
+        "TLS 1.3, ticket: a PSK in its EncryptedExtensions",
+    ]),
+    // A unit share takes the server's point as the secret: with that one, nothing decrypts.
+    (Outcome::Failed(FaultName::BadRecordMac), &["TLS 1.3: a key share that is the point at infinity"]),
+    // Tickets are held in bounded memory until the time is up.
+    (Outcome::Open, &["TLS 1.3: a million tickets", "TLS 1.3, ticket: a million tickets"]),
+    // No key is ever updated.
+    (Outcome::Failed(FaultName::Unspoken), &[
+        "TLS 1.3: KeyUpdates for ever",
+        "TLS 1.3: KeyUpdates that want an answer for ever",
+    ]),
+    // No chain that a load is worth measuring with is longer than 128 KiB.
+    (Outcome::Failed(FaultName::TooLarge), &["TLS 1.3: a chain of 200 kB"]),
+    // A retry ends the connection, whatever is in it; the next one begins with the group that is wanted.
+    (Outcome::Failed(FaultName::HelloRetryRequest), &[
+        "TLS 1.3: retries for ever",
+        "TLS 1.3: another suite",
+        "TLS 1.3: another version",
+        "TLS 1.3: another group",
+        "TLS 1.3: a second retry",
+        "TLS 1.3: a retry for the group of the share that it has",
+        "TLS 1.3: a retry that asks for nothing",
+        "TLS 1.3: a cookie of 60 kB",
+        "TLS 1.3, ticket: a PSK in its HelloRetryRequest",
+        "TLS 1.3, ticket: after a retry, another hash",
+        "TLS 1.3, ticket: after a retry, a PSK that nobody offered",
+        "TLS 1.3, ticket: a retry under another hash, and the PSK after it",
+    ]),
+];
+
+/// One test, so that nothing else in this process allocates.
+#[test]
+fn hostile_servers_are_seen_through_as_the_engine_sees_them() {
+    // It offers no early data.
+    let cases: Vec<Case> = cases().into_iter().filter(|case| case.setting.kind != Kind::Early).collect();
+    assert!(cases.len() > 300, "{}", cases.len());
+    let mut faults: Vec<String> = Vec::new();
+    for case in &cases {
+        let (outcome, most_held) = LeanConnection::perform(case);
+        if most_held > MOST_HELD {
+            faults.push(format!("{}: the client held {most_held} bytes", case.name));
+        }
+        let by_design = BY_DESIGN.iter().find(|(_, names)| names.contains(&case.name.as_str()));
+        let expected = by_design.map_or_else(|| of_engine(case), |(outcome, _)| *outcome);
+        if outcome != expected {
+            faults.push(format!("{}: {outcome:?}, not {expected:?}", case.name));
+        }
+    }
+    let names = BY_DESIGN.iter().flat_map(|(_, names)| *names);
+    let unknown = names.filter(|name| !cases.iter().any(|case| case.name == **name));
+    faults.extend(unknown.map(|name| format!("no case is called '{name}'")));
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What the table wants of the engine, by the name that its error has.
+fn of_engine(case: &Case) -> Outcome {
+    match case.expected {
+        Expected::Borne(_) => Outcome::Done,
+        Expected::Awaited(_) | Expected::Broken(_) | Expected::BorneUntilTimeout => Outcome::Open,
+        Expected::Refused(words) if words.ends_with("without a response") => Outcome::Failed(FaultName::NoResponse),
+        Expected::Refused(_) => Outcome::Failed(engine_error(case)),
+    }
+}
+
+fn engine_error(case: &Case) -> FaultName {
+    let (mut client, mut play, mut asked) = (case.setting.client(), case.play(), false);
+    let error = loop {
+        play.hear(&client.take_outgoing(NOW));
+        let result = match play.act() {
+            Act::Send(bytes) => client.receive(NOW, &bytes),
+            Act::Hear if client.ready().is_some() && !asked => {
+                asked = true;
+                client.send(NOW, REQUEST)
+            }
+            Act::Hear => {
+                play.wait_no_longer();
+                Ok(())
+            }
+            Act::End(_) => break client.receive_end(NOW).err(),
+        };
+        drop(client.take_application_data());
+        if result.is_err() {
+            break result.err();
+        }
+    };
+    Fault::of_engine(error.unwrap_or_else(|| panic!("{}: the engine bears it", case.name)), false).name
+}
+
+struct LeanConnection {
+    attempt: Attempt<LeanClient, Http1>,
+    shared: LeanShared,
+    held: isize,
+    most_held: isize,
+}
+
+impl LeanConnection {
+    fn perform(case: &Case) -> (Outcome, isize) {
+        let setting = &case.setting;
+        let mut tls = TlsOptions::new(setting.version);
+        tls.alpn = if setting.alpn { vec![b"http/1.1".to_vec()] } else { Vec::new() };
+        let mut shared = LeanShared::new(Arc::new(tls), 1, &[Kind::Full, setting.kind]).unwrap();
+        if let Some(session) = setting.session() {
+            shared.hold(&session, setting.kind);
+        }
+        let attempt = Attempt::new(LeanClient::default(), Http1::new(Arc::from(REQUEST), false));
+        let mut connection = Self { attempt, shared, held: 0, most_held: 0 };
+        let outcome = match connection.converse(case) {
+            Err(fault) => Outcome::Failed(fault.name),
+            Ok(()) if connection.attempt.is_done() => Outcome::Done,
+            Ok(()) => Outcome::Open,
+        };
+        (outcome, connection.most_held)
+    }
+
+    fn converse(&mut self, case: &Case) -> Result<(), Fault> {
+        let kind = if case.setting.resumes() { case.setting.kind } else { Kind::Full };
+        let begin = Begin { plan: Plan { kind, name: 0 }, prologue: None, requests: 1, early: None };
+        self.attempt.begin(&mut self.shared, begin, NOW)?;
+        self.attempt.connected(NOW, || None)?;
+        let (mut play, mut taken) = (case.play(), 0);
+        while taken < ENDLESS {
+            let said = self.attempt.outgoing(NOW).to_vec();
+            self.attempt.sent(said.len());
+            play.hear(&said);
+            match play.act() {
+                Act::Send(mut bytes) => {
+                    taken += bytes.len();
+                    for part in bytes.chunks_mut(READ) {
+                        self.receive(part)?;
+                        if self.attempt.is_done() {
+                            return Ok(());
+                        }
+                    }
+                }
+                Act::Hear => play.wait_no_longer(),
+                Act::End(Ending::Close) => return self.attempt.receive_end(NOW),
+                Act::End(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the client allocates while it takes bytes, and does not free, it holds.
+    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
+        let before = ALLOCATOR.stats();
+        let mut input = Input::new(bytes, NOW);
+        let mut progress = Ok(Progress::Boundary);
+        while progress == Ok(Progress::Boundary) {
+            progress = self.attempt.receive(&mut self.shared, &mut input, NOW);
+        }
+        let during = ALLOCATOR.stats() - before;
+        self.held += during.bytes_allocated as isize - during.bytes_deallocated as isize;
+        self.most_held = self.most_held.max(self.held + during.bytes_reallocated.max(0));
+        progress.map(|_| ())
+    }
+}

@@ -1,0 +1,48 @@
+//! A connection that did not complete, with what was seen of it.
+
+use reprise_attempt::Fault;
+use reprise_trace::{FaultName, Observation};
+use reprise_wire::NamedGroup;
+
+use crate::trial::Tried;
+
+/// Why something was not measured, and the connection that showed it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failed {
+    /// Why.
+    pub fault: Fault,
+    /// What was seen of the connection; `None` where none was begun.
+    pub observation: Option<Box<Observation>>,
+    /// The group that the server chose when it was shown all that is spoken, where it had not been offered.
+    pub wanted_group: Option<NamedGroup>,
+    /// Whether it was a full handshake where an external PSK is there too: a server may know PSKs alone.
+    pub is_full_beside_psk: bool,
+}
+
+impl Failed {
+    /// Ctrl-C.
+    pub(crate) fn interrupted() -> Self {
+        Fault::interrupted().into()
+    }
+
+    /// Whether Ctrl-C ended it.
+    pub fn is_interruption(&self) -> bool {
+        self.fault.name == FaultName::Interrupted
+    }
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Self {
+        Self { fault, observation: None, wanted_group: None, is_full_beside_psk: false }
+    }
+}
+
+impl Tried {
+    /// What was seen, or why nothing was.
+    pub(crate) fn completed(self) -> Result<Observation, Failed> {
+        match self.fault {
+            None => Ok(self.observation),
+            Some(fault) => Err(Failed { observation: Some(Box::new(self.observation)), ..fault.into() }),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What was negotiated on one connection, as numbers of fixed size: IANA's, without their names.
+
+use std::fmt;
+
+use crate::{ClientAuthentication, EarlyData, Kind, Nanos, PskMode, Verification, Version};
+
+/// What an endpoint knows of its connection. Names of numbers are given where a document is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The version that the server chose.
+    pub version: Version,
+    /// The observed kind.
+    pub kind: Kind,
+    /// The cipher suite (IANA "TLS Cipher Suites").
+    pub cipher: u16,
+    /// The group of the key exchange (IANA "TLS Supported Groups"); `None` where there was none.
+    pub group: Option<u16>,
+    /// The scheme in which the server signed (IANA "TLS SignatureScheme"); `None` where it signed nothing.
+    pub signature: Option<u16>,
+    /// The public key of the server's certificate; `None` where none was sent.
+    pub peer_key: Option<PeerKey>,
+    /// SHA-256 of the server's certificate, DER; `None` where none was sent.
+    pub leaf: Option<[u8; 32]>,
+    /// How a TLS 1.3 PSK was used.
+    pub psk_mode: Option<PskMode>,
+    /// The protocol that ALPN chose.
+    pub alpn: Option<Protocol>,
+    /// Whether the server's certificate was verified on this connection.
+    pub verification: Verification,
+    /// What happened to client authentication on this connection.
+    pub client_authentication: ClientAuthentication,
+    /// TLS 1.2: whether the extended master secret was used (RFC 7627). TLS 1.3 has always the equivalent.
+    pub extended_master_secret: bool,
+    /// Whether a HelloRetryRequest cost another round trip.
+    pub hello_retry_request: bool,
+    /// What became of early data; `None` where none was offered.
+    pub early_data: Option<EarlyData>,
+    /// Whether a session or an external PSK was offered, whatever became of it.
+    pub session_offered: bool,
+    /// The tickets that the server gave so far.
+    pub tickets: Tickets,
+    /// How many tickets the server said it would send (RFC 9149); `None` where it was not asked or did not say.
+    pub tickets_promised: Option<u8>,
+    /// Whether the server gave a session ID under TLS 1.2 that a later connection may offer.
+    pub session_id_given: bool,
+}
+
+impl Facts {
+    /// Those of a full handshake of which nothing is known yet but version and suite.
+    pub fn of_choice(version: Version, cipher: u16) -> Self {
+        Self {
+            version,
+            kind: Kind::Full,
+            cipher,
+            group: None,
+            signature: None,
+            peer_key: None,
+            leaf: None,
+            psk_mode: None,
+            alpn: None,
+            verification: Verification::Inherited,
+            client_authentication: ClientAuthentication::NotRequested,
+            extended_master_secret: version == Version::Tls13,
+            hello_retry_request: false,
+            early_data: None,
+            session_offered: false,
+            tickets: Tickets::default(),
+            tickets_promised: None,
+            session_id_given: false,
+        }
+    }
+}
+
+/// The public key of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PeerKey {
+    /// RSA, with the length of its modulus.
+    Rsa {
+        /// Bits.
+        bits: u16,
+    },
+    /// RSA that signs in RSASSA-PSS alone.
+    RsaPss,
+    /// secp256r1.
+    P256,
+    /// secp384r1.
+    P384,
+    /// secp521r1.
+    P521,
+    /// RFC 8410.
+    Ed25519,
+    /// RFC 8410.
+    Ed448,
+    /// Another, or one that cannot be read.
+    Unknown,
+}
+
+impl fmt::Display for PeerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rsa { bits } => write!(f, "rsa-{bits}"),
+            Self::RsaPss => f.pad("rsa-pss"),
+            Self::P256 => f.pad("p-256"),
+            Self::P384 => f.pad("p-384"),
+            Self::P521 => f.pad("p-521"),
+            Self::Ed25519 => f.pad("ed25519"),
+            Self::Ed448 => f.pad("ed448"),
+            Self::Unknown => f.pad("unknown"),
+        }
+    }
+}
+
+/// A protocol's name in ALPN, in place. Names longer than 15 bytes, which IANA knows none of that is common, are cut.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Protocol {
+    length: u8,
+    bytes: [u8; 15],
+}
+
+impl Protocol {
+    /// From the name on the wire.
+    pub fn new(name: &[u8]) -> Self {
+        let mut bytes = [0; 15];
+        let length = name.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&name[..length]);
+        Self { length: length as u8, bytes }
+    }
+
+    /// The name.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+impl fmt::Debug for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+/// The tickets of one connection: all are counted, the first four are described.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tickets {
+    /// How many came.
+    pub count: u32,
+    first: [Option<Ticket>; 4],
+}
+
+impl Tickets {
+    /// Adds one.
+    pub fn add(&mut self, ticket: Ticket) {
+        if let Some(place) = self.first.get_mut(self.count as usize) {
+            *place = Some(ticket);
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The first of them, at most four.
+    pub fn iter(&self) -> impl Iterator<Item = &Ticket> {
+        self.first.iter().flatten()
+    }
+}
+
+/// One ticket, but for its secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// When it came, by the clock of the connection's driver.
+    pub at: Nanos,
+    /// Bytes.
+    pub length: u16,
+    /// Its first bytes, in which many servers name the key that sealed it.
+    pub key_name: KeyName,
+    /// Seconds, as the server said it: the lifetime of TLS 1.3, the hint of TLS 1.2.
+    pub lifetime_s: u32,
+    /// The most bytes of early data that it allows; `None` for none.
+    pub max_early_data: Option<u32>,
+}
+
+/// The first 16 bytes of a ticket, with which OpenSSL's family and rustls name the key; zeros follow a shorter one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyName(pub [u8; 16]);
+
+impl KeyName {
+    /// Of this ticket.
+    pub fn of(ticket: &[u8]) -> Self {
+        let mut name = [0; 16];
+        let length = ticket.len().min(name.len());
+        name[..length].copy_from_slice(&ticket[..length]);
+        Self(name)
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

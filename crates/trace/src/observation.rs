@@ -1,0 +1,154 @@
+//! Everything that was seen on one connection.
+
+use std::net::SocketAddr;
+
+use crate::{Asked, Bytes, Facts, FaultName, KeyName, Kind, Nanos, NextRequest, Phases};
+
+/// One connection that was begun, and what was seen of it: of fixed size, numbers and no names, so that a run may keep as many
+/// as it likes. Whoever draws conclusions draws them from these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    /// Its place among all connections that its schedule began, from 0.
+    pub index: u32,
+    /// When it was begun, by its schedule's clock.
+    pub start: Nanos,
+    /// What it was made for.
+    pub purpose: Purpose,
+    /// What was asked for.
+    pub asked: Asked,
+    /// What it offered to begin from; `None` for nothing.
+    pub offered: Option<Offered>,
+    /// The client's address and port, by which a server's own account is joined to this one; `None` where none came about.
+    pub client: Option<SocketAddr>,
+    /// Where TCP connected to: the server, or the proxy.
+    pub server: Option<SocketAddr>,
+    /// What was negotiated; the error's name where the connection did not complete.
+    pub outcome: Result<Facts, FaultName>,
+    /// How long each phase took; of a connection that failed, those that were over by then.
+    pub phases: Phases,
+    /// Bytes written to the transport over the whole connection.
+    pub sent: Bytes,
+    /// Bytes read from it.
+    pub received: Bytes,
+    /// Round trips until application data could first be sent, those of a proxy and of STARTTLS included.
+    pub round_trips: u64,
+    /// The status of the first response, where the service is HTTP.
+    pub http_status: Option<u16>,
+    /// The same request once more on the same connection, where it was kept alive.
+    pub next_request: Option<NextRequest>,
+    /// Whether the server has sent a record of TLS.
+    pub heard_tls: bool,
+    /// How the server ended it.
+    pub ended: Ended,
+}
+
+impl Observation {
+    /// One that was begun just now, of which nothing was seen yet.
+    pub fn begun(index: u32, start: Nanos, purpose: Purpose, asked: Asked) -> Self {
+        Self {
+            index,
+            start,
+            purpose,
+            asked,
+            offered: None,
+            client: None,
+            server: None,
+            outcome: Err(FaultName::Interrupted),
+            phases: Phases::default(),
+            sent: Bytes(0),
+            received: Bytes(0),
+            round_trips: 0,
+            http_status: None,
+            next_request: None,
+            heard_tls: false,
+            ended: Ended::Open,
+        }
+    }
+
+    /// What was negotiated, where the connection completed.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// The kind that was observed, where the connection completed.
+    pub fn kind(&self) -> Option<Kind> {
+        self.facts().map(|facts| facts.kind)
+    }
+
+    /// Whether it completed and is of the kind that was asked for.
+    pub fn is_as_asked(&self) -> bool {
+        self.kind() == Some(self.asked.kind)
+    }
+
+    /// Whether a session was offered and a full handshake followed all the same.
+    pub fn is_refusal(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.session_offered && facts.kind == Kind::Full)
+    }
+
+    /// Whether the response, if there was one, was no error: of a resumption that ends in a 4xx or 5xx nothing is concluded.
+    pub fn is_answered_well(&self) -> bool {
+        self.http_status.is_none_or(|status| status < 400)
+    }
+
+    /// The client's port.
+    pub fn local_port(&self) -> Option<u16> {
+        self.client.map(|client| client.port())
+    }
+
+    /// How many connections were begun since the one that issued the session, this one included; `None` where none did.
+    pub fn distance(&self) -> Option<u32> {
+        self.index.checked_sub(self.offered?.origin?.index)
+    }
+
+    /// The most bytes of early data that a ticket of this connection allows the next one.
+    pub fn max_early_data(&self) -> Option<u32> {
+        self.facts()?.tickets.iter().filter_map(|ticket| ticket.max_early_data).filter(|bytes| *bytes > 0).max()
+    }
+}
+
+/// What a connection was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To find out what the target speaks and offers.
+    Discovery,
+    /// To have a session to offer.
+    Priming,
+    /// To be counted.
+    Sample,
+}
+
+/// What a connection offered to begin from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// By what it was offered: `id`, `ticket`, `psk`, or `early` for a ticket with early data.
+    pub kind: Kind,
+    /// How old the session was.
+    pub age: Nanos,
+    /// Which connection it came from; `None` where another process left it behind, and for an external PSK.
+    pub origin: Option<Origin>,
+    /// The first bytes of the ticket; `None` where no ticket was offered.
+    pub key_name: Option<KeyName>,
+}
+
+/// The connection that a session came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Its place among all connections that the schedule began.
+    pub index: u32,
+    /// Whether that one was resumed itself.
+    pub was_resumed: bool,
+}
+
+/// How the server ended a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ended {
+    /// It had not ended it when the client went.
+    #[default]
+    Open,
+    /// With a close_notify.
+    CloseNotify,
+    /// With a FIN, and no close_notify before.
+    Fin,
+    /// With a reset.
+    Reset,
+}
