@@ -1,4 +1,4 @@
-//! A stall of 5 ms before each of the server's records in turn stands in the phase to which that record belongs, and in
+//! A stall of 20 ms before each of the server's records in turn stands in the phase to which that record belongs, and in
 //! no other.
 
 use std::net::SocketAddr;
@@ -10,9 +10,9 @@ use reprise_trace::{Kind, Nanos, Phase, Version};
 
 use crate::harness::Lab;
 
-const STALL: Duration = Duration::from_millis(5);
+const STALL: Duration = Duration::from_millis(20);
 /// A client that comes late to the bytes before the stall finds so much less of it.
-const LATE: Duration = Duration::from_millis(1);
+const LATE: Duration = Duration::from_millis(4);
 /// A busy machine delays many connections on its own account, and lets some clients come late: of so many connections, the
 /// first quartile is moved by neither.
 const COUNT: u32 = 16;
