@@ -145,6 +145,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.endpoint.begin(shared, begin.plan, now, &mut self.hello)
     }
 
+    /// What comes before TLS, where it depends on the address that has answered: to be said before [`Attempt::connected`].
+    pub fn set_prologue(&mut self, prologue: Option<Box<dyn Prologue>>) {
+        self.prologue = prologue;
+    }
+
     /// The transport begins to connect.
     pub fn connecting(&mut self, now: Nanos) {
         self.clock.connecting(now);

@@ -192,10 +192,14 @@ impl<E: LoadClient> Connection<E> {
 
     fn receive(&mut self, shared: &mut E::Shared, mut input: Input<'_>, now: impl Fn() -> Nanos) -> Result<(), FaultName> {
         let mut at = input.at();
-        while self.attempt.receive(shared, &mut input, at).map_err(name)? == Progress::Boundary {
-            at = now();
+        loop {
+            match self.attempt.receive(shared, &mut input, at).map_err(name)? {
+                Progress::Boundary => at = now(),
+                // The connection goes on until that is written: what follows must not be lost.
+                Progress::Done if self.attempt.has_outgoing() => {}
+                Progress::Done | Progress::Waiting => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     /// Whether nothing is left to be heard or said.

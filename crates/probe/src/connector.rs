@@ -160,11 +160,7 @@ impl Connector {
         };
         let plan = EnginePlan { config: trial.config, offer: trial.offer, date: date() };
         let requests = u32::from(!self.application.is_silent());
-        if self.route.proxy.is_none() {
-            // The PROXY header names it.
-            self.route.target_address = Some(self.addresses.current());
-        }
-        let begin = Begin { plan, prologue: self.route.prologue(), requests, early };
+        let begin = Begin { plan, prologue: None, requests, early };
         // What can be made ready is made ready before the clock starts: the key share is part of no phase.
         attempt.begin(sessions, begin, self.clock.now())?;
         let socket = Dialer::socket(self.addresses.current());
@@ -177,6 +173,11 @@ impl Connector {
         let Established { mut stream, connecting, connected } =
             self.dialer.connect(socket, &mut self.addresses, self.clock, self.timeout)?;
         let server = self.addresses.current();
+        if self.route.proxy.is_none() {
+            // The PROXY header names the one of several that has answered.
+            self.route.target_address = Some(server);
+        }
+        attempt.set_prologue(self.route.prologue());
         attempt.connecting(connecting);
         tried.observation.server = Some(server);
         tried.observation.client = stream.local_address().ok();

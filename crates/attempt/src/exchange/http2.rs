@@ -23,6 +23,9 @@ use crate::target::Target;
 /// As ALPN names it (RFC 9113 §3.2).
 pub const ALPN: &[u8] = b"h2";
 
+/// What a peer may make us answer while nothing of it is taken: it could send pings without end.
+const MAX_OUTGOING: usize = 1024 * 1024;
+
 /// A response head longer than this is none.
 const MAX_HEAD: u32 = 64 * 1024;
 
@@ -78,6 +81,10 @@ impl Exchange for Http2 {
 
     fn receive(&mut self, data: &[u8]) -> Result<Reply, Fault> {
         let current = self.current()?;
+        if current.is_over && matches!(current.stage, Stage::Done) {
+            // Nobody would read it.
+            return Ok(current.reply());
+        }
         current.wire.0.borrow_mut().incoming.extend_from_slice(data);
         current.drive()?;
         Ok(current.reply())
@@ -276,7 +283,11 @@ impl AsyncRead for Wire {
 
 impl AsyncWrite for Wire {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.0.borrow_mut().outgoing.extend_from_slice(bytes);
+        let mut buffers = self.0.borrow_mut();
+        if buffers.outgoing.len() > MAX_OUTGOING {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        buffers.outgoing.extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))
     }
 

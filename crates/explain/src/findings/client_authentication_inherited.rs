@@ -33,7 +33,8 @@ fn accounts(full: &Series<'_>, all: &[Series<'_>]) -> Vec<String> {
 
 /// Whether some were resumed, and none of those was asked for a certificate.
 fn inherits(series: &Series<'_>) -> bool {
-    let is_resumed = |facts: &Facts| facts.kind != Kind::Full;
+    // An external PSK is the client's own proof, and no session's.
+    let is_resumed = |facts: &Facts| !matches!(facts.kind, Kind::Full | Kind::Psk);
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
 }
 
@@ -84,6 +85,13 @@ mod tests {
         };
         let partly = mutual().run("1.2", Kind::Id, 200).of_which_full(30).first(30, asks_again);
         assert!(only(findings, partly).is_some());
+    }
+
+    #[test]
+    fn an_external_psk_inherits_nothing() {
+        let full = Example::new().run("1.3", Kind::Full, 900);
+        let full = full.facts(|it| it.client_authentication = ClientAuthentication::Sent);
+        assert_eq!(only(findings, full.run("1.3", Kind::Psk, 200)), None);
     }
 
     #[test]

@@ -16,7 +16,9 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 /// Whether sessions of TLS 1.3 could only be resumed in a way in which none was.
 pub(super) fn is_the_cause(case: &Case<'_>) -> bool {
     let is_used = |facts: &Facts| facts.psk_mode == Some(PskMode::PskKe);
-    case.psk_modes == [PskMode::PskKe] && tls13(case).next().is_some() && !tls13(case).any(is_used)
+    // Tickets that nothing offered again show that the server knows the mode.
+    let shows_it = |facts: &Facts| facts.session_offered || facts.tickets.count == 0;
+    case.psk_modes == [PskMode::PskKe] && tls13(case).any(shows_it) && !tls13(case).any(is_used)
 }
 
 fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {

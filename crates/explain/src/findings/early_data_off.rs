@@ -8,9 +8,13 @@ use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let all = case.every_series();
-    let sends_none =
-        |early: &&Series<'_>| early.with(|facts| facts.early_data.is_some()) == 0 && early.with(gives_ticket) > 0;
-    all.iter().filter(|series| series.asked.kind == Kind::Early).filter(sends_none).map(finding).collect()
+    let allows_none = |early: &&Series<'_>| allowed(early) == 0 && early.with(gives_ticket) > 0;
+    all.iter().filter(|series| series.asked.kind == Kind::Early).filter(allows_none).map(finding).collect()
+}
+
+/// How many were given a ticket that allows early data, be it too little for the request.
+fn allowed(early: &Series<'_>) -> usize {
+    early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count()
 }
 
 fn gives_ticket(facts: &Facts) -> bool {
@@ -19,7 +23,6 @@ fn gives_ticket(facts: &Facts) -> bool {
 
 fn finding(early: &Series<'_>) -> Finding {
     let title = format!("{} tickets arrive, and none allows early data", early.asked.tls);
-    let allowed = early.completed.iter().filter(|(observation, _)| observation.max_early_data().is_some()).count();
     let tickets = connections(early.with(gives_ticket));
     let mut remedies = vec![Remedy::general("If requests that may be replayed are to save a round trip:")];
     remedies.extend(Remedy::table(&[
@@ -28,7 +31,7 @@ fn finding(early: &Series<'_>) -> Finding {
         ("rustls", "ServerConfig with max_early_data_size above 0 and a session_storage"),
     ]));
     Finding::new("early-data-off", Severity::Note, Confidence::Certain, title)
-        .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {allowed}")])
+        .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])
         .fixed_by(remedies)
 }
 
@@ -46,6 +49,11 @@ mod tests {
         let finding = only(findings, early().facts(|it| it.tickets.add(ticket(None)))).unwrap();
         assert_eq!(finding.evidence, ["Tickets on 100 connections, max_early_data_size above 0 on 0"]);
         assert_eq!(finding.steps(Some("nginx"))[1], "nginx: ssl_early_data on;");
+    }
+
+    #[test]
+    fn a_ticket_that_allows_too_little_allows_it() {
+        assert_eq!(only(findings, early().facts(|it| it.tickets.add(ticket(Some(64))))), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `early-data-too-early`: TLS accepts early data, and the service behind it answers 425.
 
-use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::{EarlyData, Facts, Kind, Observation};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -14,7 +14,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn finding(early: &Series<'_>) -> Option<Finding> {
-    let count = early.completed.iter().filter(|(observation, _)| observation.http_status == Some(TOO_EARLY)).count();
+    let is_too_early = |(observation, facts): &&(&Observation, &Facts)| {
+        observation.http_status == Some(TOO_EARLY) && facts.early_data == Some(EarlyData::Accepted)
+    };
+    let count = early.completed.iter().filter(is_too_early).count();
     let all = connections(early.count());
     let evidence = format!(
         "Status 425 on {count} of {all}: TLS accepted the request, and what stands behind it did not (RFC 8470, section 5.2)"
@@ -35,8 +38,13 @@ mod tests {
     #[test]
     fn a_service_that_says_too_early_is_quoted() {
         let early = || Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
-        let finding = only(findings, early().all(|it| it.http_status = Some(425))).unwrap();
+        let answered = |early_data| {
+            let answered = early().facts(|it| it.early_data = Some(early_data));
+            only(findings, answered.all(|it| it.http_status = Some(425)))
+        };
+        let finding = answered(EarlyData::Accepted).unwrap();
         assert!(finding.evidence[0].starts_with("Status 425 on 100 of 100 connections"));
+        assert_eq!(answered(EarlyData::Rejected), None);
         assert_eq!(only(findings, early()), None);
     }
 }

@@ -11,18 +11,21 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     // TLS 1.3 has none to accept.
     let series = case.conclusive_series();
     let refused = series.iter().find(|series| series.asked.kind == Kind::Id && series.is_all_refused());
-    refused.map(|refused| finding(case, refused)).into_iter().collect()
+    let is_resuming =
+        |it: &&Series<'_>| (it.asked.tls, it.asked.kind) == (Version::Tls12, Kind::Ticket) && it.as_asked() > 0;
+    let tickets_resume = series.iter().any(|it| is_resuming(&it));
+    refused.map(|refused| finding(case, refused, tickets_resume)).into_iter().collect()
 }
 
-fn finding(case: &Case<'_>, refused: &Series<'_>) -> Finding {
+fn finding(case: &Case<'_>, refused: &Series<'_>, tickets_resume: bool) -> Finding {
     // A ticket that resumes under the same version tells what an accepted ID would have saved.
     let ticket = case.conclusive_run(Version::Tls12, Kind::Ticket);
     let ticket = ticket.and_then(|ticket| saving(case.figures, ticket, Phase::Tls));
     let mut evidence = vec![refused.refusal()];
-    if ticket.is_some() {
+    if tickets_resume {
         evidence.push("Tickets of the same server resume: only clients without ticket support pay".to_owned());
     }
-    let severity = if ticket.is_some() { Severity::Risk } else { Severity::Fault };
+    let severity = if tickets_resume { Severity::Risk } else { Severity::Fault };
     let title = "TLS 1.2 session IDs are given and never accepted";
     let finding = Finding::new("id-never-accepted", severity, refused.confidence_of_refusal(), title);
     let cost_ns = ticket.filter(Saving::is_shown).map(|saving| saving.saved());
@@ -68,6 +71,12 @@ mod tests {
         let example = Example::new().run("1.2", Kind::Full, 900).refused("1.2", Kind::Id, 100).run("1.2", Kind::Ticket, 200);
         let finding = only(findings, example).unwrap();
         assert_eq!((finding.severity, finding.cost_ns), (Severity::Risk, Some(Nanos(700_000))));
+    }
+
+    #[test]
+    fn tickets_resume_whether_full_handshakes_were_measured_or_not() {
+        let finding = only(findings, Example::new().refused("1.2", Kind::Id, 100).run("1.2", Kind::Ticket, 200)).unwrap();
+        assert_eq!((finding.severity, finding.cost_ns), (Severity::Risk, None));
     }
 
     #[test]

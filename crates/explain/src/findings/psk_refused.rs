@@ -15,17 +15,25 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn finding(refused: &Series<'_>) -> Finding {
-    let title = "The server does not take the external PSK";
+    let is_taken = refused.as_asked() > 0;
+    let (title, confidence) = match is_taken {
+        true => ("The server takes the external PSK only sometimes", Confidence::Possible),
+        false => ("The server does not take the external PSK", Confidence::Likely),
+    };
+    let remedy = match is_taken {
+        true => "Give every node behind this address the same PSKs.",
+        false => {
+            "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key \
+             exchange alone, --psk-mode both."
+        }
+    };
     let offered = connections(refused.offered());
-    Finding::new("psk-refused", Severity::Fault, Confidence::Likely, title)
+    Finding::new("psk-refused", Severity::Fault, confidence, title)
         .because([
             format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
             "A wrong key would have ended the connection with an alert (RFC 8446, section 4.2.11)".to_owned(),
         ])
-        .fixed_by(vec![Remedy::general(
-            "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key \
-             exchange alone, --psk-mode both.",
-        )])
+        .fixed_by(vec![Remedy::general(remedy)])
 }
 
 #[cfg(test)]
@@ -38,6 +46,14 @@ mod tests {
         let finding = only(findings, Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Psk, 10)).unwrap();
         assert_eq!(finding.evidence[0], "10 of 10 connections that offered it ended in a full handshake");
         assert!(finding.remedy.unwrap().text.contains("--psk-identity"));
+    }
+
+    #[test]
+    fn a_psk_that_is_taken_sometimes_is_known_to_some_node() {
+        let finding = only(findings, Example::new().run("1.3", Kind::Psk, 200).of_which_full(10)).unwrap();
+        assert_eq!(finding.title, "The server takes the external PSK only sometimes");
+        assert_eq!(finding.confidence, Confidence::Possible);
+        assert!(!finding.remedy.unwrap().text.contains("--psk-identity"));
     }
 
     #[test]
