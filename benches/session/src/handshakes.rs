@@ -123,13 +123,13 @@ fn server_begin_plainly(config: &Arc<ServerConfig>, hello: &[u8]) -> anyhow::Res
 fn server_begin(server: &ResumingServer, hello: &[u8]) -> anyhow::Result<(ServerConnection, Watch)> {
     if let Some(mut ahead) = server.look_ahead() {
         ahead.receive(hello)?.context("half a hello")?;
-        let (config, watch) = server.connection(Answers::default());
+        let (config, watch) = server.connection(&Default::default(), Answers::default());
         let mut connection = ServerConnection::new(config)?;
         connection.read_tls(&mut &ahead.into_received()[..])?;
         connection.process_new_packets()?;
         return Ok((connection, watch));
     }
-    let (config, watch) = server.connection(Answers::default());
+    let (config, watch) = server.connection(&Default::default(), Answers::default());
     let mut connection = ServerConnection::new(config)?;
     connection.read_tls(&mut &hello[..])?;
     connection.process_new_packets()?;

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -5,7 +6,7 @@ use reprise_session::metrics::{Metrics, NoMetrics};
 use reprise_session::{KeyEncryptionKeys, KeyError, Rotation};
 
 /// Where the store is. Addresses are URLs: `redis://[user][:password@]host[:port][/database]`, or `rediss://` for TLS.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Topology {
     /// One server.
@@ -20,6 +21,17 @@ pub enum Topology {
         /// The name of the master.
         master: String,
     },
+}
+
+/// Without the addresses: they may hold a password.
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Single(_) => "Single(..)",
+            Self::Cluster(_) => "Cluster(..)",
+            Self::Sentinel { .. } => "Sentinel(..)",
+        })
+    }
 }
 
 /// How the store is used.

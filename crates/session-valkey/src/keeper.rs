@@ -16,6 +16,8 @@ use crate::store::Inner;
 
 /// How long anything of the keeper's own may take: nobody waits for it.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How often in a row another node may be first.
+const MOST_LOOKS: usize = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -97,6 +99,16 @@ impl Keeper {
     }
 
     async fn look(&self, connection: &mut Connection) -> RedisResult<()> {
+        for _ in 0..MOST_LOOKS {
+            if self.look_once(connection).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it need not be done again.
+    async fn look_once(&self, connection: &mut Connection) -> RedisResult<bool> {
         let key = [&self.inner.prefix[..], b":ring"].concat();
         let found: Option<Vec<u8>> = redis::cmd("GET").arg(&key).query_async(connection).await?;
         // Rotation goes by the store's clock, which all nodes have in common; expiry by each node's own, since the store is
@@ -114,19 +126,19 @@ impl Keeper {
                 script.arg(found.unwrap_or_default()).arg(sealed).arg(millis);
                 let is_set: i64 = script.invoke_async(connection).await?;
                 if is_set == 0 {
-                    // Another node was first: look again.
-                    return Box::pin(self.look(connection)).await;
+                    // Another node was first.
+                    return Ok(false);
                 }
                 ring
             }
             // Another fleet's, or altered: the last good ring stays. It says so by its version, which does not grow.
-            Ok(_) | Err(_) => return Ok(()),
+            Ok(_) | Err(_) => return Ok(true),
         };
         let (version, keys) = (ring.version(), ring.keys().count());
         if self.inner.ring.replace(ring) {
             self.inner.metrics.ring(version, keys);
         }
-        Ok(())
+        Ok(true)
     }
 }
 

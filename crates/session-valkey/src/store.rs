@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use redis::RedisResult;
+use redis::{ErrorKind, RedisResult, ServerErrorKind};
 use reprise_session::RingHandle;
 use reprise_session::SystemRandom;
 use reprise_session::coordination::provisional;
@@ -163,7 +163,9 @@ impl Inner {
                 Ok((key, Ok(found))) => answers.push((key, found.map_or(Answer::Absent, Answer::Found))),
                 Ok((_, Err(error))) => {
                     failed = true;
-                    if error.is_connection_dropped() {
+                    // A master that became a replica stays connected.
+                    let is_replica = error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly);
+                    if is_replica || error.is_connection_dropped() {
                         self.broken.notify_one();
                     }
                 }

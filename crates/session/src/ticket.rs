@@ -31,7 +31,7 @@ const TIMES_LEN: usize = 16;
 /// What sealing adds to a state, in bytes.
 pub const OVERHEAD: usize = HEADER_LEN + TIMES_LEN + TAG_LEN;
 /// How far ahead of ours another node's clock may be before what it issued is refused, in seconds.
-const SKEW: Duration = Duration::from_secs(60);
+pub(crate) const SKEW: Duration = Duration::from_secs(60);
 
 /// What a sealed thing is for: one is never taken for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use super::format::{Fault, Format, KeyFileError, Parsed};
 use crate::key::{KeyError, KeyTimes, TicketKey};
 use crate::ring::KeyRing;
 use crate::rotation::after;
+use crate::ticket::SKEW;
 
 /// More than the largest ring has, in the longest format.
 const MOST_BYTES: u64 = 16 * 1024;
@@ -97,8 +98,8 @@ impl KeyFiles {
         let encrypt_until = after(changed, self.times.encrypt);
         let decrypt_until = after(encrypt_until, self.times.lifetime);
         let ring = parsed.into_iter().enumerate().map(|(index, (name, material))| {
-            // A clock may be behind the one that wrote the file, so the current key has begun long ago.
-            let begin = UnixTime::since_unix_epoch(Duration::from_secs(changed.as_secs().saturating_sub(86_400)));
+            // A clock may be behind the one that wrote the file.
+            let begin = UnixTime::since_unix_epoch(Duration::from_secs(changed.as_secs().saturating_sub(SKEW.as_secs())));
             let times = if index == current {
                 KeyTimes { not_before: begin, encrypt_until, decrypt_until }
             } else {

@@ -20,14 +20,15 @@ impl ResumingServer {
     /// What the stream or the handshake failed with, as rustls' own streams say it; a ClientHello that is too long. The client
     /// has then been sent the alert.
     pub fn accept<S: Read + Write>(&self, mut stream: S) -> io::Result<StreamOwned<ServerConnection, S>> {
-        let (received, answers) = match self.look_ahead() {
+        let (received, offered, answers) = match self.look_ahead() {
             Some(ahead) => {
                 let (received, offered) = read_hello(&mut stream, ahead)?;
-                (received, self.fetch(&offered).map_or_else(Answers::default, wait))
+                let answers = self.fetch(&offered).map_or_else(Answers::default, wait);
+                (received, offered, answers)
             }
-            None => (Vec::new(), Answers::default()),
+            None => (Vec::new(), Offered::default(), Answers::default()),
         };
-        let (config, watch) = self.connection(answers);
+        let (config, watch) = self.connection(&offered, answers);
         let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
         let mut unread = &received[..];
         while !unread.is_empty() {

@@ -24,6 +24,7 @@ use crate::ticket::{self, Purpose, Refused, Times};
 /// opened to what is sealed.
 pub(super) struct Link {
     bound: Arc<Bound>,
+    offers_tls13: bool,
     state: Mutex<State>,
 }
 
@@ -40,7 +41,7 @@ struct State {
 }
 
 impl Link {
-    pub(super) fn new(bound: Arc<Bound>, answers: Answers) -> Self {
+    pub(super) fn new(bound: Arc<Bound>, answers: Answers, offers_tls13: bool) -> Self {
         let state = State {
             policy: None,
             first_authentication: None,
@@ -49,7 +50,7 @@ impl Link {
             refused: None,
             opened_ticket: false,
         };
-        Self { bound, state: Mutex::new(state) }
+        Self { bound, offers_tls13, state: Mutex::new(state) }
     }
 
     /// Why the first session offered was refused; `None` if none was.
@@ -209,8 +210,9 @@ impl StoresServerSessions for Link {
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        // Whoever asks by session ID speaks TLS 1.2, whatever the client offers.
-        self.bound.saw_session_id();
+        if self.offers_tls13 {
+            self.bound.saw_session_id();
+        }
         match &self.settings().store {
             Store::None => None,
             Store::Local(_) => self.open_local(|store, now| store.get(now, key.try_into().ok()?)),

@@ -71,16 +71,16 @@ impl ResumingServer {
         if lookups.is_empty() { None } else { Some(store.fetch(lookups)) }
     }
 
-    /// The configuration for one connection, which gets what the shared store answered, and who is to be told when its
-    /// handshake is done.
-    pub fn connection(&self, answers: Answers) -> (Arc<ServerConfig>, Watch) {
+    /// The configuration for one connection, which gets what was offered and what the shared store answered, and who is to be
+    /// told when its handshake is done.
+    pub fn connection(&self, offered: &Offered, answers: Answers) -> (Arc<ServerConfig>, Watch) {
         let Some(bound) = &self.bound else { return (Arc::clone(&self.config), Watch(None)) };
         let mut config = ServerConfig::clone(&self.config);
         // A shared store that is not sure says so; one's own memory is.
         if matches!(bound.settings.store, Store::Shared { .. }) && !answers.early_data {
             config.max_early_data_size = 0;
         }
-        let link = Arc::new(Link::new(Arc::clone(bound), answers));
+        let link = Arc::new(Link::new(Arc::clone(bound), answers, offered.tls13));
         config.cert_resolver = Arc::clone(&link) as _;
         config.ticketer = Arc::clone(&link) as _;
         config.session_storage = Arc::clone(&link) as _;
@@ -169,8 +169,8 @@ impl Bound {
         policy
     }
 
-    /// A session ID was asked for. If that happens where TLS 1.3 was offered, this server does not speak it: its
-    /// configuration does not say so.
+    /// A session ID was asked for though TLS 1.3 was offered: this server does not speak it. Its configuration does not say
+    /// so.
     pub(super) fn saw_session_id(&self) {
         self.only_tls12.store(true, Ordering::Relaxed);
     }

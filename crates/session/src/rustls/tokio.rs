@@ -23,18 +23,18 @@ impl ResumingServer {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let (received, answers) = match self.look_ahead() {
+        let (received, offered, answers) = match self.look_ahead() {
             Some(ahead) => {
                 let (received, offered) = read_hello(&mut stream, ahead).await?;
                 let answers = match self.fetch(&offered) {
                     Some(fetch) => fetch.await,
                     None => Answers::default(),
                 };
-                (received, answers)
+                (received, offered, answers)
             }
-            None => (Vec::new(), Answers::default()),
+            None => (Vec::new(), Offered::default(), Answers::default()),
         };
-        let (config, watch) = self.connection(answers);
+        let (config, watch) = self.connection(&offered, answers);
         let stream = Prefixed { received, given: 0, stream };
         let mut accepted = TlsAcceptor::from(config).accept(stream).await?;
         watch.completed(accepted.get_mut().1);

@@ -100,8 +100,8 @@ impl LocalStore {
     /// Takes what stands under `id`: of any number of takers, one gets it.
     pub fn take(&self, now: UnixTime, id: &Id) -> Option<Zeroizing<Vec<u8>>> {
         let mut entry = self.shard(id).remove(id)?;
-        let state = std::mem::take(&mut *entry.state).into_vec();
-        (entry.expires > now).then(|| Zeroizing::new(state))
+        let state = Zeroizing::new(std::mem::take(&mut *entry.state).into_vec());
+        (entry.expires > now).then_some(state)
     }
 
     /// How many entries there are, expired ones included.

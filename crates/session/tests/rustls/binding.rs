@@ -221,7 +221,7 @@ fn when_off_the_configuration_is_rustls_own() {
     let fleet = Fleet::new();
     let server = server(&fleet.identity(&["localhost"]), &ClientAuth::none(), &Resumption::off(), |_| ());
     assert!(server.look_ahead().is_none());
-    let [(one, _), (two, _)] = [(); 2].map(|()| server.connection(Default::default()));
+    let [(one, _), (two, _)] = [(); 2].map(|()| server.connection(&Default::default(), Default::default()));
     assert!(Arc::ptr_eq(&one, &two));
     let client = fleet.client(VERSIONS[1]);
     client.connect(&server);

@@ -54,7 +54,7 @@ fn an_absurd_hello_ends_with_an_alert() {
 }
 
 fn answer(server: &ResumingServer, hello: &[u8]) -> Result<(), rustls::Error> {
-    let mut connection = ServerConnection::new(server.connection(Default::default()).0).unwrap();
+    let mut connection = ServerConnection::new(server.connection(&Default::default(), Default::default()).0).unwrap();
     connection.read_tls(&mut &hello[..]).unwrap();
     connection.process_new_packets().map(|_| ())
 }

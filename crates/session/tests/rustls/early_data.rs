@@ -14,7 +14,7 @@ fn early(client: &Client, server: &ResumingServer) -> (bool, Vec<u8>) {
     writer.write_all(b"GET /").unwrap();
     let mut sent = Vec::new();
     connection.write_tls(&mut sent).unwrap();
-    let mut served = ServerConnection::new(server.connection(Default::default()).0).unwrap();
+    let mut served = ServerConnection::new(server.connection(&Default::default(), Default::default()).0).unwrap();
     served.read_tls(&mut &sent[..]).unwrap();
     served.process_new_packets().unwrap();
     let taken = served.early_data().is_some();
@@ -35,7 +35,7 @@ fn replayed_early_data_is_refused() {
     let (taken, sent) = early(&client, &one);
     assert!(taken);
     for node in [&one, &other] {
-        let mut replayed = ServerConnection::new(node.connection(Default::default()).0).unwrap();
+        let mut replayed = ServerConnection::new(node.connection(&Default::default(), Default::default()).0).unwrap();
         replayed.read_tls(&mut &sent[..]).unwrap();
         replayed.process_new_packets().unwrap();
         assert!(replayed.early_data().is_none());

@@ -168,11 +168,15 @@ impl Client {
         let mut client = self.hello();
         let mut hello = Vec::new();
         client.write_tls(&mut hello).unwrap();
-        let answers = match server.look_ahead() {
-            Some(mut ahead) => answers(&ahead.receive(&hello).unwrap().unwrap()),
-            None => Answers::default(),
+        let (offered, answers) = match server.look_ahead() {
+            Some(mut ahead) => {
+                let offered = ahead.receive(&hello).unwrap().unwrap();
+                let answers = answers(&offered);
+                (offered, answers)
+            }
+            None => Default::default(),
         };
-        let (config, watch) = server.connection(answers);
+        let (config, watch) = server.connection(&offered, answers);
         let mut connection = ServerConnection::new(config).unwrap();
         connection.read_tls(&mut &hello[..]).unwrap();
         drive(&mut client, &mut connection)?;
