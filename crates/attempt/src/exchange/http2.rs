@@ -362,6 +362,21 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_cannot_fill_memory_after_its_response() {
+        const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\012345678";
+        let mut http2 = asked();
+        assert_eq!(http2.receive(RESPONSE), Ok(Reply::Done));
+        // As long as nobody takes the answers.
+        let pings = PING.repeat(1000);
+        for _ in 0..200 {
+            assert_eq!(http2.receive(&pings), Ok(Reply::Done));
+        }
+        let buffers = http2.current.as_ref().unwrap().wire.0.borrow();
+        assert!(buffers.outgoing.len() < 2 * MAX_OUTGOING, "{} bytes to send", buffers.outgoing.len());
+        assert!(buffers.incoming.len() < 2 * pings.len(), "{} bytes unread", buffers.incoming.len());
+    }
+
+    #[test]
     fn a_field_that_http2_has_no_place_for_is_named() {
         let request = Request { headers: vec![("a b".into(), "1".into())], ..Request::default() };
         let fault = Http2::new(Arc::new("example.org/x".parse().unwrap()), Arc::new(request)).begin(None).unwrap_err();
