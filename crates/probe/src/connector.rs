@@ -367,3 +367,46 @@ impl Driver<'_> {
 fn date() -> UnixTime {
     UnixTime::since_unix_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use reprise_attempt::prologue::ProxyProtocol;
+    use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy};
+    use reprise_trace::{Asked, Purpose};
+    use rustls_pki_types::ServerName;
+
+    use super::*;
+
+    #[test]
+    fn the_proxy_header_names_the_address_that_answered() {
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = server.local_addr().unwrap();
+        let options = Options { proxy_protocol: Some(ProxyProtocol::V1), ..Options::default() };
+        let target: Target = open.to_string().parse().unwrap();
+        let mut connector = Connector::new(&target, &options, &Interrupt::default()).unwrap();
+        connector.addresses = Addresses::of([closed, open]).unwrap();
+        let heard = std::thread::spawn(move || {
+            let mut header = [0; 107];
+            let count = server.accept().unwrap().0.read(&mut header).unwrap();
+            String::from_utf8_lossy(header.get(..count).unwrap()).into_owned()
+        });
+        let name = ServerName::IpAddress(open.ip().into());
+        let policy = CertificatePolicy::AcceptAnyChain;
+        let config = Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
+        let tried = connector.connect(Trial {
+            config: Arc::new(config),
+            asked: Asked { tls: Version::Tls13, kind: Kind::Full },
+            purpose: Purpose::Sample,
+            offer: Offer::Full { session_ticket: true },
+            origin: None,
+        });
+        let client = tried.observation.client.unwrap();
+        let header = format!("PROXY TCP4 127.0.0.1 127.0.0.1 {} {}\r\n", client.port(), open.port());
+        assert!(heard.join().unwrap().starts_with(&header), "{header}");
+    }
+}
