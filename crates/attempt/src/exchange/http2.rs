@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_peer_cannot_fill_memory_after_its_response() {
-        const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\012345678";
+        const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\x0012345678";
         let mut http2 = asked();
         assert_eq!(http2.receive(RESPONSE), Ok(Reply::Done));
         // As long as nobody takes the answers.
