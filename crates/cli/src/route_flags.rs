@@ -16,7 +16,7 @@ pub(crate) struct RouteArgs {
     starttls: Option<StartTls>,
     /// Connect through this proxy, by the names of curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved
     /// here) or socks5h://… (by the proxy); the port is 1080 unless given. With --resolve, the proxy is asked for that
-    /// address. No variable of the environment is heeded
+    /// address. Environment variables such as https_proxy are ignored
     #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
     proxy: Option<String>,
     /// Begin each connection with a PROXY header, v1 or v2, for servers that expect one from a load balancer

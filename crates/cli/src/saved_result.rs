@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-/// More than any result of a million connections takes; what is larger is no result.
+/// More than any result of a million connections takes; a larger file is refused.
 const LARGEST: u64 = 1 << 30;
 
-/// So many characters of a line that is no result say what it is.
+/// How many characters of an unreadable line an error quotes.
 const LONGEST_LINE: usize = 100;
 
 /// What every document says of itself.

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
         TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
-        other => bail!("{}: '{other}' is no result that this version knows", shown(file)),
+        other => bail!("{}: this version does not know results of the schema '{other}'", shown(file)),
     }
     Ok(Ending::Done)
 }

@@ -85,7 +85,7 @@ fn a_kind_that_was_asked_for_and_never_seen_is_told() {
         let says = "no connection was resumed by ticket: 4 had no session to offer yet, and 0 offered one";
         assert_eq!(warns(&document, says), is_told, "{}", document["warnings"]);
         let primed = document["primed"].as_u64().unwrap();
-        let fact = format!("{primed} full handshakes for want of one, 0 refused");
+        let fact = format!("{primed} full handshakes for lack of one, 0 refused");
         assert!(text(&output.stdout).contains(&fact), "{}", text(&output.stdout));
     }
 }

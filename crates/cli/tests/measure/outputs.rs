@@ -214,7 +214,7 @@ fn what_is_no_saved_result_is_refused_in_words() {
         ("[".repeat(100_000), "holds no result of reprise"),
         ("{}".to_owned(), "missing field `schema`"),
         (saved[..saved.len() / 2].to_owned(), "holds no result of reprise"),
-        (saved.replace("reprise.measure/1", "reprise.measure/2"), "no result that this version knows"),
+        (saved.replace("reprise.measure/1", "reprise.measure/2"), "does not know results of the schema"),
         (saved.replace("reprise.measure/1", "reprise.lab/1"), "says that it is reprise.lab/1, and is not"),
         (format!("{line}\n{line}\n"), "tail -n 1"),
     ] {

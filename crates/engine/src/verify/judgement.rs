@@ -14,7 +14,7 @@ impl Core {
     pub(crate) fn judge_chain(&mut self, chain: &[CertificateDer<'_>]) -> Result<Option<LeafKey>, Error> {
         let leaf = chain.first().ok_or(CertificateError::Empty)?;
         let key = LeafKey::of(leaf);
-        self.note(|facts| facts.peer_key = key.as_ref().map(|key| key.kind.peer_key()));
+        self.note(|facts| facts.peer_key = key.as_ref().map(|key| key.kind));
         self.leaf = Some(leaf.clone().into_owned());
         let verification = match &self.config.certificates {
             CertificatePolicy::Verify(verifier) => {

@@ -18,26 +18,10 @@ const SECP521R1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35")
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 const ED448: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.113");
 
-/// What kind of key a certificate holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyKind {
-    Rsa {
-        bits: usize,
-    },
-    /// A key that signs in RSASSA-PSS alone: for rsa_pss_pss_*, which is not offered (RFC 8446 §4.2.3).
-    RsaPss,
-    P256,
-    P384,
-    P521,
-    Ed25519,
-    Ed448,
-    Unknown,
-}
-
 /// The public key of the server's certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct LeafKey {
-    pub(crate) kind: KeyKind,
+    pub(crate) kind: PeerKey,
     /// The subjectPublicKey bits: an RSAPublicKey, a point, or the raw key.
     pub(crate) bits: Vec<u8>,
     /// The whole SubjectPublicKeyInfo, DER.
@@ -48,29 +32,13 @@ pub(crate) struct LeafKey {
     pub(crate) may_encipher: bool,
 }
 
-impl KeyKind {
-    /// As others know it.
-    pub(crate) fn peer_key(self) -> PeerKey {
-        match self {
-            Self::Rsa { bits } => PeerKey::Rsa { bits: u16::try_from(bits).unwrap_or(u16::MAX) },
-            Self::RsaPss => PeerKey::RsaPss,
-            Self::P256 => PeerKey::P256,
-            Self::P384 => PeerKey::P384,
-            Self::P521 => PeerKey::P521,
-            Self::Ed25519 => PeerKey::Ed25519,
-            Self::Ed448 => PeerKey::Ed448,
-            Self::Unknown => PeerKey::Unknown,
-        }
-    }
-
-    /// The curve of an ECDSA key.
-    pub(crate) fn curve(self) -> Option<NamedGroup> {
-        match self {
-            Self::P256 => Some(NamedGroup::SECP256R1),
-            Self::P384 => Some(NamedGroup::SECP384R1),
-            Self::P521 => Some(NamedGroup::SECP521R1),
-            _ => None,
-        }
+/// The curve of an ECDSA key.
+pub(crate) fn curve(key: PeerKey) -> Option<NamedGroup> {
+    match key {
+        PeerKey::P256 => Some(NamedGroup::SECP256R1),
+        PeerKey::P384 => Some(NamedGroup::SECP384R1),
+        PeerKey::P521 => Some(NamedGroup::SECP521R1),
+        _ => None,
     }
 }
 
@@ -92,17 +60,18 @@ impl LeafKey {
     pub(super) fn from_spki(spki: &SubjectPublicKeyInfoOwned) -> Option<Self> {
         let bits = spki.subject_public_key.as_bytes()?.to_vec();
         let kind = match spki.algorithm.oid {
-            RSASSA_PSS => KeyKind::RsaPss,
-            RSA_ENCRYPTION => rsa_bits(&bits).map_or(KeyKind::Unknown, |bits| KeyKind::Rsa { bits }),
+            RSASSA_PSS => PeerKey::RsaPss,
+            RSA_ENCRYPTION => rsa_bits(&bits)
+                .map_or(PeerKey::Unknown, |bits| PeerKey::Rsa { bits: u16::try_from(bits).unwrap_or(u16::MAX) }),
             EC_PUBLIC_KEY => match spki.algorithm.parameters.as_ref().and_then(|any| any.decode_as().ok()) {
-                Some(SECP256R1) => KeyKind::P256,
-                Some(SECP384R1) => KeyKind::P384,
-                Some(SECP521R1) => KeyKind::P521,
-                _ => KeyKind::Unknown,
+                Some(SECP256R1) => PeerKey::P256,
+                Some(SECP384R1) => PeerKey::P384,
+                Some(SECP521R1) => PeerKey::P521,
+                _ => PeerKey::Unknown,
             },
-            ED25519 => KeyKind::Ed25519,
-            ED448 => KeyKind::Ed448,
-            _ => KeyKind::Unknown,
+            ED25519 => PeerKey::Ed25519,
+            ED448 => PeerKey::Ed448,
+            _ => PeerKey::Unknown,
         };
         Some(Self { kind, bits, spki: spki.to_der().ok()?, may_sign: true, may_encipher: true })
     }
@@ -152,14 +121,14 @@ mod tests {
         let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
         let place = der.windows(oid.len()).position(|window| window == oid).unwrap();
         der[place + oid.len() - 1] = 10;
-        assert_eq!(LeafKey::of(&CertificateDer::from(der)).unwrap().kind, KeyKind::RsaPss);
+        assert_eq!(LeafKey::of(&CertificateDer::from(der)).unwrap().kind, PeerKey::RsaPss);
     }
 
     #[test]
     fn a_key_that_is_not_spoken_is_named() {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
         let certificate = rcgen::CertificateParams::default().self_signed(&key).unwrap();
-        assert_eq!(LeafKey::of(certificate.der()).unwrap().kind, KeyKind::P521);
+        assert_eq!(LeafKey::of(certificate.der()).unwrap().kind, PeerKey::P521);
         assert!(LeafKey::of(&CertificateDer::from(Vec::new())).is_none());
     }
 }

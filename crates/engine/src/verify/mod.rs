@@ -9,7 +9,7 @@ mod wycheproof;
 
 pub use chain::{ChainVerifier, WebPkiVerifier};
 pub use leaf_key::public_key_of;
-pub(crate) use leaf_key::{KeyKind, LeafKey};
+pub(crate) use leaf_key::{LeafKey, curve};
 pub use signature::SIGNATURE_SCHEMES;
 pub(crate) use signature::verify_signature;
 

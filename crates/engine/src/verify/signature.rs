@@ -1,12 +1,12 @@
 //! The server's signature over the handshake.
 
-use reprise_trace::Version;
+use reprise_trace::{PeerKey, Version};
 use reprise_wire::SignatureScheme as Scheme;
 use rustls_pki_types::SignatureVerificationAlgorithm;
 use webpki::aws_lc_rs as algorithms;
 
 use super::CertificateError;
-use super::leaf_key::{KeyKind, LeafKey};
+use super::leaf_key::LeafKey;
 use crate::error::{Error, Misbehaviour};
 
 /// The schemes that can be verified, the order of preference in which they are offered.
@@ -36,38 +36,38 @@ pub(crate) fn verify_signature(
         return Err(Misbehaviour::UnofferedScheme(scheme).into());
     }
     let Some(algorithm) = algorithm(key.kind, scheme) else {
-        return Err(CertificateError::UnsupportedKey(key.kind.peer_key().to_string()).into());
+        return Err(CertificateError::UnsupportedKey(key.kind.to_string()).into());
     };
     algorithm.verify_signature(&key.bits, message, signature).map_err(|_| Misbehaviour::BadSignature.into())
 }
 
 /// Whether a key of this kind may sign in this scheme. TLS 1.3 ties an ECDSA scheme to its curve (RFC 8446 §4.2.3) and
 /// forbids PKCS #1 v1.5; in TLS 1.2 a scheme names a hash and a kind of key only (RFC 5246 §7.4.1.4.1).
-fn fits(version: Version, kind: KeyKind, scheme: Scheme) -> bool {
+fn fits(version: Version, kind: PeerKey, scheme: Scheme) -> bool {
     match scheme {
-        Scheme::ECDSA_SECP256R1_SHA256 if version == Version::Tls13 => kind == KeyKind::P256,
-        Scheme::ECDSA_SECP384R1_SHA384 if version == Version::Tls13 => kind == KeyKind::P384,
+        Scheme::ECDSA_SECP256R1_SHA256 if version == Version::Tls13 => kind == PeerKey::P256,
+        Scheme::ECDSA_SECP384R1_SHA384 if version == Version::Tls13 => kind == PeerKey::P384,
         Scheme::ECDSA_SECP256R1_SHA256 | Scheme::ECDSA_SECP384R1_SHA384 => {
-            matches!(kind, KeyKind::P256 | KeyKind::P384 | KeyKind::P521)
+            matches!(kind, PeerKey::P256 | PeerKey::P384 | PeerKey::P521)
         }
-        Scheme::ED25519 => kind == KeyKind::Ed25519,
+        Scheme::ED25519 => kind == PeerKey::Ed25519,
         Scheme::RSA_PKCS1_SHA256 | Scheme::RSA_PKCS1_SHA384 | Scheme::RSA_PKCS1_SHA512 => {
-            version == Version::Tls12 && matches!(kind, KeyKind::Rsa { .. })
+            version == Version::Tls12 && matches!(kind, PeerKey::Rsa { .. })
         }
-        _ => matches!(kind, KeyKind::Rsa { .. }),
+        _ => matches!(kind, PeerKey::Rsa { .. }),
     }
 }
 
-fn algorithm(kind: KeyKind, scheme: Scheme) -> Option<&'static dyn SignatureVerificationAlgorithm> {
+fn algorithm(kind: PeerKey, scheme: Scheme) -> Option<&'static dyn SignatureVerificationAlgorithm> {
     Some(match (kind, scheme) {
-        (KeyKind::P256, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P256_SHA256,
-        (KeyKind::P256, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P256_SHA384,
-        (KeyKind::P384, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P384_SHA256,
-        (KeyKind::P384, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P384_SHA384,
-        (KeyKind::P521, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P521_SHA256,
-        (KeyKind::P521, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P521_SHA384,
-        (KeyKind::Ed25519, Scheme::ED25519) => algorithms::ED25519,
-        (KeyKind::Rsa { bits: 2048..=8192 }, scheme) => match scheme {
+        (PeerKey::P256, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P256_SHA256,
+        (PeerKey::P256, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P256_SHA384,
+        (PeerKey::P384, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P384_SHA256,
+        (PeerKey::P384, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P384_SHA384,
+        (PeerKey::P521, Scheme::ECDSA_SECP256R1_SHA256) => algorithms::ECDSA_P521_SHA256,
+        (PeerKey::P521, Scheme::ECDSA_SECP384R1_SHA384) => algorithms::ECDSA_P521_SHA384,
+        (PeerKey::Ed25519, Scheme::ED25519) => algorithms::ED25519,
+        (PeerKey::Rsa { bits: 2048..=8192 }, scheme) => match scheme {
             Scheme::RSA_PSS_RSAE_SHA256 => algorithms::RSA_PSS_2048_8192_SHA256_LEGACY_KEY,
             Scheme::RSA_PSS_RSAE_SHA384 => algorithms::RSA_PSS_2048_8192_SHA384_LEGACY_KEY,
             Scheme::RSA_PSS_RSAE_SHA512 => algorithms::RSA_PSS_2048_8192_SHA512_LEGACY_KEY,
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn in_tls13_a_scheme_names_its_curve_and_in_tls12_a_hash() {
-        let (p256, p384) = (KeyKind::P256, KeyKind::P384);
+        let (p256, p384) = (PeerKey::P256, PeerKey::P384);
         for (kind, scheme) in [(p256, Scheme::ECDSA_SECP384R1_SHA384), (p384, Scheme::ECDSA_SECP256R1_SHA256)] {
             assert!(!fits(Version::Tls13, kind, scheme));
             assert!(fits(Version::Tls12, kind, scheme) && algorithm(kind, scheme).is_some());
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn a_key_that_the_library_refuses_says_so() {
-        for kind in [KeyKind::Rsa { bits: 1024 }, KeyKind::Rsa { bits: 16384 }] {
+        for kind in [PeerKey::Rsa { bits: 1024 }, PeerKey::Rsa { bits: 16384 }] {
             let key = LeafKey { kind, bits: Vec::new(), spki: Vec::new(), may_sign: true, may_encipher: true };
             let verdict = verify_signature(Version::Tls12, &key, Scheme::RSA_PSS_RSAE_SHA256, MESSAGE, &[]);
-            assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.kind.peer_key().to_string()).into()));
+            assert_eq!(verdict, Err(CertificateError::UnsupportedKey(key.kind.to_string()).into()));
         }
     }
 

@@ -71,7 +71,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     }
     if document.primed > 0 || document.refused > 0 {
         let full = counted(document.primed, "full handshake");
-        facts.push(Fact::new("sessions", format!("{full} for want of one, {} refused", document.refused)));
+        facts.push(Fact::new("sessions", format!("{full} for lack of one, {} refused", document.refused)));
     }
     let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
     if completed > 0 || failed > 0 {

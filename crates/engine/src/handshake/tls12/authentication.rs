@@ -1,7 +1,7 @@
 //! The server authenticates itself and may ask the client to: Certificate, ServerKeyExchange, CertificateRequest,
 //! ServerHelloDone (RFC 5246 §7.4.2 to §7.4.5, RFC 8422 §5.4).
 
-use reprise_trace::{ClientAuthentication, Version};
+use reprise_trace::{ClientAuthentication, PeerKey, Version};
 use reprise_wire::{
     CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, ServerHelloDone, ServerKeyExchangeEcdhe,
     SignatureScheme,
@@ -9,7 +9,7 @@ use reprise_wire::{
 use rustls_pki_types::CertificateDer;
 
 use super::Handshake12;
-use super::client_flight::{self, PeerKey};
+use super::client_flight::{self, ExchangeKey};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::State;
@@ -17,7 +17,7 @@ use crate::handshake::checks::{check_group, choose_scheme, expect};
 use crate::joiner::Message;
 use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
-use crate::verify::{CertificateError, KeyKind, LeafKey};
+use crate::verify::{CertificateError, LeafKey, curve};
 
 pub(crate) struct ExpectCertificate {
     pub(super) handshake: Handshake12,
@@ -37,7 +37,7 @@ impl ExpectCertificate {
             return Err(Misbehaviour::UnfitCertificate.into());
         }
         // RFC 8422 §5.3: under TLS 1.2 supported_groups speaks of certificates too.
-        let curve = key.as_ref().and_then(|key| key.kind.curve()).filter(|&curve| !core.offered.has_group(curve));
+        let curve = key.as_ref().and_then(|key| curve(key.kind)).filter(|&curve| !core.offered.has_group(curve));
         if let Some(curve) = curve {
             core.complain(Misbehaviour::UnofferedGroup(curve))?;
         }
@@ -50,7 +50,7 @@ impl ExpectCertificate {
                 if !key.may_encipher {
                     core.complain(Misbehaviour::KeyUsage("encipher keys"))?;
                 }
-                let peer_key = PeerKey::Rsa { spki: key.spki };
+                let peer_key = ExchangeKey::Rsa { spki: key.spki };
                 Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake, peer_key, request: None })))
             }
             _ => Ok(State::Tls12ServerKeyExchange(Box::new(ExpectServerKeyExchange { handshake, key }))),
@@ -79,14 +79,14 @@ impl ExpectServerKeyExchange {
         core.note(|facts| facts.group = Some(exchange.group.0));
         handshaking.transcript.add(message.raw);
 
-        let peer_key = PeerKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };
+        let peer_key = ExchangeKey::Ecdhe { group: exchange.group, public: exchange.public.to_vec() };
         Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake: self.handshake, peer_key, request: None })))
     }
 }
 
 pub(crate) struct ExpectRequestOrDone {
     pub(super) handshake: Handshake12,
-    pub(super) peer_key: PeerKey,
+    pub(super) peer_key: ExchangeKey,
     /// Whether a certificate was asked for, and the scheme in which to sign.
     pub(super) request: Option<Option<SignatureScheme>>,
 }
@@ -124,14 +124,14 @@ fn certificate_type(scheme: SignatureScheme) -> u8 {
 }
 
 /// Whether a certificate with such a key goes with a suite (RFC 5246 §7.4.2, RFC 8422 §2.1 and §5.1.1).
-fn fits(key: KeyKind, authentication: Authentication) -> bool {
+fn fits(key: PeerKey, authentication: Authentication) -> bool {
     match key {
-        KeyKind::Rsa { .. } => authentication == Authentication::Rsa,
-        KeyKind::P256 | KeyKind::P384 | KeyKind::P521 | KeyKind::Ed25519 | KeyKind::Ed448 => {
+        PeerKey::Rsa { .. } => authentication == Authentication::Rsa,
+        PeerKey::P256 | PeerKey::P384 | PeerKey::P521 | PeerKey::Ed25519 | PeerKey::Ed448 => {
             authentication == Authentication::Ecdsa
         }
         // It may sign and not encrypt, and its schemes are not offered.
-        KeyKind::RsaPss => false,
-        KeyKind::Unknown => true,
+        PeerKey::RsaPss => false,
+        PeerKey::Unknown => true,
     }
 }

@@ -15,7 +15,7 @@ use crate::key_schedule::tls12::MasterSecret;
 use crate::protection::Sealer;
 
 /// What the premaster secret is agreed on with.
-pub(super) enum PeerKey {
+pub(super) enum ExchangeKey {
     /// The server's ephemeral share.
     Ecdhe { group: NamedGroup, public: Vec<u8> },
     /// The RSA key of its certificate, SubjectPublicKeyInfo.
@@ -25,7 +25,7 @@ pub(super) enum PeerKey {
 pub(super) fn send(
     core: &mut Core,
     mut handshake: Handshake12,
-    peer_key: PeerKey,
+    peer_key: ExchangeKey,
     request: Option<Option<SignatureScheme>>,
 ) -> Result<State, Error> {
     if request.is_some() {
@@ -65,16 +65,20 @@ fn send_certificate(core: &mut Core, handshake: &mut Handshake12) -> Result<(), 
 }
 
 /// ClientKeyExchange; returns the premaster secret.
-fn send_key_exchange(core: &mut Core, handshake: &mut Handshake12, peer_key: &PeerKey) -> Result<Zeroizing<Vec<u8>>, Error> {
+fn send_key_exchange(
+    core: &mut Core,
+    handshake: &mut Handshake12,
+    peer_key: &ExchangeKey,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
     let msg_type = HandshakeType::CLIENT_KEY_EXCHANGE;
     match peer_key {
-        PeerKey::Ecdhe { group, public } => {
+        ExchangeKey::Ecdhe { group, public } => {
             let share = core.config.key_shares.share(*group)?;
             let exchange = ClientKeyExchange::Ecdhe { public: share.public() };
             handshake.send(core, msg_type, |out| exchange.emit(out))?;
             share.agree(public)
         }
-        PeerKey::Rsa { spki } => {
+        ExchangeKey::Rsa { spki } => {
             // RFC 5246 §7.4.7.1: the offered version, then 46 random bytes.
             let mut premaster = Zeroizing::new([0; 48]);
             core.config.entropy.fill(&mut premaster[..])?;
