@@ -8,17 +8,21 @@
 //! Time comes in with every call. A call that reaches the end of a phase returns there ([`Progress::Boundary`]), so that what
 //! the client itself has computed until then is in the phase that it belongs to: the driver reads its clock and calls again.
 //! What is sent is stamped when the driver takes it to be written ([`Attempt::outgoing`]).
+//!
+//! What the bytes are taken for stands in a file each: `in_the_clear`, `records`, `requests`. `account` is what it says of itself.
 
 mod account;
+mod in_the_clear;
+mod records;
+mod requests;
 
 use std::net::SocketAddr;
 
-use reprise_trace::{Ended, FaultName, Nanos, Phase};
-use reprise_wire::Record;
+use reprise_trace::{Ended, Nanos, Phase};
 
 use crate::clock::{Departing, PhaseClock};
-use crate::endpoint::{End, Endpoint, Heard};
-use crate::exchange::{Exchange, Reply};
+use crate::endpoint::{End, Endpoint};
+use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::held_bytes::HeldBytes;
 use crate::input::Input;
@@ -38,16 +42,23 @@ pub struct Attempt<E: Endpoint, X: Exchange> {
     hello: Vec<u8>,
     early_alpn: Option<Option<Vec<u8>>>,
     held: HeldBytes,
-    /// Requests that are wanted, and those that were answered.
+    /// Requests that are wanted.
     wanted: u32,
-    answered: u32,
     clock: PhaseClock,
+    seen: Seen,
+    /// Of all responses, each status with its count.
+    statuses: Vec<(u16, u64)>,
+}
+
+/// What was seen of the connection so far.
+#[derive(Default)]
+struct Seen {
+    answered: u32,
     round_trips: u64,
     answer_is_due: bool,
     sent: u64,
     received: u64,
     http_status: Option<u16>,
-    statuses: Vec<(u16, u64)>,
     ended: Ended,
     was_told_done: bool,
     /// Whether a record has come: before, what is none means that the peer does not speak TLS at all.
@@ -107,17 +118,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             early_alpn: None,
             held: HeldBytes::default(),
             wanted: 0,
-            answered: 0,
             clock: PhaseClock::default(),
-            round_trips: 0,
-            answer_is_due: false,
-            sent: 0,
-            received: 0,
-            http_status: None,
+            seen: Seen::default(),
             statuses: Vec::with_capacity(4),
-            ended: Ended::Open,
-            was_told_done: false,
-            spoke_tls: false,
         }
     }
 
@@ -134,14 +137,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.clock.begin(now);
         self.prologue = begin.prologue;
         self.early_alpn = begin.early;
-        (self.wanted, self.answered) = (begin.requests, 0);
-        (self.round_trips, self.answer_is_due) = (0, false);
-        (self.sent, self.received) = (0, 0);
-        self.http_status = None;
+        self.wanted = begin.requests;
+        self.seen = Seen::default();
         self.statuses.clear();
-        self.ended = Ended::Open;
-        self.was_told_done = false;
-        self.spoke_tls = false;
         self.endpoint.begin(shared, begin.plan, now, &mut self.hello)
     }
 
@@ -195,8 +193,8 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// The transport has taken so many bytes of it.
     pub fn sent(&mut self, count: usize) {
-        self.sent += count as u64;
-        self.answer_is_due |= count > 0;
+        self.seen.sent += count as u64;
+        self.seen.answer_is_due |= count > 0;
         if count >= self.outgoing.len() {
             self.outgoing.clear();
         } else {
@@ -215,9 +213,9 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         {
             return Ok(Progress::Boundary);
         }
-        if self.answer_is_due && !input.is_empty() {
-            self.answer_is_due = false;
-            self.round_trips += u64::from(matches!(self.stage, Stage::Handshake));
+        if self.seen.answer_is_due && !input.is_empty() {
+            self.seen.answer_is_due = false;
+            self.seen.round_trips += u64::from(matches!(self.stage, Stage::Handshake));
         }
         match self.stage {
             Stage::Prologue => self.receive_in_the_clear(input),
@@ -234,11 +232,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             self.pass(boundary, now)?;
         }
         if let (Stage::Prologue, Some(prologue)) = (self.stage, &mut self.prologue) {
-            self.ended = Ended::Fin;
+            self.seen.ended = Ended::Fin;
             return Err(prologue.receive_end());
         }
-        if self.ended == Ended::Open {
-            self.ended = Ended::Fin;
+        if self.seen.ended == Ended::Open {
+            self.seen.ended = Ended::Fin;
             let in_record = !self.held.is_empty();
             self.endpoint.receive_end(now, in_record, &mut self.outgoing)?;
         }
@@ -247,7 +245,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// The peer has reset the connection.
     pub fn receive_reset(&mut self) {
-        self.ended = Ended::Reset;
+        self.seen.ended = Ended::Reset;
     }
 
     /// Asks once more, on a connection whose last response is whole.
@@ -256,7 +254,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// If the connection takes no further request.
     pub fn ask_again(&mut self, now: Nanos) -> Result<(), Fault> {
         self.wanted += 1;
-        self.was_told_done = false;
+        self.seen.was_told_done = false;
         self.ask(now)
     }
 
@@ -280,7 +278,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// The ClientHello is due, and with it the early data.
     fn begin_tls(&mut self, now: Nanos) -> Result<(), Fault> {
         self.stage = Stage::Handshake;
-        self.answer_is_due = false;
+        self.seen.answer_is_due = false;
         self.clock.will_leave(Departing::Hello);
         if self.outgoing.is_empty() {
             std::mem::swap(&mut self.outgoing, &mut self.hello);
@@ -295,91 +293,6 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
             self.clock.will_leave(Departing::FirstRequest);
         }
         Ok(())
-    }
-
-    fn receive_in_the_clear(&mut self, input: &mut Input<'_>) -> Result<Progress, Fault> {
-        let Some(prologue) = &mut self.prologue else { return Ok(Progress::Waiting) };
-        let step = prologue.receive(input.rest(), &mut self.outgoing);
-        self.received += input.rest().len() as u64;
-        input.take(usize::MAX);
-        self.step(step?, input.at())
-    }
-
-    /// A timed stage ends in a boundary; without one TLS begins at once.
-    fn step(&mut self, step: Step, now: Nanos) -> Result<Progress, Fault> {
-        self.reached = match step {
-            Step::Waiting => return Ok(Progress::Waiting),
-            Step::Over(None) => return self.begin_tls(now).map(|()| Progress::Waiting),
-            Step::Over(Some(phase)) => Some(Boundary::Passed { phase, is_last: true }),
-            Step::Passed(phase) => Some(Boundary::Passed { phase, is_last: false }),
-        };
-        Ok(Progress::Boundary)
-    }
-
-    /// Takes whole records until the end of a phase.
-    fn receive_records(&mut self, shared: &mut E::Shared, input: &mut Input<'_>) -> Result<Progress, Fault> {
-        let at = input.at();
-        if self.held.is_empty() {
-            let (used, progress) = self.take_records(shared, input.rest(), at);
-            input.take(used);
-            self.received += used as u64;
-            if progress == Ok(Progress::Waiting) {
-                self.received += self.held.hold(input);
-            }
-            return progress;
-        }
-        self.received += self.held.hold(input);
-        let mut held = std::mem::take(&mut self.held);
-        let (used, progress) = self.take_records(shared, held.rest(), at);
-        held.take(used);
-        self.held = held;
-        progress
-    }
-
-    /// Says how many bytes were taken, too.
-    fn take_records(&mut self, shared: &mut E::Shared, bytes: &mut [u8], at: Nanos) -> (usize, Result<Progress, Fault>) {
-        let mut used = 0;
-        loop {
-            if !self.was_told_done && self.is_done() {
-                self.was_told_done = true;
-                return (used, Ok(Progress::Done));
-            }
-            if self.ended == Ended::CloseNotify {
-                // What comes after it is not of TLS.
-                return (used + bytes.get(used..).map_or(0, <[u8]>::len), Ok(Progress::Waiting));
-            }
-            let rest = bytes.get_mut(used..).unwrap_or_default();
-            let length = match Record::parse(rest) {
-                Ok(Some((_, length))) => length,
-                Ok(None) => return (used, Ok(Progress::Waiting)),
-                Err(error) => {
-                    let is_first = !self.spoke_tls;
-                    return (used, Err(self.endpoint.refuse(rest, error, is_first, at, &mut self.outgoing)));
-                }
-            };
-            self.spoke_tls = true;
-            used += length;
-            let record = rest.get_mut(..length).unwrap_or_default();
-            match self.endpoint.receive(shared, at, record, &mut self.outgoing) {
-                Ok(Heard::Nothing) => {}
-                Ok(Heard::Ready) => {
-                    self.reached = Some(Boundary::Ready);
-                    return (used, Ok(Progress::Boundary));
-                }
-                Ok(Heard::Data(data)) => {
-                    if let Err(fault) = self.take_data(data, at) {
-                        return (used, Err(fault));
-                    }
-                }
-                Ok(Heard::Closed) => {
-                    self.ended = Ended::CloseNotify;
-                    if let Err(fault) = self.end_response(at) {
-                        return (used, Err(fault));
-                    }
-                }
-                Err(fault) => return (used, Err(fault)),
-            }
-        }
     }
 
     /// The end of a phase was reached, and this is its time.
@@ -409,71 +322,5 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
                 self.ask(now).map(|()| Progress::Waiting)
             }
         }
-    }
-
-    fn ask(&mut self, now: Nanos) -> Result<(), Fault> {
-        let request = self.exchange.request()?;
-        self.endpoint.send(now, request, &mut self.outgoing)?;
-        let is_first = self.answered == 0;
-        self.clock.will_leave(if is_first { Departing::FirstRequest } else { Departing::NextRequest });
-        Ok(())
-    }
-
-    fn send(&mut self, now: Nanos, data: &[u8]) -> Result<(), Fault> {
-        if data.is_empty() { Ok(()) } else { self.endpoint.send(now, data, &mut self.outgoing) }
-    }
-
-    fn take_data(&mut self, data: &[u8], at: Nanos) -> Result<(), Fault> {
-        // A service that is not HTTP may speak first: that it does shows that it has finished.
-        if self.wanted == 0 {
-            return Ok(());
-        }
-        if self.answered >= self.wanted {
-            // All that was wanted has come: what follows is of no interest, be it broken.
-            let _ = self.exchange.receive(data);
-            return Ok(());
-        }
-        let reply = self.exchange.receive(data)?;
-        let outgoing = self.exchange.take_outgoing();
-        if !self.is_peer_closed() {
-            self.send(at, &outgoing)?;
-        }
-        self.take_reply(reply, at)
-    }
-
-    fn take_reply(&mut self, reply: Reply, at: Nanos) -> Result<(), Fault> {
-        if reply != Reply::Awaited {
-            self.clock.answered(self.answered == 0, reply == Reply::Done, at);
-        }
-        if reply == Reply::Done {
-            if let Some(status) = self.exchange.status() {
-                self.http_status = self.http_status.or(Some(status));
-                count_status(&mut self.statuses, status);
-            }
-            self.answered += 1;
-            if self.answered < self.wanted {
-                return self.ask(at);
-            }
-        }
-        Ok(())
-    }
-
-    /// The peer has ended the connection: a response that ends with it is whole.
-    fn end_response(&mut self, at: Nanos) -> Result<(), Fault> {
-        if self.stage != Stage::Open || self.answered >= self.wanted {
-            return Ok(());
-        }
-        let reply = self.exchange.receive_end()?;
-        if self.answered + 1 < self.wanted {
-            return Err(Fault::new(FaultName::NoResponse));
-        }
-        self.take_reply(reply, at)
-    }
-}
-
-fn count_status(counts: &mut Vec<(u16, u64)>, status: u16) {
-    match counts.iter_mut().find(|(known, _)| *known == status) {
-        Some((_, count)) => *count += 1,
-        None => counts.push((status, 1)),
     }
 }

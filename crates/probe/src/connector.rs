@@ -1,51 +1,49 @@
 //! Makes connections to one target, one at a time, each an [`Attempt`] over a blocking socket.
 
-use std::io;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use reprise_attempt::exchange::{Application, ConnectionReuse, Negotiated};
 use reprise_attempt::prologue::Route;
-use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, Input, MessageLog, Progress, Target};
+use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, MessageLog, Target};
 use reprise_engine::{Offer, Session};
-use reprise_trace::{FailureClass, FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
+use reprise_trace::{FaultName, Kind, Nanos, Observation, Origin, Recording};
 use rustls_pki_types::UnixTime;
 
 use crate::addresses::{self, Addresses, Place};
 use crate::clock::Clock;
 use crate::dialer::{Dialer, Established};
+use crate::driver::Driver;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
-use crate::socket::{Record, Stream};
+use crate::socket::Record;
 use crate::stock::HeldSession;
 use crate::trial::{Trial, Tried};
-
-/// After the response, how long a server that said it would close is waited for.
-const CLOSE_WAIT: Duration = Duration::from_millis(500);
 
 /// Bytes that are read at once.
 const BUFFER: usize = 16 * 1024;
 
 /// Makes connections to one target, alike but for what each offers.
 pub struct Connector {
-    clock: Clock,
+    pub(crate) clock: Clock,
     dialer: Dialer,
     interrupt: Interrupt,
     addresses: Addresses,
     /// The names to resolve before each connection; none where everything is an address.
     names: Vec<(String, u16)>,
-    route: Route,
-    application: Application,
-    reuse: ConnectionReuse,
-    timeout: Duration,
-    ticket_wait: Duration,
+    pub(crate) route: Route,
+    pub(crate) application: Application,
+    pub(crate) reuse: ConnectionReuse,
+    pub(crate) timeout: Duration,
+    pub(crate) ticket_wait: Duration,
     keeps_messages: bool,
     begun: u32,
-    buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
 }
 
-type Connection = Attempt<EngineClient, Negotiated>;
+/// One connection of the engine, with whatever is asked over it.
+pub(crate) type Connection = Attempt<EngineClient, Negotiated>;
 
 impl Connector {
     /// Finds out the addresses of the target, or of its proxy.
@@ -195,175 +193,6 @@ impl Connector {
     }
 }
 
-/// Moves the bytes of one attempt, and reads the clock for it.
-struct Driver<'c> {
-    connector: &'c mut Connector,
-    attempt: &'c mut Connection,
-    sessions: &'c mut Vec<Session>,
-    stream: Stream,
-}
-
-impl Driver<'_> {
-    fn run(&mut self, connected: Nanos, client: Option<SocketAddr>) -> Result<(), Fault> {
-        self.stream.prepare().map_err(|error| Fault::of_transport(FailureClass::Connect, "the socket", &error))?;
-        self.attempt.connected(connected, || client)?;
-        self.proceed_until(Connection::is_answered)?;
-        if self.connector.application.is_silent() {
-            self.await_tickets()?;
-        } else {
-            if self.connector.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
-                let now = self.now();
-                self.attempt.ask_again(now)?;
-                self.proceed_until(Connection::is_answered)?;
-            }
-            if !self.attempt.keeps_alive() {
-                // The server closes, so whatever it still has to say comes before: tickets too.
-                self.drain(Instant::now() + CLOSE_WAIT)?;
-            }
-        }
-        self.close()?;
-        if self.attempt.is_confirmed() { Ok(()) } else { Err(Fault::new(FaultName::Unconfirmed)) }
-    }
-
-    /// Writes and reads until the attempt is so far.
-    fn proceed_until(&mut self, is_reached: fn(&Connection) -> bool) -> Result<(), Fault> {
-        loop {
-            self.flush()?;
-            if is_reached(self.attempt) {
-                return Ok(());
-            }
-            self.read()?;
-        }
-    }
-
-    /// Where nothing else is awaited: TLS 1.3 servers send their tickets after the handshake.
-    fn await_tickets(&mut self) -> Result<(), Fault> {
-        let facts = self.attempt.facts();
-        let is_tls13 = facts.is_some_and(|facts| facts.version == Version::Tls13);
-        self.stream.set_deadline(Instant::now() + self.connector.ticket_wait);
-        while is_tls13
-            && !self.attempt.is_peer_closed()
-            && self.attempt.facts().is_some_and(|facts| facts.tickets.count == 0)
-        {
-            match self.read() {
-                Err(fault) if fault.name == FaultName::Timeout => break,
-                other => other?,
-            }
-        }
-        Ok(())
-    }
-
-    /// close_notify, and what the server still says to it. Without it an OpenSSL server forgets the session.
-    fn close(&mut self) -> Result<(), Fault> {
-        let now = self.now();
-        self.attempt.close(now)?;
-        // The server may be gone already, and owes us nothing any more.
-        self.abandon_outgoing();
-        self.stream.shut_down();
-        match self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout)) {
-            // A server that went on in the clear once TLS had ended (Exim: 421) is past what is measured.
-            Err(fault) if fault.name == FaultName::Malformed && self.connector.route.begins_in_the_clear() => Ok(()),
-            drained => drained,
-        }
-    }
-
-    /// Reads until the server has closed or `until` has come.
-    fn drain(&mut self, until: Instant) -> Result<(), Fault> {
-        use FaultName::{ConnectionReset, SocketError, Timeout};
-        self.stream.set_deadline(until);
-        while !self.attempt.is_peer_closed() && !self.stream.has_ended() {
-            match self.read() {
-                Err(fault) if matches!(fault.name, Timeout | ConnectionReset | SocketError) => break,
-                other => other?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads once and hands it to the attempt.
-    fn read(&mut self) -> Result<(), Fault> {
-        let mut buffer = std::mem::take(&mut self.connector.buffer);
-        let taken = self.read_into(&mut buffer);
-        self.connector.buffer = buffer;
-        taken
-    }
-
-    fn read_into(&mut self, buffer: &mut [u8]) -> Result<(), Fault> {
-        let (class, awaited) = self.attempt.awaited();
-        let count = match self.stream.read(buffer) {
-            Ok(count) => count,
-            Err(error) => {
-                let fault = Fault::of_transport(class, awaited, &error);
-                if fault.name == FaultName::ConnectionReset {
-                    self.attempt.receive_reset();
-                }
-                return Err(fault);
-            }
-        };
-        let mut now = self.now();
-        let mut input = Input::new(buffer.get_mut(..count).unwrap_or_default(), now);
-        let taken = loop {
-            if count == 0 {
-                break self.attempt.receive_end(now);
-            }
-            match self.attempt.receive(self.sessions, &mut input, now) {
-                Ok(Progress::Boundary) => {
-                    if self.attempt.is_before_tls() {
-                        // What ends one protocol in the clear leaves before the next begins.
-                        self.abandon_outgoing();
-                    }
-                    now = self.connector.clock.now();
-                }
-                // What comes after it is taken too: tickets, a close_notify.
-                Ok(Progress::Done) => {}
-                Ok(Progress::Waiting) => break Ok(()),
-                Err(fault) => break Err(fault),
-            }
-        };
-        if taken.is_err() {
-            // The alert that says why.
-            self.abandon_outgoing();
-        }
-        taken
-    }
-
-    fn flush(&mut self) -> Result<(), Fault> {
-        if !self.attempt.has_outgoing() {
-            return Ok(());
-        }
-        let (class, awaited) = self.attempt.awaited();
-        let now = self.now();
-        let outgoing = self.attempt.outgoing(now);
-        let count = outgoing.len();
-        if let Err(error) = self.stream.write_all(outgoing) {
-            if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
-                // A server that refuses says so before it closes: its alert may still be there to be read.
-                let read = self.read();
-                if read.as_ref().is_err_and(|fault| fault.engine_error().is_some()) {
-                    return read;
-                }
-            }
-            return Err(Fault::of_transport(class, awaited, &error));
-        }
-        self.attempt.sent(count);
-        Ok(())
-    }
-
-    /// Writes what is there, whether anybody takes it or not.
-    fn abandon_outgoing(&mut self) {
-        let now = self.now();
-        let outgoing = self.attempt.outgoing(now);
-        let count = outgoing.len();
-        if self.stream.write_all(outgoing).is_ok() {
-            self.attempt.sent(count);
-        }
-    }
-
-    fn now(&self) -> Nanos {
-        self.connector.clock.now()
-    }
-}
-
 fn date() -> UnixTime {
     UnixTime::since_unix_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
@@ -376,7 +205,7 @@ mod tests {
 
     use reprise_attempt::prologue::ProxyProtocol;
     use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy};
-    use reprise_trace::{Asked, Purpose};
+    use reprise_trace::{Asked, Purpose, Version};
     use rustls_pki_types::ServerName;
 
     use super::*;

@@ -11,6 +11,7 @@ mod clock;
 mod connector;
 mod dialer;
 mod discover;
+mod driver;
 mod failed;
 mod identity;
 mod interrupt;

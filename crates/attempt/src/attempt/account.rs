@@ -11,7 +11,7 @@ use crate::recorder::Recorder;
 impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// Whether all that was wanted has come.
     pub fn is_done(&self) -> bool {
-        self.stage == Stage::Open && self.answered >= self.wanted && self.endpoint.is_confirmed()
+        self.stage == Stage::Open && self.seen.answered >= self.wanted && self.endpoint.is_confirmed()
     }
 
     /// Whether it still speaks in the clear.
@@ -21,7 +21,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// Whether every request was answered, or none was to be sent; the server may have to show yet that it has finished.
     pub fn is_answered(&self) -> bool {
-        self.stage == Stage::Open && self.answered >= self.wanted
+        self.stage == Stage::Open && self.seen.answered >= self.wanted
     }
 
     /// Whether the server has shown that it has finished.
@@ -31,7 +31,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     /// Whether the peer has closed.
     pub fn is_peer_closed(&self) -> bool {
-        self.ended != Ended::Open
+        self.seen.ended != Ended::Open
     }
 
     /// Whether the connection may carry another request.
@@ -65,13 +65,13 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         let phases = self.phases();
         observation.phases =
             Phases { resolve, total: phases.total.map(|total| total + resolve.unwrap_or_default()), ..phases };
-        observation.sent = Bytes(self.sent);
-        observation.received = Bytes(self.received);
+        observation.sent = Bytes(self.seen.sent);
+        observation.received = Bytes(self.seen.received);
         observation.round_trips = self.round_trips();
-        observation.http_status = self.http_status;
+        observation.http_status = self.seen.http_status;
         observation.next_request = self.clock.next_request();
-        observation.heard_tls = self.spoke_tls;
-        observation.ended = self.ended;
+        observation.heard_tls = self.seen.spoke_tls;
+        observation.ended = self.seen.ended;
     }
 
     /// Tells a recorder of every message so far.
@@ -101,7 +101,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
 
     fn round_trips(&self) -> u64 {
         let before = self.prologue.as_ref().map_or(0, |prologue| prologue.round_trips());
-        before + if self.early_was_accepted() { 0 } else { self.round_trips }
+        before + if self.early_was_accepted() { 0 } else { self.seen.round_trips }
     }
 
     pub(super) fn early_was_accepted(&self) -> bool {

@@ -1,0 +1,43 @@
+//! What was seen of the connections of one series, counted.
+
+use reprise_engine::outcome_of;
+use reprise_trace::document::Observed;
+use reprise_trace::{ClientAuthentication, EarlyData, Kind, Observation};
+
+use crate::series::Series;
+
+/// Counts, and what was negotiated: of the first connection that was of the asked kind, else of the first.
+pub(super) fn observed(series: &Series) -> Observed {
+    let mut observed = Observed::default();
+    for (seen, facts) in series.completed() {
+        observed.kinds.add(facts.kind);
+        observed.client_certificate_requested +=
+            u64::from(facts.client_authentication != ClientAuthentication::NotRequested);
+        observed.client_certificate_sent += u64::from(facts.client_authentication == ClientAuthentication::Sent);
+        observed.tickets_given += u64::from(facts.tickets.count > 0);
+        observed.tickets_received += u64::from(facts.tickets.count);
+        observed.session_ids_given += u64::from(facts.session_id_given);
+        observed.sessions_offered += u64::from(facts.session_offered);
+        observed.early_data_sent += u64::from(facts.early_data.is_some());
+        observed.hello_retry_requests += u64::from(facts.hello_retry_request);
+        observed.early_data_accepted += u64::from(facts.early_data == Some(EarlyData::Accepted));
+        observed.early_data_allowed += u64::from(seen.max_early_data().is_some());
+        observed.max_early_data = observed.max_early_data.max(seen.max_early_data());
+    }
+    // A kind that was asked and never seen is a count of zero, not an absent one.
+    observed.kinds.0.entry(series.asked.kind).or_default();
+    observed.kinds.0.entry(Kind::Full).or_default();
+    let of_asked_kind = series.of_asked_kind().find_map(Observation::facts);
+    if let Some(facts) = of_asked_kind.or_else(|| series.completed().map(|(_, facts)| facts).next()) {
+        let outcome = outcome_of(facts);
+        observed.version = Some(outcome.version.to_string());
+        observed.cipher = Some(outcome.cipher);
+        observed.group = outcome.group;
+        observed.signature = outcome.signature;
+        observed.peer_key = outcome.peer_key;
+        observed.psk_mode = outcome.psk_mode;
+        observed.tickets_promised = outcome.tickets_promised;
+        observed.alpn = outcome.alpn;
+    }
+    observed
+}
