@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
 use reprise_engine::outcome_of;
-use reprise_probe::{Failed, Measurement, Options, Traced, Tracing, ratios, records, run};
+use reprise_probe::{Failed, Measurement, Options, Traced, Tracing, ratios, records, run, unequal_connects};
 use reprise_trace::document::{
     FirstConnection, MeasureDocument, Provenance, Target as TargetRecord, TicketRequest, Trace, TraceDocument,
     TracedConnection,
 };
-use reprise_trace::{Failure, Kind, Observation, Version};
+use reprise_trace::{Asked, Failure, Kind, Observation, Version};
 
 use crate::fault::{FaultContext, failure, reason};
 use crate::findings::findings;
@@ -24,6 +24,9 @@ pub fn measure_document(
     provenance: Provenance,
 ) -> MeasureDocument {
     let series = &measurement.series;
+    let unequal = unequal_connects(series, options.seed);
+    let mut warnings = measure_warnings(measurement, options);
+    warnings.extend(unequal.first().map(|pair| order_warning(*pair)));
     let mut document = MeasureDocument {
         schema: MeasureDocument::SCHEMA.to_owned(),
         label: target.to_string(),
@@ -36,7 +39,8 @@ pub fn measure_document(
         first_connection: measurement.first.as_ref().and_then(first_connection),
         findings: Vec::new(),
         failures: measurement.failures.iter().map(|failed| failure_of(failed, options)).collect(),
-        warnings: measure_warnings(measurement, options),
+        warnings,
+        order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
         baseline: None,
         conditions: Vec::new(),
@@ -105,6 +109,14 @@ fn measure_warnings(measurement: &Measurement, options: &Options) -> Vec<String>
         format!("{what} is not measured: {}", reason_of(*version, failed, options))
     });
     left_out.chain(unmeasured).collect()
+}
+
+fn order_warning([one, other]: [Asked; 2]) -> String {
+    format!(
+        "Connecting takes another time for {} {} than for {} {}, by over 3 %, though TCP knows nothing of either: what came \
+         before, or the load, shows in these figures, so differences of this size mean nothing",
+        one.tls, one.kind, other.tls, other.kind
+    )
 }
 
 fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String> {

@@ -6,7 +6,9 @@ use crate::series::Case;
 use reprise_trace::document::{
     AllConnections, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
 };
-use reprise_trace::{Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Phase, PskMode, Purpose, Ticket, Version};
+use reprise_trace::{
+    Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, Version,
+};
 
 /// A document in the making. What concerns one run concerns the last that was added.
 pub(crate) struct Example {
@@ -37,6 +39,7 @@ impl Example {
             findings: Vec::new(),
             failures: Vec::new(),
             warnings: Vec::new(),
+            order_suspect: false,
             interrupted: false,
             baseline: None,
             conditions: Vec::new(),
@@ -92,12 +95,12 @@ impl Example {
     }
 
     /// Changes every observation of the last run.
-    pub(crate) fn all(self, change: impl Fn(&mut Observation)) -> Self {
+    pub(crate) fn all(self, change: impl FnMut(&mut Observation)) -> Self {
         self.first(usize::MAX, change)
     }
 
     /// Changes its first few.
-    pub(crate) fn first(mut self, count: usize, change: impl Fn(&mut Observation)) -> Self {
+    pub(crate) fn first(mut self, count: usize, change: impl FnMut(&mut Observation)) -> Self {
         let asked = self.document.runs.last().unwrap().asked;
         self.observations.iter_mut().filter(|it| it.asked == asked).take(count).for_each(change);
         self
@@ -199,7 +202,9 @@ fn observation(index: u32, asked: Asked, kind: Kind) -> Observation {
     let cipher = if asked.tls == Version::Tls13 { 0x1301 } else { 0xc02b };
     let facts = Facts { kind, session_offered: asked.kind != Kind::Full, ..Facts::of_choice(asked.tls, cipher) };
     let start = Nanos(u64::from(index) * 1_000_000);
+    let offered = Offered { kind: asked.kind, age: Nanos(0), origin: None, key_name: None };
     Observation {
+        offered: facts.session_offered.then_some(offered),
         outcome: Ok(facts),
         round_trips: 1,
         http_status: Some(200),

@@ -21,6 +21,7 @@ mod node_certificate_differs;
 mod node_protocol_differs;
 mod not_offered;
 mod psk_refused;
+mod resumed_ticket_refused;
 mod services;
 mod signature_unverified;
 
@@ -42,6 +43,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
         latency_rules::findings,
         client_psk_mode::findings,
         client_authentication_inherited::findings,
+        resumed_ticket_refused::findings,
         psk_refused::findings,
         no_forward_secrecy::findings,
         early_data_off::findings,

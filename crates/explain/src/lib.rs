@@ -13,6 +13,7 @@ mod findings;
 mod lab_sentences;
 mod load_merge;
 mod load_notices;
+mod nodes;
 mod response_words;
 mod savings;
 mod sentences;

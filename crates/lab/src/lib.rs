@@ -28,6 +28,7 @@
 //! ```
 
 mod authority;
+mod balancer;
 mod embedded;
 mod error;
 mod identity;
@@ -42,6 +43,7 @@ mod scripted;
 pub mod servers;
 
 pub use authority::{Authority, ServerSpec, Validity};
+pub use balancer::{Balancer, Balancing};
 pub use embedded::{
     Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn, Versions,
 };

@@ -95,6 +95,11 @@ impl Connector {
         }
     }
 
+    /// How many connections were begun, which is the index of the next.
+    pub fn begun(&self) -> u32 {
+        self.begun
+    }
+
     /// Whether Ctrl-C has come.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.is_raised()

@@ -2,7 +2,7 @@
 //!
 //! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_attempt::Attempt), from a
 //! [`Trial`] that says what it is to be. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
-//! connections of every version and kind in turns. [`trace()`] is another: one connection of each kind, and every message of
+//! connections of every version and kind, interleaved. [`trace()`] is another: one connection of each kind, and every message of
 //! both. What they return are [`Observation`](reprise_trace::Observation)s and [`Fault`](reprise_attempt::Fault)s; nothing is
 //! judged or worded here.
 
@@ -42,6 +42,6 @@ pub use resolver::addresses_of;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use series::Series;
 pub use stock::HeldSession;
-pub use summary::{ratios, records, run};
+pub use summary::{ratios, records, run, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
 pub use trial::{Trial, Tried};

@@ -1,6 +1,7 @@
-//! Measures one target: finds out what it offers, and makes connections of every version and kind in turns.
+//! Measures one target: finds out what it offers, and makes connections of every version and kind, interleaved.
 
 use reprise_attempt::Target;
+use reprise_stats::balanced_order;
 use reprise_trace::document::AllConnections;
 use reprise_trace::{FaultName, Kind, Observation, Version};
 
@@ -119,10 +120,10 @@ impl Measurement {
             return Err(Failed { is_full_beside_psk: options.psk.is_some(), ..failed });
         }
         let kinds = if is_psk_alone { &[Kind::Psk][..] } else { &options.kinds };
-        let (series, unused) = Series::of(offerings, kinds, options.psk.as_ref(), connector.early_request_length());
+        let (series, unused) = Series::of(offerings, kinds, options.psk.as_ref(), connector);
         self.series = series;
         self.is_cut_short = true;
-        let made = self.make_connections(connector, options.count, observer);
+        let made = self.make_connections(connector, options, observer);
         self.unused.sessions = unused.into_iter().chain(self.series.iter_mut().flat_map(Series::take_unused)).collect();
         self.unused.at = connector.now();
         made?;
@@ -130,56 +131,70 @@ impl Measurement {
         self.all_were_measured()
     }
 
-    /// One connection of each series in turn, so that what drifts, drifts for all (A B C, B C A, …).
-    fn make_connections(&mut self, connector: &mut Connector, count: u32, observer: &dyn Observer) -> Result<(), Failed> {
-        let planned = u64::from(count) * self.series.len() as u64;
-        let mut done = 0;
+    /// The connections of all series in a random order in which each precedes each equally often, so that what drifts, and what
+    /// a connection leaves behind, falls on all alike.
+    fn make_connections(
+        &mut self,
+        connector: &mut Connector,
+        options: &Options,
+        observer: &dyn Observer,
+    ) -> Result<(), Failed> {
+        let loaded = self.series.iter().rposition(|series| series.begins_with_loaded);
+        let order = balanced_order(self.series.len(), options.count as usize, loaded.unwrap_or_default(), options.seed);
+        if let (Some(first), None) = (order.first(), loaded) {
+            self.prime(connector, *first, 1)?;
+        }
         let mut failures_in_a_row = 0;
-        let first = self.series.iter().rposition(|series| series.begins_with_loaded);
-        for round in 0..count as usize {
-            for turn in 0..self.series.len() {
-                let place = (round + turn + first.unwrap_or_default()) % self.series.len();
-                let made = self.make_connection(connector, place);
-                match made {
-                    Ok(observation) => {
-                        failures_in_a_row = 0;
-                        if done == 0 && first.is_some() {
-                            self.first = Some(observation);
-                        }
-                    }
-                    Err(failed) if failed.is_interruption() => return Err(failed),
-                    Err(failed) => {
-                        failures_in_a_row += 1;
-                        self.note(&failed);
-                        if failures_in_a_row >= FAILURES_IN_A_ROW {
-                            return Err(failed);
-                        }
-                    }
-                }
-                done += 1;
-                observer.proceeded(done, planned);
-                if connector.is_interrupted() {
-                    return Err(Failed::interrupted());
-                }
+        for (done, &place) in order.iter().enumerate() {
+            if let Some(&next) = order.get(done + 1).filter(|_| done > 0 || loaded.is_none()) {
+                // What the next one offers is there before this one begins: a priming connection never directly precedes the
+                // sample that it serves.
+                let primed = self.prime(connector, next, 1 + usize::from(next == place));
+                self.endure(primed, &mut failures_in_a_row)?;
+            }
+            let made = self.make_connection(connector, place);
+            if let Ok(observation) = &made {
+                failures_in_a_row = 0;
+                self.first = self.first.or((done == 0 && loaded.is_some()).then_some(*observation));
+            }
+            self.endure(made.map(drop), &mut failures_in_a_row)?;
+            observer.proceeded(done as u64 + 1, order.len() as u64);
+            if connector.is_interrupted() {
+                return Err(Failed::interrupted());
             }
         }
         Ok(())
     }
 
+    /// One failure does not end a measurement; so many in a row do.
+    fn endure(&mut self, made: Result<(), Failed>, failures_in_a_row: &mut u32) -> Result<(), Failed> {
+        let Err(failed) = made else { return Ok(()) };
+        if !failed.is_interruption() {
+            *failures_in_a_row += 1;
+            self.note(&failed);
+        }
+        if failed.is_interruption() || *failures_in_a_row >= FAILURES_IN_A_ROW { Err(failed) } else { Ok(()) }
+    }
+
+    fn prime(&mut self, connector: &mut Connector, place: usize, servings: usize) -> Result<(), Failed> {
+        let mut made = Vec::new();
+        let Some(series) = self.series.get_mut(place) else { return Ok(()) };
+        let primed = series.prime(connector, servings, &mut made);
+        made.iter().for_each(|observation| self.count(observation));
+        self.others.extend(made);
+        primed
+    }
+
     fn make_connection(&mut self, connector: &mut Connector, place: usize) -> Result<Observation, Failed> {
         let Some(series) = self.series.get_mut(place) else { return Err(Failed::interrupted()) };
-        let mut primed = None;
-        let made = series.connect(connector, &mut |observation| primed = Some(observation));
+        let made = series.connect(connector);
         if made.as_ref().is_err_and(Failed::is_interruption) {
             series.observations.pop();
         }
-        for observation in primed.iter().chain(made.as_ref().ok()) {
-            self.count(observation);
+        match &made {
+            Ok(observation) => self.count(observation),
+            Err(failed) => failed.observation.iter().for_each(|observation| self.count(observation)),
         }
-        if let Err(Failed { observation: Some(observation), .. }) = &made {
-            self.count(observation);
-        }
-        self.others.extend(primed);
         made
     }
 

@@ -7,10 +7,10 @@ use reprise_trace::{Asked, Kind, Observation, Purpose, Version};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::stock::{HeldSession, Stock, full};
+use crate::stock::{Stock, Taken};
 use crate::trial::{Trial, Tried};
 
-/// The connections of one version and kind, in the order in which they were made; those of one place were made in turns.
+/// The connections of one version and kind, in the order in which they were made.
 pub struct Series {
     /// What was asked for.
     pub asked: Asked,
@@ -18,6 +18,8 @@ pub struct Series {
     pub observations: Vec<Observation>,
     config: Arc<Config>,
     stock: Stock,
+    /// The last connection that was made to fill the stock, discovery's included.
+    primed_by: Option<u32>,
     /// Whether its first connection is to offer what another process left behind.
     pub(crate) begins_with_loaded: bool,
 }
@@ -35,14 +37,14 @@ pub(crate) struct Offering {
 }
 
 impl Series {
-    /// One for each version and kind: those that were named, or `full` and whatever the target offers. A request of `early`
-    /// bytes may be sent as early data. Beside them, the loaded sessions that none of them can offer.
+    /// One for each version and kind: those that were named, or `full` and whatever the target offers. Beside them, the loaded sessions that none of them can offer.
     pub(crate) fn of(
         offerings: Vec<Offering>,
         named: &[Kind],
         psk: Option<&ExternalPsk>,
-        early: Option<usize>,
+        connector: &Connector,
     ) -> (Vec<Self>, Vec<Session>) {
+        let (early, discovered_by) = (connector.early_request_length(), connector.begun().checked_sub(1));
         let (mut all, mut unused) = (Vec::new(), Vec::new());
         for Offering { version, config, mut ticket, mut id, is_loaded } in offerings {
             let allows_early = ticket.as_ref().zip(early).is_some_and(|(stock, bytes)| stock.allows_early(bytes));
@@ -70,6 +72,7 @@ impl Series {
                     config: config.clone(),
                     begins_with_loaded: is_loaded && kind != Kind::Psk && stock.is_some(),
                     stock: stock.unwrap_or_default(),
+                    primed_by: discovered_by,
                 });
             }
             if is_loaded {
@@ -79,29 +82,55 @@ impl Series {
         (all, unused)
     }
 
-    /// One counted connection. Where there is nothing to offer, a full connection that is not counted comes first, and is told
-    /// to `primed`; if that fails, it stands for the other.
-    pub(crate) fn connect(
+    /// Has something to offer for so many connections to come, as far as the server gives it. The full connections that it takes
+    /// are not counted; what was seen of them goes to `made`. One that ended just now does not serve the next.
+    pub(crate) fn prime(
         &mut self,
         connector: &mut Connector,
-        primed: &mut dyn FnMut(Observation),
-    ) -> Result<Observation, Failed> {
-        let early = connector.early_request_length().unwrap_or(usize::MAX);
-        let mut offer = self.stock.take_offer(self.asked, connector.now(), early);
-        if offer.is_none() {
-            let priming = self.make(connector, Purpose::Priming, (full(self.asked), None));
-            if priming.fault.is_some() {
-                self.observations.push(priming.observation);
-                return priming.completed();
+        servings: usize,
+        made: &mut Vec<Observation>,
+    ) -> Result<(), Failed> {
+        for _ in 0..=servings {
+            if self.stock.servings(self.asked, connector.now(), self.aside(connector)) >= servings {
+                break;
             }
-            primed(priming.observation);
-            offer = self.stock.take_offer(self.asked, connector.now(), early);
+            let priming = self.make(connector, Purpose::Priming, Taken::nothing(self.asked));
+            self.primed_by = Some(priming.observation.index);
+            made.push(priming.observation);
+            priming.completed()?;
+            if !self.stock.holds_any() {
+                // It gives nothing: the next one shows that just as well.
+                break;
+            }
         }
-        // A server that gives nothing is asked all the same: the observation will say what was seen.
-        let offer = offer.unwrap_or_else(|| (full(self.asked), None));
-        let tried = self.make(connector, Purpose::Sample, offer);
+        Ok(())
+    }
+
+    /// One counted connection. A server that gives nothing is asked all the same: the observation says what was seen.
+    pub(crate) fn connect(&mut self, connector: &mut Connector) -> Result<Observation, Failed> {
+        let early = connector.early_request_length().unwrap_or(usize::MAX);
+        let taken = self.stock.take_offer(self.asked, connector.now(), early, self.aside(connector));
+        let tried = self.make(connector, Purpose::Sample, taken.unwrap_or_else(|| Taken::nothing(self.asked)));
         self.observations.push(tried.observation);
         tried.completed()
+    }
+
+    /// The connection that ended just now, if it was made to prime this series.
+    fn aside(&self, connector: &Connector) -> Option<u32> {
+        self.primed_by.filter(|index| index + 1 == connector.begun())
+    }
+
+    /// Everything that was not used, the newest last.
+    pub(crate) fn take_unused(&mut self) -> impl Iterator<Item = Session> {
+        std::mem::take(&mut self.stock).into_sessions()
+    }
+
+    fn make(&mut self, connector: &mut Connector, purpose: Purpose, taken: Taken) -> Tried {
+        let origin = taken.origin();
+        let trial = Trial { config: self.config.clone(), asked: self.asked, purpose, offer: taken.offer, origin };
+        let mut tried = connector.connect(trial);
+        self.stock.settle(taken.held, &mut tried);
+        tried
     }
 
     /// With these, which are all of one version and kind.
@@ -110,21 +139,6 @@ impl Series {
         let target = "localhost".parse().unwrap();
         let offers = crate::offers::Offers::new(&target, &crate::options::Options::default()).unwrap();
         let (asked, stock) = (observations[0].asked, Stock::default());
-        Self { asked, observations, config: offers.survey, stock, begins_with_loaded: false }
-    }
-
-    /// Everything that was not used, the newest last.
-    pub(crate) fn take_unused(&mut self) -> impl Iterator<Item = Session> {
-        std::mem::take(&mut self.stock).into_sessions()
-    }
-
-    fn make(&mut self, connector: &mut Connector, purpose: Purpose, (offer, origin): crate::stock::Sourced) -> Tried {
-        let mut tried = connector.connect(Trial { config: self.config.clone(), asked: self.asked, purpose, offer, origin });
-        if tried.observation.is_refusal() {
-            self.stock.forget_refused();
-        }
-        let sessions: Vec<HeldSession> = std::mem::take(&mut tried.sessions);
-        self.stock.keep(sessions);
-        tried
+        Self { asked, observations, config: offers.survey, stock, primed_by: None, begins_with_loaded: false }
     }
 }

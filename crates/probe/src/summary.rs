@@ -5,9 +5,9 @@ mod ratios;
 
 use std::collections::BTreeMap;
 
-use reprise_stats::{Summary, summarize};
+use reprise_stats::{Summary, summarize, unequal_pairs};
 use reprise_trace::document::{NextRequestStatistics, OfferedRecord, Run, SampleRecord, Statistics, Traffic};
-use reprise_trace::{Bytes, Facts, Nanos, NextRequest, Observation, Phase};
+use reprise_trace::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase};
 
 use self::observed::observed;
 pub use self::ratios::ratios;
@@ -54,6 +54,18 @@ pub fn run(series: &Series, seed: u64) -> Run {
 /// Every counted connection.
 pub fn records(runs: &[Series]) -> Vec<SampleRecord> {
     runs.iter().flat_map(Series::completed).map(|(seen, facts)| record(seen, facts)).collect()
+}
+
+/// How far two kinds' times to connect may lie apart, which cannot depend on the kind.
+const EQUAL_CONNECTS: (f64, f64) = (0.97, 1.03);
+
+/// The pairs of series whose connections took times to connect that differ: then something is measured along, the order above
+/// all, and may be in the other phases too.
+pub fn unequal_connects(runs: &[Series], seed: u64) -> Vec<[Asked; 2]> {
+    let connects: Vec<Vec<u64>> = runs.iter().map(|series| series.phase(Phase::Connect)).collect();
+    let (low, high) = EQUAL_CONNECTS;
+    let pairs = unequal_pairs(&connects, low, high, seed);
+    pairs.into_iter().filter_map(|(from, to)| Some([runs.get(from)?.asked, runs.get(to)?.asked])).collect()
 }
 
 fn record(seen: &Observation, facts: &Facts) -> SampleRecord {

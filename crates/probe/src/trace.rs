@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
-use crate::stock::{HeldSession, Sourced, Stock, full, has_ticket, version_of};
+use crate::stock::{HeldSession, Stock, Taken, has_ticket, version_of};
 use crate::survey;
 use crate::trial::{Trial, Tried};
 use secrets::Secrets;
@@ -176,16 +176,15 @@ impl Tracing {
         }
         let early = connector.early_request_length().unwrap_or(usize::MAX);
         let loaded = match offers_loaded {
-            true => stock.take_offer(asked, connector.now(), early),
+            true => stock.take_offer(asked, connector.now(), early, None),
             false => None,
         };
-        let resumed = loaded.map(|offer| {
-            let tried = self.make(connector, config, asked, offer);
+        let resumed = loaded.map(|taken| {
+            let tried = self.make(connector, config, asked, taken, &mut stock);
             self.first = Some(tried.observation).filter(|seen| seen.facts().is_some());
             tried
         });
-        let mut first = self.make(connector, config, asked, (full(asked), None));
-        stock.keep(std::mem::take(&mut first.sessions));
+        let first = self.make(connector, config, asked, Taken::nothing(asked), &mut stock);
         let facts = first.observation.facts();
         let gave_id_alone = facts.is_some_and(|facts| facts.tickets.count == 0 && facts.session_id_given);
         if kind.is_none() && asked.kind == Kind::Ticket && gave_id_alone {
@@ -193,13 +192,9 @@ impl Tracing {
         }
         // A server that knows PSKs alone refuses the full handshake.
         let goes_on = first.fault.as_ref().is_none_or(|fault| is_about_the_full_handshake(fault.class));
-        let resumed = resumed.or_else(|| {
-            let offer = stock.take_offer(asked, connector.now(), early).filter(|_| goes_on)?;
-            Some(self.make(connector, config, asked, offer))
-        });
-        let second = resumed.map(|mut tried| {
-            stock.keep(std::mem::take(&mut tried.sessions));
-            tried
+        let second = resumed.or_else(|| {
+            let taken = stock.take_offer(asked, connector.now(), early, None).filter(|_| goes_on)?;
+            Some(self.make(connector, config, asked, taken, &mut stock))
         });
         self.unused.sessions.extend(stock.into_sessions());
         self.unused.at = connector.now();
@@ -224,8 +219,17 @@ impl Tracing {
         failed.map_or(Ok(()), Err)
     }
 
-    fn make(&mut self, connector: &mut Connector, config: &Arc<Config>, asked: Asked, (offer, origin): Sourced) -> Tried {
-        let mut tried = connector.connect(Trial { config: config.clone(), asked, purpose: Purpose::Sample, offer, origin });
+    fn make(
+        &mut self,
+        connector: &mut Connector,
+        config: &Arc<Config>,
+        asked: Asked,
+        taken: Taken,
+        stock: &mut Stock,
+    ) -> Tried {
+        let (origin, purpose) = (taken.origin(), Purpose::Sample);
+        let mut tried = connector.connect(Trial { config: config.clone(), asked, purpose, offer: taken.offer, origin });
+        stock.settle(taken.held, &mut tried);
         self.omitted.extend(Some(tried.messages.omitted).filter(|count| *count > 0));
         self.capture_is_cut |= tried.recording_is_cut;
         if let Some(capture) = &mut self.capture {

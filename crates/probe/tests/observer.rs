@@ -96,7 +96,6 @@ fn an_interrupt_that_is_raised_already_makes_no_connection() {
 fn series_are_interleaved_and_say_in_which_order() {
     let lab = Lab::new(4);
     let measurement = lab.measure(&Silent, &Interrupt::default());
-    // A B C D, B C D A, …: the server saw each round begin one further.
     let accounts = lab.server.accounts();
     let place = |seen: &Observation| {
         let port = seen.local_port().unwrap();
@@ -107,11 +106,29 @@ fn series_are_interleaved_and_say_in_which_order() {
     assert!(made.is_sorted_by_key(|seen| (seen.index, seen.start)), "the order that is told is that of the server");
     let series: Vec<Asked> = measurement.series.iter().map(|series| series.asked).collect();
     assert_eq!(series.len(), 4);
-    for (round, made) in made.chunks(4).enumerate() {
-        let asked: Vec<_> = made.iter().map(|seen| seen.asked).collect();
-        let expected: Vec<_> = (0..4).map(|turn| series[(round + turn) % 4]).collect();
-        assert_eq!(asked, expected, "round {round}");
-    }
+    let precedes = |one: Asked, other: Asked| {
+        let follow = |pair: &&[Observation]| (pair[0].asked, pair[1].asked) == (one, other);
+        made.windows(2).filter(follow).count()
+    };
+    let pairs: Vec<usize> = series.iter().flat_map(|one| series.iter().map(|other| precedes(*one, *other))).collect();
+    // 16 connections are 15 pairs, of 16 that there are.
+    assert!(pairs.iter().all(|count| *count <= 1), "{pairs:?}");
+}
+
+#[test]
+fn a_priming_connection_never_precedes_what_it_serves() {
+    let mut lab = Lab::new(8);
+    lab.options.kinds = vec![Kind::Ticket];
+    lab.options.versions = vec![Version::Tls13];
+    let measurement = lab.measure(&Silent, &Interrupt::default());
+    let primings: Vec<u32> = measurement.others.iter().map(|seen| seen.index).collect();
+    assert_eq!(primings, [0, 1], "discovery and one more, since discovery directly precedes the first");
+    let samples = observations(&measurement);
+    assert!(samples.iter().all(Observation::is_as_asked));
+    assert!(samples.iter().all(|seen| {
+        let origin = seen.offered.unwrap().origin.unwrap().index;
+        origin + 1 < seen.index || !primings.contains(&origin)
+    }));
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::random::Xoshiro256PlusPlus;
 /// The resamples behind an interval: enough to make its ends steady, 250 of them lying beyond each.
 const RESAMPLES: usize = 10_000;
 
+/// What a 95 % interval leaves beyond each of its ends.
+pub(crate) const TAIL: f64 = 0.025;
+
 /// With fewer samples not even the range from the least to the greatest covers the median 95 times in 100: it misses
 /// whenever all lie on one side, so with probability 2 · 2⁻ⁿ, which is 6 % at n = 5 and 3 % at n = 6.
 const FEWEST: usize = 6;
@@ -34,8 +37,19 @@ pub(crate) fn median_positions(n: usize, seed: u64) -> Option<(f64, f64)> {
 /// The 95 % interval of `statistic`, a function of the positions of two medians, for `n` and `m` samples that were taken
 /// without regard to one another.
 pub(crate) fn independent(n: usize, m: usize, seed: u64, statistic: impl Fn(f64, f64) -> f64) -> Option<(f64, f64)> {
+    independent_beyond(TAIL, n, m, seed, statistic)
+}
+
+/// The same with a share of `tail` beyond each end.
+pub(crate) fn independent_beyond(
+    tail: f64,
+    n: usize,
+    m: usize,
+    seed: u64,
+    statistic: impl Fn(f64, f64) -> f64,
+) -> Option<(f64, f64)> {
     let mut random = Xoshiro256PlusPlus::from_seed(seed);
-    middle_95_percent(n.min(m), || {
+    middle(tail, n.min(m), || {
         let first = random.heads(n);
         let first = crossing(n, first, Gaps::draw(&mut random));
         let second = random.heads(m);
@@ -90,12 +104,16 @@ fn crossing(n: usize, below: usize, gaps: Gaps) -> f64 {
     last_below + down / (down + up)
 }
 
-fn middle_95_percent(fewest: usize, mut resample: impl FnMut() -> f64) -> Option<(f64, f64)> {
+fn middle_95_percent(fewest: usize, resample: impl FnMut() -> f64) -> Option<(f64, f64)> {
+    middle(TAIL, fewest, resample)
+}
+
+fn middle(tail: f64, fewest: usize, mut resample: impl FnMut() -> f64) -> Option<(f64, f64)> {
     if fewest < FEWEST {
         return None;
     }
     let mut values: Vec<f64> = (0..RESAMPLES).map(|_| resample()).collect();
-    let tail = RESAMPLES / 40;
+    let tail = ((RESAMPLES as f64 * tail) as usize).clamp(1, RESAMPLES / 4);
     let (_, low, rest) = values.select_nth_unstable_by(tail - 1, f64::total_cmp);
     let low = *low;
     // `rest` begins at `tail`, so the one with `tail - 1` others above it stands here:

@@ -1,4 +1,4 @@
-//! Statistics of measured samples: quantiles, bootstrap intervals and ratios of medians.
+//! Statistics of measured samples: quantiles, bootstrap intervals and ratios of medians, and the order to measure in.
 //!
 //! Samples are `u64`, in nanoseconds wherever this workspace uses them, though nothing here depends on the unit. Every
 //! function is pure: no clock, no input or output, and whatever is random follows from the seed that the caller
@@ -22,14 +22,18 @@
 mod bootstrap;
 #[cfg(test)]
 mod coverage;
+mod equality;
 mod estimates;
 pub mod histogram;
+mod order;
 mod quantile;
 mod random;
 mod ratio;
 mod summary;
 
+pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
+pub use order::balanced_order;
 pub use quantile::{median, quantile};
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use summary::{Summary, summarize};

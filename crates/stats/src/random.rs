@@ -28,6 +28,19 @@ impl Xoshiro256PlusPlus {
         (whole + rest.count_ones()) as usize
     }
 
+    /// Puts them into an order of which each is as likely as any other (Fisher and Yates).
+    pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            things.swap(last, self.below(last + 1));
+        }
+    }
+
+    /// A whole number under `bound`, which is above 0: the upper bits of a product (Lemire, ACM Transactions on Modeling and
+    /// Computer Simulation 29 (2019)), without its correction of a bias that is under 2⁻⁴⁰ here.
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
+    }
+
     /// A standard exponential variate, finite and above 0.
     pub(crate) fn exponential(&mut self) -> f64 {
         // 53 bits, the precision of f64, moved by half a step so that neither 0 nor 1 can occur.

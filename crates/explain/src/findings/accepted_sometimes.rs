@@ -2,7 +2,8 @@
 
 use reprise_trace::{Kind, Nanos, Phase};
 
-use crate::figures::{connections, percent};
+use crate::figures::connections;
+use crate::nodes::{Sharing, by_distance};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST, Series};
 
@@ -12,20 +13,31 @@ pub(super) fn accepted_sometimes<'a>(case: &Case<'a>, kind: Kind) -> Vec<Series<
     case.conclusive_series().into_iter().filter(sometimes).collect()
 }
 
-/// "48 of 100 connections that offered one resumed (48 %)", and how many nodes would do that.
-pub(super) fn evidence(series: &Series<'_>) -> Vec<String> {
+/// "48 of 100 connections that offered one resumed", at which distances, and what that says of nodes.
+pub(super) fn evidence(series: &Series<'_>, sharing: Sharing) -> Vec<String> {
     let (resumed, offered) = (series.as_asked(), series.offered());
-    let share = percent(resumed as f64 / offered as f64);
-    vec![format!("{resumed} of {} that offered one resumed ({share})", connections(offered)), as_many_nodes(series)]
+    let counted = format!("{resumed} of {} that offered one resumed", connections(offered));
+    [Some(counted), by_distance(series), Some(meaning(series, sharing))].into_iter().flatten().collect()
 }
 
-fn as_many_nodes(series: &Series<'_>) -> String {
-    if series.as_asked() < FEWEST {
-        return format!("Under {FEWEST} resumed: too few to tell how many nodes without shared state would do it");
-    }
-    match (series.offered() as f64 / series.as_asked() as f64).round() as u64 {
-        0 | 1 => "Rarer than two nodes without shared state would: a small cache or a change of keys may do it".to_owned(),
-        nodes => format!("About 1 in {nodes}, as {nodes} nodes without shared state would"),
+fn meaning(series: &Series<'_>, sharing: Sharing) -> String {
+    match sharing {
+        Sharing::KeyNames(keys) => format!(
+            "Tickets come under {keys} keys at once, and each is accepted only where its own key is in use: {keys} nodes or \
+             processes that do not share their keys"
+        ),
+        Sharing::InTurn(nodes) => format!(
+            "Accepted exactly where the distance is a multiple of {nodes}: {nodes} nodes taken in turn, each with its own state"
+        ),
+        Sharing::ByOrigin => "Accepted exactly where the session came from a full handshake".to_owned(),
+        Sharing::Unknown if series.as_asked() < FEWEST || series.refusals() < FEWEST => {
+            format!("Under {FEWEST} were of one sort: too few to tell what sets them apart")
+        }
+        Sharing::Unknown => {
+            "Neither distance, nor origin, nor key name tells them apart: nodes without shared state behind a \
+                             balancer that chooses at random, keys that change, or one server that refuses some"
+                .to_owned()
+        }
     }
 }
 

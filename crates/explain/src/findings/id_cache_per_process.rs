@@ -4,6 +4,7 @@ use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -15,14 +16,16 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let tickets = series.iter().find(|it| (it.asked.tls, it.asked.kind) == (ids.asked.tls, Kind::Ticket));
     let tickets = tickets.filter(|tickets| tickets.as_asked() == tickets.count());
     // Where tickets always work, the nodes share keys and only the cache is left.
-    let confidence = if tickets.is_some() { Confidence::Likely } else { Confidence::Possible };
+    let sharing = sharing(case, ids);
+    let is_in_turn = matches!(sharing, Sharing::InTurn(_));
+    let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
     let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
     let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
     let mut remedies = vec![Remedy::general("Share the session cache between processes and nodes, or use tickets:")];
     remedies.extend(Remedy::table(SHARE_THE_CACHE));
     let finding = Finding::new("id-cache-per-process", Severity::Fault, confidence, title);
     let cost_ns = average_cost(case, ids);
-    Finding { cost_ns, ..finding.because(evidence(ids).into_iter().chain(always)).fixed_by(remedies) }
+    Finding { cost_ns, ..finding.because(evidence(ids, sharing).into_iter().chain(always)).fixed_by(remedies) }
 }
 
 const SHARE_THE_CACHE: &[(&str, &str)] = &[

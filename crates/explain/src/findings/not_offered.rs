@@ -5,6 +5,7 @@ use reprise_trace::{Kind, Version};
 
 use super::{client_psk_mode, services};
 use crate::figures::connections;
+use crate::nodes::nodes_that_refuse_all;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -21,7 +22,10 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     let refused = conclusive.iter().find(|series| series.asked.kind == Kind::Ticket && series.is_all_refused());
     let (title, evidence, confidence) = if let Some(refused) = refused {
         let title = format!("{version} tickets arrive and are never accepted");
-        (title, evidence_of_refusal(refused), confidence(refused))
+        // Nodes taken in turn accept nothing either, as long as no session comes back to the node that gave it.
+        let nodes = nodes_that_refuse_all(refused);
+        let confidence = if nodes.is_some() { Confidence::Possible } else { confidence(refused) };
+        (title, evidence_of_refusal(refused, nodes), confidence)
     } else if all.iter().all(gives_nothing) {
         (nothing_to_resume_with(version), vec![what_was_given(&all, version)], Confidence::Likely)
     } else {
@@ -56,11 +60,12 @@ fn confidence(refused: &Series<'_>) -> Confidence {
     }
 }
 
-fn evidence_of_refusal(refused: &Series<'_>) -> Vec<String> {
+fn evidence_of_refusal(refused: &Series<'_>, nodes: Option<u32>) -> Vec<String> {
     let mut evidence = vec![refused.refusal()];
     if refused.asked.tls == Version::Tls13 {
         evidence.push("Servers on OpenSSL send such tickets where both their cache and their tickets are off".to_owned());
     }
+    evidence.extend(nodes.map(|nodes| format!("So would {nodes} nodes, taken in turn, that do not share their keys")));
     evidence
 }
 

@@ -37,6 +37,10 @@ pub struct MeasureDocument {
     pub failures: Vec<Failure>,
     /// Things the reader should know before believing the figures.
     pub warnings: Vec<String>,
+    /// Whether the order of the connections shows in the figures: `connect`, which cannot depend on the kind, differs between
+    /// kinds by over 3 %.
+    #[serde(default)]
+    pub order_suspect: bool,
     /// Whether Ctrl-C or the target's death cut the measurement short.
     pub interrupted: bool,
     /// What is other than in the result of `--baseline`; absent where none was given.

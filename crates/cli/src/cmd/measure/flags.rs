@@ -42,6 +42,10 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_enum, default_value_t = Connections::Close, help_heading = "What to measure")]
     connections: Connections,
 
+    /// Where the order of the connections and the resamples of the intervals come from
+    #[arg(long, default_value_t = 0, help_heading = "What to measure")]
+    seed: u64,
+
     #[command(flatten)]
     resumption: ResumptionArgs,
     #[command(flatten)]
@@ -106,6 +110,7 @@ impl MeasureArgs {
             versions: self.tls,
             kinds: self.kinds,
             count: self.count,
+            seed: self.seed,
             connections: match self.connections {
                 Connections::Close => ConnectionReuse::Close,
                 Connections::Keepalive => ConnectionReuse::KeepAlive,

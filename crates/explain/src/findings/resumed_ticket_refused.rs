@@ -1,0 +1,52 @@
+//! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not.
+
+use reprise_trace::Kind;
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+
+use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use crate::nodes::{Sharing, sharing};
+use crate::series::Case;
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let tickets = accepted_sometimes(case, Kind::Ticket);
+    let by_origin = tickets.iter().filter(|tickets| sharing(case, tickets) == Sharing::ByOrigin);
+    by_origin
+        .map(|tickets| {
+            let title = format!("{} tickets that a resumed connection gives are refused", tickets.asked.tls);
+            let finding = Finding::new("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
+            let cost_ns = average_cost(case, tickets);
+            Finding { cost_ns, ..finding.because(evidence(tickets, Sharing::ByOrigin)).fixed_by(remedies()) }
+        })
+        .collect()
+}
+
+fn remedies() -> Vec<Remedy> {
+    let mut remedies = vec![Remedy::general("Let the server keep, or be able to decrypt, what it gives on resumption:")];
+    remedies.extend(Remedy::table(&[
+        ("stunnel", "options = -NO_TICKET"),
+        ("OpenSSL API", "no SSL_OP_NO_TICKET, or a session cache whose callbacks keep sessions of resumed connections too"),
+    ]));
+    remedies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+    use reprise_trace::Origin;
+
+    #[test]
+    fn tickets_of_resumed_connections_are_told_apart() {
+        let mut nth = 0;
+        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).all(|it| {
+            nth += 1;
+            let was_resumed = nth % 2 == 0;
+            it.index = 1_000 + nth;
+            it.offered.as_mut().unwrap().origin = Some(Origin { index: it.index - 1 - nth % 3, was_resumed });
+            it.outcome.as_mut().unwrap().kind = if was_resumed { Kind::Full } else { Kind::Ticket };
+        });
+        let finding = only(findings, example).unwrap();
+        assert_eq!(finding.id, "resumed-ticket-refused");
+        assert!(finding.evidence[2].contains("came from a full handshake"), "{:?}", finding.evidence);
+    }
+}

@@ -1,0 +1,55 @@
+//! Several servers behind one address.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::Result;
+use crate::listener::Listener;
+use crate::relay::forward;
+
+/// A balancer of TCP connections on a free port of 127.0.0.1, before nodes that it does not look into. Dropping it ends its
+/// connections and threads.
+#[derive(Debug)]
+pub struct Balancer {
+    listener: Listener,
+}
+
+/// How a balancer chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Balancing {
+    /// One node after the other: `roundrobin` in HAProxy, the default of nginx.
+    RoundRobin,
+    /// Any node, whatever came before: `random(1)`.
+    Random,
+}
+
+const MAX_CONNECTIONS: usize = 64;
+
+impl Balancer {
+    /// Deals connections to these nodes. Without any, connections are closed.
+    ///
+    /// # Errors
+    /// [`LabError::Listen`](crate::LabError::Listen) if there is no port to be had.
+    pub fn start(nodes: Vec<SocketAddr>, balancing: Balancing) -> Result<Self> {
+        let next = AtomicUsize::new(0);
+        let random = RandomState::new();
+        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            let number = match balancing {
+                Balancing::RoundRobin => number,
+                Balancing::Random => random.hash_one(number) as usize,
+            };
+            if let Some(node) = number.checked_rem(nodes.len()).and_then(|place| nodes.get(place)) {
+                forward(guest, *node);
+            }
+        })?;
+        Ok(Self { listener })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+}
