@@ -49,3 +49,7 @@ bench:
 fuzz TARGET SECONDS="600":
     mkdir -p fuzz/corpus/{{TARGET}}
     cargo +nightly fuzz run -s none {{TARGET}} fuzz/corpus/{{TARGET}} tests/fuzz/corpus/{{TARGET}} -- -max_total_time={{SECONDS}} -rss_limit_mb=2048 -timeout=10 -max_len=2048
+
+# what takes too long for CI: twenty orders of every kind behind balanced nodes
+full:
+    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture

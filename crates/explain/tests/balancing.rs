@@ -3,7 +3,7 @@
 //!
 //! `REPRISE_SEEDS=20` tries twenty orders of each instead of one.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
 
 use reprise_attempt::Target;
 use reprise_explain::measure_document;
@@ -40,11 +40,12 @@ impl Fleet {
         Self { balancer: Balancer::start(addresses, balancing).unwrap(), certificates, _nodes: nodes }
     }
 
+    /// Of sixty connections of each kind.
     fn findings(&self, (versions, kinds): (&[Version], &[Kind]), seed: u64) -> Vec<Finding> {
         let target: Target = self.balancer.address().to_string().parse().unwrap();
         let (versions, kinds) = (versions.to_vec(), kinds.to_vec());
         let certificates = self.certificates.clone();
-        let options = Options { versions, kinds, count: 100, certificates, seed, ..Options::default() };
+        let options = Options { versions, kinds, count: 60, certificates, seed, ..Options::default() };
         let measurement = measure(&target, &options, &Silent, &Interrupt::default());
         assert_eq!(measurement.ended_by, None);
         measure_document(&target, &options, &measurement, Provenance::default()).findings

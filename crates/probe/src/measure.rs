@@ -146,11 +146,11 @@ impl Measurement {
         }
         let mut failures_in_a_row = 0;
         for (done, &place) in order.iter().enumerate() {
-            if let Some(&next) = order.get(done + 1).filter(|_| done > 0 || loaded.is_none()) {
-                // What the next one offers is there before this one begins: a priming connection never directly precedes the
-                // sample that it serves.
-                let primed = self.prime(connector, next, 1 + usize::from(next == place));
-                self.endure(primed, &mut failures_in_a_row)?;
+            // What the next one offers is there before this one begins: a priming connection never directly precedes the sample
+            // that it serves. The very first may have something loaded to offer; and what fails now is not asked for more.
+            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row == 0;
+            if let Some(&next) = order.get(done + 1).filter(|_| may_prime) {
+                self.prime(connector, next, 1 + usize::from(next == place))?;
             }
             let made = self.make_connection(connector, place);
             if let Ok(observation) = &made {
@@ -176,13 +176,14 @@ impl Measurement {
         if failed.is_interruption() || *failures_in_a_row >= FAILURES_IN_A_ROW { Err(failed) } else { Ok(()) }
     }
 
+    /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
     fn prime(&mut self, connector: &mut Connector, place: usize, servings: usize) -> Result<(), Failed> {
         let mut made = Vec::new();
         let Some(series) = self.series.get_mut(place) else { return Ok(()) };
         let primed = series.prime(connector, servings, &mut made);
         made.iter().for_each(|observation| self.count(observation));
         self.others.extend(made);
-        primed
+        self.endure(primed, &mut 0)
     }
 
     fn make_connection(&mut self, connector: &mut Connector, place: usize) -> Result<Observation, Failed> {

@@ -39,7 +39,7 @@ pub struct MeasureDocument {
     pub warnings: Vec<String>,
     /// Whether the order of the connections shows in the figures: `connect`, which cannot depend on the kind, differs between
     /// kinds by over 3 %.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub order_suspect: bool,
     /// Whether Ctrl-C or the target's death cut the measurement short.
     pub interrupted: bool,
