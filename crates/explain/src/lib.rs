@@ -18,6 +18,7 @@ mod response_words;
 mod savings;
 mod sentences;
 mod series;
+mod warnings;
 
 #[cfg(test)]
 mod example;

@@ -8,6 +8,7 @@ use reprise_trace::{FaultName, Kind, Observation, Version};
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
+use crate::observer::Observer;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
@@ -41,19 +42,6 @@ pub struct Measurement {
     pub is_cut_short: bool,
     /// The sessions that it leaves to another process.
     pub unused: Unused,
-}
-
-/// Is told how a measurement proceeds.
-pub trait Observer {
-    /// `done` of `planned` connections have been made.
-    fn proceeded(&self, done: u64, planned: u64);
-}
-
-/// Watches nothing.
-pub struct Silent;
-
-impl Observer for Silent {
-    fn proceeded(&self, _done: u64, _planned: u64) {}
 }
 
 /// Measures `target`. Fails never outright: what ended it stands beside what was measured until then.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::{Asked, Bytes, Facts, FaultName, KeyName, Kind, Nanos, NextRequest, Phases};
+use crate::{Asked, Bytes, Facts, FaultName, Kind, Nanos, NextRequest, Offered, Phases};
 
 /// One connection that was begun, and what was seen of it: of fixed size, numbers and no names, so that a run may keep as many
 /// as it likes. Whoever draws conclusions draws them from these.
@@ -115,28 +115,6 @@ pub enum Purpose {
     Priming,
     /// To be counted.
     Sample,
-}
-
-/// What a connection offered to begin from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offered {
-    /// By what it was offered: `id`, `ticket`, `psk`, or `early` for a ticket with early data.
-    pub kind: Kind,
-    /// How old the session was.
-    pub age: Nanos,
-    /// Which connection it came from; `None` where another process left it behind, and for an external PSK.
-    pub origin: Option<Origin>,
-    /// The first bytes of the ticket; `None` where no ticket was offered.
-    pub key_name: Option<KeyName>,
-}
-
-/// The connection that a session came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Its place among all connections that the schedule began.
-    pub index: u32,
-    /// Whether that one was resumed itself.
-    pub was_resumed: bool,
 }
 
 /// How the server ended a connection.

@@ -1,0 +1,14 @@
+//! Who is told how a schedule proceeds.
+
+/// Is told how a measurement proceeds.
+pub trait Observer {
+    /// `done` of `planned` connections have been made.
+    fn proceeded(&self, done: u64, planned: u64);
+}
+
+/// Watches nothing.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn proceeded(&self, _done: u64, _planned: u64) {}
+}
