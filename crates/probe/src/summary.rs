@@ -2,15 +2,17 @@
 
 mod observed;
 mod ratios;
+mod records;
 
 use std::collections::BTreeMap;
 
 use reprise_stats::{Summary, summarize, unequal_pairs};
-use reprise_trace::document::{NextRequestStatistics, OfferedRecord, Run, SampleRecord, Statistics, Traffic};
+use reprise_trace::document::{NextRequestStatistics, Run, Statistics, Traffic};
 use reprise_trace::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase};
 
 use self::observed::observed;
 pub use self::ratios::ratios;
+pub use self::records::records;
 use crate::series::Series;
 
 impl Series {
@@ -51,11 +53,6 @@ pub fn run(series: &Series, seed: u64) -> Run {
     }
 }
 
-/// Every counted connection.
-pub fn records(runs: &[Series]) -> Vec<SampleRecord> {
-    runs.iter().flat_map(Series::completed).map(|(seen, facts)| record(seen, facts)).collect()
-}
-
 /// How far two kinds' times to connect may lie apart, which cannot depend on the kind.
 const EQUAL_CONNECTS: (f64, f64) = (0.97, 1.03);
 
@@ -66,26 +63,6 @@ pub fn unequal_connects(runs: &[Series], seed: u64) -> Vec<[Asked; 2]> {
     let (low, high) = EQUAL_CONNECTS;
     let pairs = unequal_pairs(&connects, low, high, seed);
     pairs.into_iter().filter_map(|(from, to)| Some([runs.get(from)?.asked, runs.get(to)?.asked])).collect()
-}
-
-fn record(seen: &Observation, facts: &Facts) -> SampleRecord {
-    let offered = seen.offered.map(|offered| OfferedRecord {
-        age_ns: offered.age.0,
-        distance: seen.distance(),
-        origin: offered.origin.map(|origin| origin.index),
-        key_name: offered.key_name.map(|name| name.to_string()),
-    });
-    SampleRecord {
-        local_port: seen.local_port().unwrap_or_default(),
-        asked: seen.asked,
-        kind: facts.kind,
-        phases: seen.phases,
-        index: Some(seen.index),
-        start_ns: Some(seen.start.0),
-        address: seen.server.map(|server| server.ip().to_string()),
-        offered,
-        http_status: seen.http_status,
-    }
 }
 
 fn statistics(summary: Summary) -> Statistics {
@@ -122,4 +99,28 @@ fn next_request(samples: &[&Observation], seed: u64) -> Option<NextRequestStatis
 
 fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
     reprise_stats::median(&values.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reprise_trace::{Kind, Phases, Purpose, Version};
+
+    fn series(kind: Kind, connect_us: u64) -> Series {
+        let asked = Asked { tls: Version::Tls13, kind };
+        let seen = |index: u32| Observation {
+            outcome: Ok(Facts { kind, ..Facts::of_choice(asked.tls, 0x1301) }),
+            phases: Phases { connect: Some(Nanos(connect_us * 1_000 + u64::from(index))), ..Phases::default() },
+            ..Observation::begun(index, Nanos(0), Purpose::Sample, asked)
+        };
+        Series::of_observations((0..100).map(seen).collect())
+    }
+
+    #[test]
+    fn connecting_that_depends_on_the_kind_is_suspect() {
+        let pair = |connect_us| unequal_connects(&[series(Kind::Full, 100), series(Kind::Ticket, connect_us)], 1);
+        assert!(pair(102).is_empty() && pair(98).is_empty());
+        assert_eq!(pair(119).concat().iter().map(|asked| asked.kind).collect::<Vec<_>>(), [Kind::Full, Kind::Ticket]);
+        assert_eq!(pair(84).len(), 1);
+    }
 }
