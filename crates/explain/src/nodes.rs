@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::{KeyName, Kind, Observation};
+use reprise_trace::{KeyName, Kind, Observation, Origin};
 
 use crate::series::{Case, Series};
 
@@ -13,10 +13,34 @@ pub(crate) enum Sharing {
     KeyNames(usize),
     /// Connections are dealt to so many nodes in turn: a session is accepted exactly where their number divides its distance.
     InTurn(u32),
-    /// Sessions of full handshakes are accepted, those of resumed ones are not.
-    ByOrigin,
+    /// Sessions of these origins are accepted, others are not.
+    ByOrigin(Accepted),
     /// Nothing that was seen.
     Unknown,
+}
+
+/// Whose sessions are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    /// All of a full handshake.
+    OfFull,
+    /// The last of each connection.
+    Last,
+    /// The last of a full handshake.
+    LastOfFull,
+}
+
+impl Accepted {
+    const ALL: [Self; 3] = [Self::OfFull, Self::Last, Self::LastOfFull];
+
+    fn accepts(self, origin: Origin) -> bool {
+        let (is_of_full, is_last) = (!origin.was_resumed, origin.is_last);
+        match self {
+            Self::OfFull => is_of_full,
+            Self::Last => is_last,
+            Self::LastOfFull => is_of_full && is_last,
+        }
+    }
 }
 
 /// The most nodes that are looked for. Of more, a hundred connections show nothing.
@@ -29,12 +53,12 @@ const CHANCE: f64 = 1e-4;
 pub(crate) fn sharing(case: &Case<'_>, series: &Series<'_>) -> Sharing {
     let offers = offers(series);
     let named = key_names(case, series).filter(|_| series.asked.kind != Kind::Id);
-    let origin_tells = splits(&offers, |offer| offer.origin_was_resumed.map(|resumed| !resumed));
+    let accepted = Accepted::ALL.into_iter().find(|it| splits(&offers, |offer| Some(it.accepts(offer.origin?))));
     let turns: Vec<u32> = (2..=MOST_NODES).filter(|nodes| is_in_turn(&offers, *nodes)).collect();
-    match (named, turns.as_slice(), origin_tells) {
+    match (named, turns.as_slice(), accepted) {
         (Some(keys), _, _) => Sharing::KeyNames(keys),
-        (None, [nodes], false) => Sharing::InTurn(*nodes),
-        (None, [], true) => Sharing::ByOrigin,
+        (None, [nodes], None) => Sharing::InTurn(*nodes),
+        (None, [], Some(accepted)) => Sharing::ByOrigin(accepted),
         _ => Sharing::Unknown,
     }
 }
@@ -68,18 +92,14 @@ pub(crate) fn nodes_that_refuse_all(series: &Series<'_>) -> Option<u32> {
 /// One session that was offered.
 struct Offer {
     distance: Option<u32>,
-    origin_was_resumed: Option<bool>,
+    origin: Option<Origin>,
     is_accepted: bool,
 }
 
 fn offers(series: &Series<'_>) -> Vec<Offer> {
     let offer = |seen: &Observation| {
         let offered = seen.offered.filter(|_| seen.facts().is_some_and(|facts| facts.session_offered))?;
-        Some(Offer {
-            distance: seen.distance(),
-            origin_was_resumed: offered.origin.map(|origin| origin.was_resumed),
-            is_accepted: !seen.is_refusal(),
-        })
+        Some(Offer { distance: seen.distance(), origin: offered.origin, is_accepted: !seen.is_refusal() })
     };
     series.completed.iter().filter_map(|(seen, _)| offer(seen)).collect()
 }
@@ -134,7 +154,6 @@ fn key_names(case: &Case<'_>, series: &Series<'_>) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::example::Example;
-    use reprise_trace::Origin;
 
     /// Tickets of which each is offered so many connections later, and accepted where `accepts` says so of its distance and of
     /// whether it came from a resumed connection.
@@ -149,7 +168,7 @@ mod tests {
             let (distance, was_resumed) = (distances.next().unwrap(), nth % 3 == 0);
             let offered = it.offered.as_mut().unwrap();
             it.index = 10_000 + nth;
-            offered.origin = Some(Origin { index: it.index - distance, was_resumed });
+            offered.origin = Some(Origin { index: it.index - distance, was_resumed, is_last: true });
             let kind = if accepts(distance, was_resumed) { Kind::Ticket } else { Kind::Full };
             it.outcome.as_mut().unwrap().kind = kind;
         });
@@ -176,6 +195,6 @@ mod tests {
 
     #[test]
     fn tickets_of_resumed_connections_may_be_refused_alone() {
-        assert_eq!(seen(&[1, 2, 3, 4], |_, was_resumed| !was_resumed), Sharing::ByOrigin);
+        assert_eq!(seen(&[1, 2, 3, 4], |_, was_resumed| !was_resumed), Sharing::ByOrigin(Accepted::OfFull));
     }
 }

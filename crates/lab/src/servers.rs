@@ -31,6 +31,7 @@ mod rustls;
 mod s_server;
 mod site;
 mod starttls;
+mod stunnel;
 mod unprivileged;
 
 use std::net::SocketAddr;
@@ -51,6 +52,7 @@ pub use starttls::{
     Connected, Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
     PartialWitness, Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
 };
+pub use stunnel::Stunnel;
 
 use crate::{LabError, Result};
 

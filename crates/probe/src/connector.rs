@@ -143,8 +143,10 @@ impl Connector {
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));
         let was_resumed = completed.as_ref().is_ok_and(|facts| facts.kind != Kind::Full);
-        let origin = Some(Origin { index, was_resumed });
-        tried.sessions = sessions.into_iter().map(|session| HeldSession { session, origin }).collect();
+        let last = sessions.len().saturating_sub(1);
+        let origin = |place| Some(Origin { index, was_resumed, is_last: place == last });
+        let sessions = sessions.into_iter().enumerate();
+        tried.sessions = sessions.map(|(place, session)| HeldSession { session, origin: origin(place) }).collect();
         tried.observation.outcome = completed.as_ref().map(|facts| *facts).map_err(|fault| fault.name);
         tried.fault = completed.err();
         tried

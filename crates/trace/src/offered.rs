@@ -22,4 +22,6 @@ pub struct Origin {
     pub index: u32,
     /// Whether that one was resumed itself.
     pub was_resumed: bool,
+    /// Whether it is the last that that one gave: servers give one or two tickets at once.
+    pub is_last: bool,
 }

@@ -31,6 +31,7 @@ mod requests;
 mod resumption;
 mod saved_sessions;
 mod starttls;
+mod stunnel;
 mod ticket_requests;
 mod tickets_without_request;
 mod unreachable;

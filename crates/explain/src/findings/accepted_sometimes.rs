@@ -3,7 +3,7 @@
 use reprise_trace::{Kind, Nanos, Phase};
 
 use crate::figures::connections;
-use crate::nodes::{Sharing, by_distance};
+use crate::nodes::{Accepted, Sharing, by_distance};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST, Series};
 
@@ -29,7 +29,7 @@ fn meaning(series: &Series<'_>, sharing: Sharing) -> String {
         Sharing::InTurn(nodes) => format!(
             "Accepted exactly where the distance is a multiple of {nodes}: {nodes} nodes taken in turn, each with its own state"
         ),
-        Sharing::ByOrigin => "Accepted exactly where the session came from a full handshake".to_owned(),
+        Sharing::ByOrigin(accepted) => format!("Accepted exactly where it was {}", origin(accepted)),
         Sharing::Unknown if series.as_asked() < FEWEST || series.refusals() < FEWEST => {
             format!("Under {FEWEST} were of one sort: too few to tell what sets them apart")
         }
@@ -38,6 +38,14 @@ fn meaning(series: &Series<'_>, sharing: Sharing) -> String {
                              balancer that chooses at random, keys that change, or one server that refuses some"
                 .to_owned()
         }
+    }
+}
+
+fn origin(accepted: Accepted) -> &'static str {
+    match accepted {
+        Accepted::OfFull => "given by a full handshake",
+        Accepted::Last => "the last that its connection gave",
+        Accepted::LastOfFull => "the last that a full handshake gave",
     }
 }
 

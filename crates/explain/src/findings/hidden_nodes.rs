@@ -17,7 +17,7 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
         Sharing::KeyNames(_) => Confidence::Certain,
         Sharing::InTurn(_) => Confidence::Likely,
         // Another finding says so.
-        Sharing::ByOrigin => return None,
+        Sharing::ByOrigin(_) => return None,
         Sharing::Unknown => Confidence::Possible,
     };
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);

@@ -1,21 +1,29 @@
-//! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not.
+//! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
-use crate::nodes::{Sharing, sharing};
+use crate::nodes::{Accepted, Sharing, sharing};
 use crate::series::Case;
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let tickets = accepted_sometimes(case, Kind::Ticket);
-    let by_origin = tickets.iter().filter(|tickets| sharing(case, tickets) == Sharing::ByOrigin);
+    let by_origin = tickets.iter().filter_map(|tickets| match sharing(case, tickets) {
+        Sharing::ByOrigin(accepted) => Some((tickets, accepted)),
+        _ => None,
+    });
     by_origin
-        .map(|tickets| {
-            let title = format!("{} tickets that a resumed connection gives are refused", tickets.asked.tls);
+        .map(|(tickets, accepted)| {
+            let refused = match accepted {
+                Accepted::OfFull => "that a resumed connection gives",
+                Accepted::Last => "other than the last of a connection",
+                Accepted::LastOfFull => "other than the last of a full handshake",
+            };
+            let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
             let finding = Finding::new("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
             let cost_ns = average_cost(case, tickets);
-            Finding { cost_ns, ..finding.because(evidence(tickets, Sharing::ByOrigin)).fixed_by(remedies()) }
+            Finding { cost_ns, ..finding.because(evidence(tickets, Sharing::ByOrigin(accepted))).fixed_by(remedies()) }
         })
         .collect()
 }
@@ -42,11 +50,11 @@ mod tests {
             nth += 1;
             let was_resumed = nth % 2 == 0;
             it.index = 1_000 + nth;
-            it.offered.as_mut().unwrap().origin = Some(Origin { index: it.index - 1 - nth % 3, was_resumed });
+            it.offered.as_mut().unwrap().origin = Some(Origin { index: it.index - 1 - nth % 3, was_resumed, is_last: true });
             it.outcome.as_mut().unwrap().kind = if was_resumed { Kind::Full } else { Kind::Ticket };
         });
         let finding = only(findings, example).unwrap();
         assert_eq!(finding.id, "resumed-ticket-refused");
-        assert!(finding.evidence[2].contains("came from a full handshake"), "{:?}", finding.evidence);
+        assert!(finding.evidence[2].contains("given by a full handshake"), "{:?}", finding.evidence);
     }
 }
