@@ -25,7 +25,9 @@ pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets};
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
-pub use load_notice::{BottleneckReason, CpuRestraint, LoadNotice, LocalPorts, ProcessorShare, RefusalCause};
+pub use load_notice::{
+    BottleneckReason, CpuRestraint, DescriptorShortage, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
+};
 pub use observation::{Ended, Observation, Offered, Origin, Purpose};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};

@@ -14,6 +14,8 @@ pub(crate) struct Live {
     is_terminal: bool,
     /// What begins before is in no figure of the result, though it is counted here.
     warmup: Nanos,
+    /// Of a search, the rate that it tries.
+    rate: Cell<Option<f64>>,
     last: Cell<Told>,
 }
 
@@ -30,7 +32,7 @@ const SECOND: u64 = 1_000_000_000;
 impl Live {
     pub(crate) fn new(is_quiet: bool, warmup: Duration) -> Self {
         let (is_terminal, warmup) = (std::io::stderr().is_terminal(), Nanos::from(warmup));
-        Self { is_quiet, is_terminal, warmup, last: Cell::default() }
+        Self { is_quiet, is_terminal, warmup, rate: Cell::default(), last: Cell::default() }
     }
 
     /// Takes the line away.
@@ -46,14 +48,10 @@ impl Observer for Live {
         if self.is_quiet {
             return;
         }
-        let mut last = self.last.get();
-        // Another run has begun.
-        if elapsed < last.elapsed {
-            last = Told::default();
-            self.last.set(last);
-        }
+        let last = self.last.get();
         let now = Told { elapsed, completed, failed };
         let Some(line) = now.since(last, self.warmup) else { return };
+        let line = self.rate.get().map_or(String::new(), |rate| format!("--rate {rate:.1}  ")) + &line;
         // Standard error may be closed; the load goes on all the same.
         let _ = if self.is_terminal {
             let mut out = anstream::stderr();
@@ -62,6 +60,11 @@ impl Observer for Live {
             writeln!(anstream::stderr(), "{line}")
         };
         self.last.set(now);
+    }
+
+    fn tries(&self, rate: f64) {
+        self.rate.set(Some(rate));
+        self.last.set(Told::default());
     }
 }
 
