@@ -113,7 +113,8 @@ fn check_times(documents: &[LoadDocument]) -> Result<(), MergeError> {
     if documents.len() < 2 {
         return Ok(());
     }
-    let window = |(place, document): (usize, &LoadDocument)| document.window.ok_or(MergeError::Timeless { place: place + 1 });
+    let window =
+        |(place, document): (usize, &LoadDocument)| document.window.ok_or(MergeError::Timeless { place: place + 1 });
     let windows = documents.iter().enumerate().map(window).collect::<Result<Vec<LoadWindow>, _>>()?;
     for (place, one) in windows.iter().enumerate() {
         for (other_place, other) in windows.iter().enumerate().skip(place + 1) {

@@ -102,7 +102,8 @@ pub fn search(
             None if steps.is_empty() => target.duration,
             None => break,
         };
-        let options = Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(duration), ..options.clone() };
+        let options =
+            Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(duration), ..options.clone() };
         observer.tries(rate);
         let outcome = run(&options, stop, observer)?;
         // What was cut short says nothing of its rate.

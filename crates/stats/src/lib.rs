@@ -31,5 +31,6 @@ mod summary;
 
 pub use estimates::ratio_of_estimates;
 pub use quantile::{median, quantile};
+pub use random::shuffle;
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use summary::{Summary, summarize};

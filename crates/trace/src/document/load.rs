@@ -141,10 +141,7 @@ impl LoadWindow {
     /// From the first beginning to the last end.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
-        Self {
-            from_unix_ns: self.from_unix_ns.min(other.from_unix_ns),
-            to_unix_ns: self.to_unix_ns.max(other.to_unix_ns),
-        }
+        Self { from_unix_ns: self.from_unix_ns.min(other.from_unix_ns), to_unix_ns: self.to_unix_ns.max(other.to_unix_ns) }
     }
 }
 
