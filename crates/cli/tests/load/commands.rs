@@ -69,6 +69,7 @@ fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
     let highest = document["asked"]["rate"].as_f64().unwrap();
     let said = format!("p90 within 30.0 s: held at {highest:.1} connections/s, not at ");
     assert!(text(&output.stdout).contains(&said), "{said}: {}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("--rate 200000.0  is tried"), "{}", text(&output.stderr));
     let steps = document["steps"].as_array().unwrap();
     let figure = |step: &Value, name: &str| step[name].as_f64().unwrap();
     let [first, second] = [&steps[0], &steps[1]];

@@ -35,6 +35,16 @@ impl Live {
         Self { is_quiet, is_terminal, warmup, rate: Cell::default(), last: Cell::default() }
     }
 
+    /// Standard error may be closed; the load goes on all the same.
+    fn tell(&self, line: &str) {
+        let _ = if self.is_terminal {
+            let mut out = anstream::stderr();
+            write!(out, "\r\x1b[K{line}").and_then(|()| out.flush())
+        } else {
+            writeln!(anstream::stderr(), "{line}")
+        };
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(&self) {
         if self.is_terminal && !self.is_quiet {
@@ -52,19 +62,16 @@ impl Observer for Live {
         let now = Told { elapsed, completed, failed };
         let Some(line) = now.since(last, self.warmup) else { return };
         let line = self.rate.get().map_or(String::new(), |rate| format!("--rate {rate:.1}  ")) + &line;
-        // Standard error may be closed; the load goes on all the same.
-        let _ = if self.is_terminal {
-            let mut out = anstream::stderr();
-            write!(out, "\r\x1b[K{line}").and_then(|()| out.flush())
-        } else {
-            writeln!(anstream::stderr(), "{line}")
-        };
+        self.tell(&line);
         self.last.set(now);
     }
 
     fn tries(&self, rate: f64) {
         self.rate.set(Some(rate));
         self.last.set(Told::default());
+        if !self.is_quiet {
+            self.tell(&format!("--rate {rate:.1}  is tried"));
+        }
     }
 }
 
