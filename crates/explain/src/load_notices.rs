@@ -13,20 +13,26 @@ pub fn word_load(document: &mut LoadDocument, reason: &BottleneckReason, notices
     document.warnings = notices.iter().map(|notice| load_warning(notice, document)).collect();
 }
 
+/// So many connections for each place are a long run.
+const SEVERAL: u64 = 4;
+
 /// What the latencies of a closed loop are made of, to stand beside them; `None` where no connection waited for another.
 pub fn about_queue(document: &LoadDocument) -> Option<String> {
     let (at_once, rate) = (document.asked.connections.filter(|at_once| *at_once > 1)?, document.rate.mean);
     if rate <= 0.0 {
         return None;
     }
-    // Little's law.
-    let each = format!("{at_once} at once / {rate:.0} a second = {:.1} ms each", at_once as f64 / rate * 1e3);
+    // Little's law is one of the long run: each place has had its turn several times.
+    let each = match document.total_completed() / at_once {
+        0..SEVERAL => String::new(),
+        _ => format!(" ({at_once} at once / {rate:.0} a second = {:.1} ms each)", at_once as f64 / rate * 1e3),
+    };
     let waits = match document.bottleneck.verdict {
         Verdict::Server | Verdict::Client => "In a closed loop connections wait for one another",
         Verdict::Network | Verdict::None | Verdict::Unknown => "In a closed loop connections may wait for one another",
     };
     let kinds = if document.latency_ns.len() > 1 { ", whatever their kind" } else { "" };
-    Some(format!("{waits}: {each}{kinds}. What a handshake itself takes shows at a --rate below that."))
+    Some(format!("{waits}{kinds}{each}. What a handshake itself takes shows at a --rate below {rate:.0}."))
 }
 
 /// Why somebody is called the bottleneck, in one sentence.

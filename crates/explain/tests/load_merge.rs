@@ -215,6 +215,9 @@ fn the_latency_of_a_closed_loop_is_called_the_queues() {
     let mut document = documents(&[3]).remove(0);
     (document.asked.connections, document.rate.mean) = (Some(64), 1_143.0);
     document.bottleneck.verdict = Verdict::Server;
+    let unsteady = about_queue(&document).unwrap();
+    assert!(unsteady.contains("--rate") && !unsteady.contains("ms each"), "of three connections: {unsteady}");
+    document.completed.insert(Kind::Full, 2_286);
     let said = about_queue(&document).unwrap();
     assert!(said.contains("64 at once / 1143 a second = 56.0 ms each") && said.contains("--rate"), "{said}");
     assert!(said.contains("connections wait for one another"), "{said}");

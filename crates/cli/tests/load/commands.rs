@@ -317,7 +317,7 @@ fn a_closed_loop_says_whose_time_its_latencies_are() {
         text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let closed = page(&["-c", "8", "--mix", "full=1,ticket=1"]);
-    assert!(closed.contains("In a closed loop connections") && closed.contains("at a --rate below that"), "{closed}");
+    assert!(closed.contains("In a closed loop connections") && closed.contains("at a --rate below "), "{closed}");
     assert!(!page(&["--rate", "20"]).contains("closed loop"));
 }
 
