@@ -61,7 +61,7 @@ fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
     let server = server();
     let address = server.address().to_string();
     // Far beyond what one place after the other can serve, on any machine.
-    let shape = ["-c", "1", "--rate", "200000", "--step", "p90=30s", "--duration", "100ms"];
+    let shape = ["-c", "1", "--rate", "200000", "--step", "p90=30s", "--duration", "400ms"];
     let output = reprise(&[&["load", &address, "--json", json.to_str().unwrap()], &shape[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let document = document(&json);
