@@ -11,6 +11,16 @@ pub(crate) fn ratio(ratio: f64) -> String {
     }
 }
 
+/// The same, of what it is at least.
+pub(crate) fn ratio_rounded_down(low: f64) -> String {
+    let decimals = match low {
+        low if low < 2.0 => 100.0,
+        low if low < 20.0 => 10.0,
+        _ => 1.0,
+    };
+    ratio((low * decimals).floor() / decimals)
+}
+
 /// A ratio and its interval, in decimals that show how wide it is: `("3.28", "3.24–3.32")`. Below ten it keeps a
 /// decimal however wide that is: 1.4 is not 1.
 pub(crate) fn ratio_and_interval(ratio: f64, [low, high]: [f64; 2]) -> (String, String) {

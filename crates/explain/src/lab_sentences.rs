@@ -3,8 +3,8 @@
 use reprise_trace::document::{LabDocument, MeasureDocument};
 use reprise_trace::{Kind, Phase, PskMode, Version};
 
-use crate::figures::{in_one_unit, ratio};
-use crate::savings::{best_resumption, median_ns, runs};
+use crate::figures::{in_one_unit, ratio, ratio_rounded_down};
+use crate::savings::{Saving, best_resumption, median_ns, runs};
 
 /// What the lab's figures mean: what new sessions cost by key, and what resuming saves under each version.
 pub fn lab_sentences(document: &LabDocument) -> Vec<String> {
@@ -48,12 +48,13 @@ fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String
 }
 
 fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
-    let best = |result: &MeasureDocument| best_resumption(result, version).map(|(_, saving)| saving.ratio);
-    let ratios = by_key(document, best, f64::max);
-    if ratios.is_empty() {
+    // What is sure: the best of several medians would be the one that chance has favoured.
+    let best = |result: &MeasureDocument| best_resumption(result, version).map(|(_, saving)| Floor::of(saving));
+    let floors = by_key(document, best, Floor::max);
+    if floors.is_empty() {
         return None;
     }
-    let listed = ratios.iter().map(|(key, figure)| format!("{} times as fast with {key}", ratio(*figure)));
+    let listed = floors.iter().map(|(key, floor)| format!("{} with {key}", floor.in_words()));
     let fresh_exchange = document
         .results
         .iter()
@@ -61,9 +62,38 @@ fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
         .any(|run| run.n > 0 && run.observed.psk_mode == Some(PskMode::PskDheKe));
     let remains =
         if fresh_exchange { ": it keeps a fresh key exchange and saves only the certificate and its signature" } else { "" };
-    let few = document.results.iter().filter_map(|result| best_resumption(result, version)).any(|(_, it)| it.ci95.is_none());
-    let unsure = if few { ", in too few connections to be sure" } else { "" };
+    let unsure = if floors.iter().any(|(_, it)| !it.is_sure) { ", in too few connections to be sure" } else { "" };
     Some(format!("Resuming makes the {version} handshake {}{unsure}{remains}.", list(listed.collect())))
+}
+
+/// How many times as fast a resumption is at least.
+#[derive(Clone, Copy)]
+struct Floor {
+    /// The lower end of the interval, or without one the ratio itself.
+    ratio: f64,
+    is_sure: bool,
+}
+
+impl Floor {
+    fn of(saving: Saving) -> Self {
+        match saving.ci95 {
+            Some([low, _]) => Self { ratio: low, is_sure: true },
+            None => Self { ratio: saving.ratio, is_sure: false },
+        }
+    }
+
+    /// What is sure comes before what is not, however high.
+    fn max(self, other: Self) -> Self {
+        if (other.is_sure, other.ratio) > (self.is_sure, self.ratio) { other } else { self }
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self { is_sure: true, ratio: low } if low <= 1.0 => "not measurably faster".to_owned(),
+            Self { is_sure: true, ratio: low } => format!("at least {} times as fast", ratio_rounded_down(low)),
+            Self { is_sure: false, ratio: median } => format!("{} times as fast", ratio(median)),
+        }
+    }
 }
 
 /// "a", "a and b", "a, b and c".
@@ -102,9 +132,10 @@ mod tests {
             lab_sentences(&document),
             [
                 "A new TLS 1.3 session costs 900 µs with rsa-2048 and 380 µs with p-256.",
-                "Resuming makes the TLS 1.2 handshake 10.0 times as fast with rsa-2048 and 4.0 times as fast with p-256.",
-                "Resuming makes the TLS 1.3 handshake 3.0 times as fast with rsa-2048 and 1.31 times as fast with p-256: it \
-                 keeps a fresh key exchange and saves only the certificate and its signature.",
+                "Resuming makes the TLS 1.2 handshake at least 9.5 times as fast with rsa-2048 and at least 3.8 times as fast \
+                 with p-256.",
+                "Resuming makes the TLS 1.3 handshake at least 2.8 times as fast with rsa-2048 and at least 1.24 times as \
+                 fast with p-256: it keeps a fresh key exchange and saves only the certificate and its signature.",
             ]
         );
     }
@@ -112,7 +143,17 @@ mod tests {
     #[test]
     fn the_best_of_several_servers_speaks_for_its_key() {
         let document = lab(vec![result("p-256/id", [400, 100, 400, 200]), result("p-256/ticket", [400, 80, 400, 100])]);
-        assert!(lab_sentences(&document)[1].contains("5.0 times"));
+        assert!(lab_sentences(&document)[1].contains("at least 4.7 times"));
+    }
+
+    #[test]
+    fn what_is_quoted_is_what_is_sure() {
+        let with_interval = |ci95| {
+            let result = Example::new().label("p-256/id").run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 200);
+            lab_sentences(&lab(vec![result.interval(ci95).document()]))[1].clone()
+        };
+        assert!(with_interval([1.599, 2.4]).contains("handshake at least 1.59 times as fast with"), "rounded down");
+        assert!(with_interval([0.97, 2.4]).contains("handshake not measurably faster with"));
     }
 
     #[test]

@@ -30,6 +30,6 @@ pub use fault::failure;
 pub use findings::findings;
 pub use lab_sentences::lab_sentences;
 pub use load_merge::{MergeError, merge};
-pub use load_notices::{bottleneck_reason, load_warning, word_load};
+pub use load_notices::{about_queue, bottleneck_reason, fewer_connections, load_warning, word_load};
 pub use sentences::{about_first_connection, sentences};
 pub use series::Case;

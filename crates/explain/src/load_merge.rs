@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use reprise_stats::histogram::{Histogram, decode, encode, spread};
-use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, Verdict};
+use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadWindow, Verdict};
 use reprise_trace::{Kind, Phase};
 use thiserror::Error;
 
 /// Why results do not make one.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum MergeError {
     /// There is none.
     #[error("there is no result to merge")]
@@ -19,6 +19,24 @@ pub enum MergeError {
     /// One of them stands there twice, as if two generators had seen the same.
     #[error("two of the results are one and the same: it would be counted twice")]
     Twice,
+    /// Two were made at different times, so that the server never bore both.
+    #[error(
+        "results {} and {} were made at different times: they have {:.0} % of their time in common, and rates add up only where \
+         the server bore both at once (90 %). Let the generators begin together: reprise load --start-at with the same second, \
+         $(($(date +%s) + 10)), and the same --duration for all", .places.0, .places.1, (.overlap * 100.0).floor()
+    )]
+    Apart {
+        /// Their places among the results, from 1.
+        places: (usize, usize),
+        /// The share of the longer one's time that both have in common.
+        overlap: f64,
+    },
+    /// One does not say when it was made.
+    #[error("result {place} does not say when it was made, as those of earlier versions do not: make it again")]
+    Timeless {
+        /// Its place among the results, from 1.
+        place: usize,
+    },
     /// One is of a search, whose rate is not that of the others.
     #[error("a result of --step is that of one generator alone: others searched by themselves and ended at other rates")]
     Search,
@@ -30,10 +48,14 @@ pub enum MergeError {
     },
 }
 
+/// Results are of one time where they have this share of it in common.
+const TOGETHER: f64 = 0.9;
+
 /// Merges exactly: counts add up, and so do histograms, from which the latencies are computed anew.
 ///
 /// # Errors
-/// If there is nothing to merge, if the loads differ in what makes them comparable, or if a histogram is broken.
+/// If there is nothing to merge, if the loads differ in what makes them comparable, if they were made at different times, or if a
+/// histogram is broken.
 pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
     let (first, others) = documents.split_first().ok_or(MergeError::Nothing)?;
     let mut merged = first.clone();
@@ -44,6 +66,9 @@ pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
         if documents.iter().take(place + 1).any(|before| before == other) {
             return Err(MergeError::Twice);
         }
+    }
+    check_times(documents)?;
+    for other in others {
         add_histograms(&mut histograms, other)?;
         add(&mut merged, other);
     }
@@ -83,6 +108,25 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
 }
 
+/// One after the other, two loads add up to a capacity that the server does not have.
+fn check_times(documents: &[LoadDocument]) -> Result<(), MergeError> {
+    if documents.len() < 2 {
+        return Ok(());
+    }
+    let window =
+        |(place, document): (usize, &LoadDocument)| document.window.ok_or(MergeError::Timeless { place: place + 1 });
+    let windows = documents.iter().enumerate().map(window).collect::<Result<Vec<LoadWindow>, _>>()?;
+    for (place, one) in windows.iter().enumerate() {
+        for (other_place, other) in windows.iter().enumerate().skip(place + 1) {
+            let overlap = one.overlap(*other);
+            if overlap < TOGETHER {
+                return Err(MergeError::Apart { places: (place + 1, other_place + 1), overlap });
+            }
+        }
+    }
+    Ok(())
+}
+
 fn add_histograms(
     all: &mut BTreeMap<(Kind, Option<Phase>), Histogram<u64>>,
     document: &LoadDocument,
@@ -100,7 +144,14 @@ fn add_histograms(
 
 fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_counts(&mut merged.completed, &other.completed);
+    add_count(&mut merged.late, other.late);
+    add_count(&mut merged.not_started, other.not_started);
+    add_count(&mut merged.warmup_not_started, other.warmup_not_started);
+    merged.window = merged.window.zip(other.window).map(|(one, other)| one.hull(other));
     add_counts(&mut merged.errors, &other.errors);
+    for (name, reason) in &other.error_reasons {
+        merged.error_reasons.entry(name.clone()).or_insert_with(|| reason.clone());
+    }
     add_counts(&mut merged.warmup_errors, &other.warmup_errors);
     add_counts(&mut merged.http_status, &other.http_status);
     add_count(&mut merged.warmup_completed, other.warmup_completed);

@@ -1,12 +1,38 @@
 //! The words of a load: who was the bottleneck and why, and when its figures must not be trusted.
 
-use reprise_trace::document::LoadDocument;
-use reprise_trace::{BottleneckReason, CpuRestraint, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause};
+use std::collections::BTreeMap;
+
+use reprise_trace::document::{LoadDocument, Verdict};
+use reprise_trace::{
+    BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
+};
 
 /// Writes reason and warnings into a document that has none yet.
 pub fn word_load(document: &mut LoadDocument, reason: &BottleneckReason, notices: &[LoadNotice]) {
     document.bottleneck.reason = bottleneck_reason(reason);
     document.warnings = notices.iter().map(|notice| load_warning(notice, document)).collect();
+}
+
+/// So many connections for each place are a long run.
+const SEVERAL: u64 = 4;
+
+/// What the latencies of a closed loop are made of, to stand beside them; `None` where no connection waited for another.
+pub fn about_queue(document: &LoadDocument) -> Option<String> {
+    let (at_once, rate) = (document.asked.connections.filter(|at_once| *at_once > 1)?, document.rate.mean);
+    if rate <= 0.0 {
+        return None;
+    }
+    // Little's law is one of the long run: each place has had its turn several times.
+    let each = match document.total_completed() / at_once {
+        0..SEVERAL => String::new(),
+        _ => format!(" ({at_once} at once / {rate:.0} a second = {:.1} ms each)", at_once as f64 / rate * 1e3),
+    };
+    let waits = match document.bottleneck.verdict {
+        Verdict::Server | Verdict::Client => "In a closed loop connections wait for one another",
+        Verdict::Network | Verdict::None | Verdict::Unknown => "In a closed loop connections may wait for one another",
+    };
+    let kinds = if document.latency_ns.len() > 1 { ", whatever their kind" } else { "" };
+    Some(format!("{waits}{kinds}{each}. What a handshake itself takes shows at a --rate below {rate:.0}."))
 }
 
 /// Why somebody is called the bottleneck, in one sentence.
@@ -115,6 +141,17 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             percent(*waited)
         ),
         LoadNotice::Failures { fault, count } => format!("{count} × {fault}: {}", advice(*fault, document)),
+        LoadNotice::NotStarted { count } => format!(
+            "{count} connections that were due never began, for want of a place: the rate is beyond reach, or --connections is \
+             too low for it"
+        ),
+        LoadNotice::Reasoned(fault) => {
+            let reason = document.error_reasons.get(&fault.to_string()).map_or("", String::as_str);
+            let count = |counts: &BTreeMap<String, u64>| counts.get(&fault.to_string()).copied().unwrap_or_default();
+            let count = count(&document.errors).saturating_add(count(&document.warmup_errors));
+            format!("{count} × {fault}: {reason}")
+        }
+        LoadNotice::FewerConnections(shortage) => fewer_connections(*shortage),
         LoadNotice::WarmupFailures => {
             let names: Vec<String> =
                 document.warmup_errors.iter().map(|(name, count)| format!("{count} × {name}")).collect();
@@ -127,7 +164,7 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
         }
         LoadNotice::ManyFailures => {
             let failed = document.total_errors();
-            let attempts = failed.saturating_add(document.total_completed());
+            let attempts = failed.saturating_add(document.total_completed()).saturating_add(document.late);
             format!("{failed} of {attempts} connections failed: latencies are those of the others")
         }
         LoadNotice::ErrorResponses => {
@@ -160,6 +197,15 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
     }
 }
 
+/// What the descriptor limit leaves of the connections that were asked for, and what to do about it.
+pub fn fewer_connections(shortage: DescriptorShortage) -> String {
+    let DescriptorShortage { wanted, room, limit } = shortage;
+    format!(
+        "{room} connections at once, not {wanted}: the limit of {limit} open descriptors has room for no more; raise it \
+         (ulimit -n)"
+    )
+}
+
 /// What to do about failures.
 fn advice(fault: FaultName, document: &LoadDocument) -> String {
     let by_name = || document.wanted_groups.iter().map(|(name, group)| format!("{group} for '{name}'"));
@@ -169,10 +215,6 @@ fn advice(fault: FaultName, document: &LoadDocument) -> String {
         }
         (FaultName::DescriptorLimit, _) => {
             "descriptors ran out: raise the limit (ulimit -n), or use fewer connections".to_owned()
-        }
-        (FaultName::NotStarted, _) => {
-            "connections that were due found no place: the rate is beyond reach, or --connections is too low for it"
-                .to_owned()
         }
         (FaultName::HelloRetryRequest, Some(one)) if document.wanted_groups.values().all(|group| group == one) => {
             format!("the server wants {one} first, with which those that followed began: put it first in --groups")

@@ -2,11 +2,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use reprise_explain::{MergeError, load_warning, merge};
+use reprise_explain::{MergeError, about_queue, load_warning, merge};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{End, Options, Silent, run};
-use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, Provenance, Target};
-use reprise_trace::{FaultName, Kind, LoadNotice, Phase, RefusalCause};
+use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, LoadWindow, Provenance, Target, Verdict};
+use reprise_trace::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
 
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
@@ -14,11 +14,14 @@ fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let address = server.address();
     let (host, path) = (address.ip().to_string(), Some("/".to_owned()));
     let target = Target { host, port: address.port(), path, ..Target::default() };
+    let together = LoadWindow { from_unix_ns: 0, to_unix_ns: 1_000_000_000 };
     let one = |&count: &u64| {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
         let options = Options { end: End::Count(count), ..Options::new(address, request) };
         let outcome = run(&options, &|| false, &Silent).unwrap();
-        outcome.document(&options, target.clone(), false, Provenance::default())
+        let document = outcome.document(&options, target.clone(), false, Provenance::default());
+        // As if they had run at one time.
+        LoadDocument { window: Some(together), ..document }
     };
     counts.iter().map(one).collect()
 }
@@ -103,6 +106,31 @@ fn the_limit_that_held_a_generator_back_most_is_kept() {
 }
 
 #[test]
+fn loads_of_different_times_add_up_to_nothing() {
+    let mut documents = documents(&[3, 3, 3]);
+    let seconds = |from: f64, to: f64| Some(LoadWindow { from_unix_ns: (from * 1e9) as u64, to_unix_ns: (to * 1e9) as u64 });
+    let merged = |documents: &mut [LoadDocument], windows: [Option<LoadWindow>; 3]| {
+        documents.iter_mut().zip(windows).for_each(|(document, window)| document.window = window);
+        merge(documents)
+    };
+    // One after the other, a tenth and a bit apart, one within the other, and the third apart from the second alone.
+    for (windows, places) in [
+        ([seconds(0.0, 10.0), seconds(10.0, 20.0), seconds(0.0, 10.0)], (1, 2)),
+        ([seconds(0.0, 10.0), seconds(1.1, 11.1), seconds(0.0, 10.0)], (1, 2)),
+        ([seconds(0.0, 10.0), seconds(0.0, 8.9), seconds(0.0, 10.0)], (1, 2)),
+        ([seconds(0.0, 10.0), seconds(0.9, 10.9), seconds(0.0, 9.5)], (2, 3)),
+    ] {
+        let refused = merged(&mut documents, windows).unwrap_err();
+        assert!(matches!(refused, MergeError::Apart { places: apart, .. } if apart == places), "{windows:?}: {refused}");
+        assert!(refused.to_string().contains("--start-at"), "{refused}");
+    }
+    let refused = merged(&mut documents, [seconds(0.0, 10.0), None, seconds(0.0, 10.0)]).unwrap_err();
+    assert_eq!(refused, MergeError::Timeless { place: 2 });
+    let all = merged(&mut documents, [seconds(5.0, 15.0), seconds(5.9, 15.9), seconds(5.5, 15.5)]).unwrap();
+    assert_eq!((all.window, all.generators), (seconds(5.0, 15.9), 3));
+}
+
+#[test]
 fn what_does_not_belong_together_is_not_merged() {
     let documents = documents(&[3, 3]);
     assert_eq!(merge(&[]).unwrap_err(), MergeError::Nothing);
@@ -133,7 +161,15 @@ fn what_does_not_belong_together_is_not_merged() {
     }
     assert_eq!(merge(&[documents[0].clone(), documents[0].clone()]).unwrap_err(), MergeError::Twice);
     let mut searched = documents[1].clone();
-    searched.steps.push(LoadStep { rate: 1.0, held: 1.0, latency_ns: 1, errors: 0, passed: true });
+    searched.steps.push(LoadStep {
+        rate: 1.0,
+        held: 1.0,
+        latency_ns: 1,
+        samples: 1,
+        errors: 0,
+        not_started: 0,
+        passed: true,
+    });
     assert_eq!(merge(&[documents[0].clone(), searched]).unwrap_err(), MergeError::Search);
     let mut broken = documents[1].clone();
     broken.histograms[0].hdr_v2.truncate(20);
@@ -145,6 +181,8 @@ fn each_warning_gives_its_figures_and_what_to_do() {
     let mut document = documents(&[3]).remove(0);
     document.warmup_errors.insert("closed_early".to_owned(), 4);
     document.http_status = [(200, 12), (429, 6)].into();
+    document.errors.insert("bad_certificate".to_owned(), 3);
+    document.error_reasons.insert("bad_certificate".to_owned(), "it is a CA's own".to_owned());
     document.wanted_group = Some("secp384r1".to_owned());
     document.wanted_groups.insert("one.example".to_owned(), "secp384r1".to_owned());
     let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
@@ -154,6 +192,12 @@ fn each_warning_gives_its_figures_and_what_to_do() {
         (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),
         (LoadNotice::Crowded { waited: 0.5 }, "processors were waited for 50 % of the time"),
         (LoadNotice::UnevenSeconds { least: 1, most: 9 }, "the seconds differ much, from 1 to 9"),
+        (LoadNotice::NotStarted { count: 7 }, "7 connections that were due never began"),
+        (LoadNotice::Reasoned(FaultName::BadCertificate), "3 × bad_certificate: it is a CA's own"),
+        (
+            LoadNotice::FewerConnections(DescriptorShortage { wanted: 30_000, room: 19_980, limit: 20_000 }),
+            "19980 connections at once, not 30000: the limit of 20000 open descriptors",
+        ),
         (LoadNotice::SessionsRefused(Some(RefusalCause::TicketsReused)), "leave out --reuse-tickets"),
         (LoadNotice::SessionsRefused(Some(RefusalCause::ConnectionsReset)), "--close notify"),
     ];
@@ -164,4 +208,24 @@ fn each_warning_gives_its_figures_and_what_to_do() {
     document.wanted_groups.insert("other.example".to_owned(), "secp256r1".to_owned());
     let said = load_warning(&retries, &document);
     assert!(said.contains("secp384r1 for 'one.example', secp256r1 for 'other.example'"), "{said}");
+}
+
+#[test]
+fn the_latency_of_a_closed_loop_is_called_the_queues() {
+    let mut document = documents(&[3]).remove(0);
+    (document.asked.connections, document.rate.mean) = (Some(64), 1_143.0);
+    document.bottleneck.verdict = Verdict::Server;
+    let unsteady = about_queue(&document).unwrap();
+    assert!(unsteady.contains("--rate") && !unsteady.contains("ms each"), "of three connections: {unsteady}");
+    document.completed.insert(Kind::Full, 2_286);
+    let said = about_queue(&document).unwrap();
+    assert!(said.contains("64 at once / 1143 a second = 56.0 ms each") && said.contains("--rate"), "{said}");
+    assert!(said.contains("connections wait for one another"), "{said}");
+    // On the way to a server that is idle, they wait for something else.
+    document.bottleneck.verdict = Verdict::Network;
+    assert!(about_queue(&document).unwrap().contains("may wait"));
+    for (connections, mean) in [(None, 1_143.0), (Some(1), 1_143.0), (Some(64), 0.0)] {
+        (document.asked.connections, document.rate.mean) = (connections, mean);
+        assert_eq!(about_queue(&document), None);
+    }
 }

@@ -53,11 +53,11 @@ impl<E: LoadClient> Connection<E> {
         plan: Plan,
         intended: Nanos,
         now: impl Fn() -> Nanos,
-    ) -> Result<Begun, FaultName> {
+    ) -> Result<Begun, Fault> {
         (self.asked, self.intended) = (plan.kind, intended);
         self.is_established = false;
         let begin = Begin { plan, prologue: None, requests: options.requests, early: None };
-        self.attempt.begin(shared, begin, now()).map_err(name)?;
+        self.attempt.begin(shared, begin, now())?;
         self.attempt.connecting(now());
         self.socket.connect(options.address, options.close).map_err(|error| of_connecting(&error))?;
         Ok(if self.send_hello(now)? { Begun::HelloSent } else { Begun::Connecting })
@@ -71,7 +71,7 @@ impl<E: LoadClient> Connection<E> {
         buffer: &mut [u8],
         ended: bool,
         now: impl Fn() -> Nanos,
-    ) -> Result<bool, FaultName> {
+    ) -> Result<bool, Fault> {
         if !self.is_established && !self.send_hello(&now)? {
             return Ok(false);
         }
@@ -86,11 +86,11 @@ impl<E: LoadClient> Connection<E> {
             };
             let at = now();
             match count {
-                0 => self.attempt.receive_end(at).map_err(name)?,
+                0 => self.attempt.receive_end(at)?,
                 _ => self.receive(shared, Input::new(buffer.get_mut(..count).unwrap_or_default(), at), &now)?,
             }
             if self.attempt.is_peer_closed() && !self.attempt.is_done() {
-                return Err(FaultName::Unconfirmed);
+                return Err(Fault::new(FaultName::Unconfirmed));
             }
             self.flush(&now)?;
             // A short read has emptied the socket: an edge tells of what comes after it. An end that came with it had its
@@ -175,9 +175,9 @@ impl<E: LoadClient> Connection<E> {
     }
 
     /// Whether the socket has taken the ClientHello.
-    fn send_hello(&mut self, now: impl Fn() -> Nanos) -> Result<bool, FaultName> {
+    fn send_hello(&mut self, now: impl Fn() -> Nanos) -> Result<bool, Fault> {
         let at = now();
-        self.attempt.connected(at, || None).map_err(name)?;
+        self.attempt.connected(at, || None)?;
         let Some(stream) = self.socket.stream() else { return Ok(false) };
         match stream.write(self.attempt.outgoing(at)) {
             Ok(count) => {
@@ -190,10 +190,10 @@ impl<E: LoadClient> Connection<E> {
         }
     }
 
-    fn receive(&mut self, shared: &mut E::Shared, mut input: Input<'_>, now: impl Fn() -> Nanos) -> Result<(), FaultName> {
+    fn receive(&mut self, shared: &mut E::Shared, mut input: Input<'_>, now: impl Fn() -> Nanos) -> Result<(), Fault> {
         let mut at = input.at();
         loop {
-            match self.attempt.receive(shared, &mut input, at).map_err(name)? {
+            match self.attempt.receive(shared, &mut input, at)? {
                 Progress::Boundary => at = now(),
                 // The connection goes on until that is written: what follows must not be lost.
                 Progress::Done if self.attempt.has_outgoing() => {}
@@ -207,7 +207,7 @@ impl<E: LoadClient> Connection<E> {
         self.attempt.is_done() && !self.attempt.has_outgoing()
     }
 
-    fn flush(&mut self, now: impl Fn() -> Nanos) -> Result<(), FaultName> {
+    fn flush(&mut self, now: impl Fn() -> Nanos) -> Result<(), Fault> {
         while self.attempt.has_outgoing() {
             let Some(stream) = self.socket.stream() else { return Ok(()) };
             match stream.write(self.attempt.outgoing(now())) {
@@ -221,29 +221,24 @@ impl<E: LoadClient> Connection<E> {
     }
 }
 
-/// A load counts names, and nothing else of a fault.
-fn name(fault: Fault) -> FaultName {
-    fault.name
-}
-
 /// What a failure to begin a connection is.
-fn of_connecting(error: &io::Error) -> FaultName {
-    match error.raw_os_error().map(Errno::from_raw) {
+fn of_connecting(error: &io::Error) -> Fault {
+    Fault::new(match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::EADDRNOTAVAIL) => FaultName::PortsExhausted,
         Some(Errno::EMFILE | Errno::ENFILE) => FaultName::DescriptorLimit,
         Some(Errno::ECONNREFUSED) => FaultName::ConnectionRefused,
         Some(Errno::ETIMEDOUT) => FaultName::ConnectTimeout,
         Some(Errno::EHOSTUNREACH | Errno::ENETUNREACH) => FaultName::Unreachable,
         _ => FaultName::ConnectFailed,
-    }
+    })
 }
 
 /// What a failure to read or write is.
-fn of_transfer(error: &io::Error) -> FaultName {
-    match error.kind() {
+fn of_transfer(error: &io::Error) -> Fault {
+    Fault::new(match error.kind() {
         ErrorKind::ConnectionRefused => FaultName::ConnectionRefused,
         ErrorKind::TimedOut => FaultName::Timeout,
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted => FaultName::ConnectionReset,
         _ => FaultName::SocketError,
-    }
+    })
 }

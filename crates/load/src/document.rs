@@ -1,11 +1,13 @@
 //! From what was seen to the document.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reprise_engine::CertificatePolicy;
 use reprise_stats::histogram::{Histogram, encode, spread};
-use reprise_trace::document::{LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, Provenance, Target};
+use reprise_trace::document::{
+    LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
+};
 use reprise_trace::{Kind, Phase};
 
 use crate::load::Outcome;
@@ -17,9 +19,8 @@ impl Outcome {
         let planned = self.planned(options);
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
         let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);
-        let in_time = |kind| self.summary.of(kind).map_or(0, |summary| summary.in_time);
         let completed_kinds = Kind::ALL.into_iter().filter(|kind| self.completed(*kind) > 0);
-        let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(in_time(kind))));
+        let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(self.completed(kind))));
         // Seconds in which nothing completed any more are seconds all the same.
         let seconds = self.summary.per_second.len().max(planned.as_secs_f64().ceil() as usize);
         let counts = |second: usize| self.summary.per_second.get(second).copied().unwrap_or_default();
@@ -29,21 +30,26 @@ impl Outcome {
             target,
             asked: asked(options),
             seconds: planned.as_secs_f64(),
+            window: Some(self.window(options)),
             completed: Kind::ALL
                 .into_iter()
                 .map(|kind| (kind, self.completed(kind)))
                 .filter(|(_, count)| *count > 0)
                 .collect(),
+            late: self.summary.late,
+            not_started: self.summary.not_started,
             errors: self.errors(),
+            error_reasons: self.summary.reasons.iter().map(|(name, reason)| (name.to_string(), reason.clone())).collect(),
             warmup_completed: self.summary.warmup,
             warmup_errors: self.summary.warmup_faults.by_name(),
+            warmup_not_started: self.summary.warmup_not_started,
             primed: self.summary.primed,
             refused: self.summary.refused,
             wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
             wanted_groups: self.wanted_groups(options),
             http_status: self.summary.status.iter().copied().collect(),
             rate: LoadRate {
-                mean: a_second(self.summary.in_time),
+                mean: a_second(self.summary.completed()),
                 mean_by_kind: mean_by_kind.collect(),
                 per_second: (0..seconds).map(|second| counts(second).iter().sum()).collect(),
                 per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
@@ -67,6 +73,13 @@ impl Outcome {
             document.histograms.extend(encode(histogram).map(|hdr_v2| LoadHistogram { kind, phase, hdr_v2 }));
         }
         document
+    }
+
+    /// From the end of the warm-up to the end of the time that counts.
+    fn window(&self, options: &Options) -> LoadWindow {
+        let unix_ns = |time: SystemTime| nanos(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        let from_unix_ns = unix_ns(self.began).saturating_add(nanos(options.warmup));
+        LoadWindow { from_unix_ns, to_unix_ns: from_unix_ns.saturating_add(nanos(self.planned(options))) }
     }
 
     fn wanted_groups(&self, options: &Options) -> BTreeMap<String, String> {

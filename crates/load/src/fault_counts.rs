@@ -15,17 +15,12 @@ pub(crate) struct FaultCounts {
 impl FaultCounts {
     /// One more.
     pub(crate) fn add(&mut self, fault: FaultName) {
-        self.add_many(fault, 1);
-    }
-
-    /// So many more.
-    pub(crate) fn add_many(&mut self, fault: FaultName, more: u64) {
         let place = match fault {
             FaultName::Alert(number) => self.alerts.get_mut(usize::from(number)),
             named => place_of(named).and_then(|place| self.named.get_mut(place)),
         };
         if let Some(count) = place {
-            *count += more;
+            *count += 1;
         }
     }
 

@@ -23,7 +23,7 @@ impl Outcome {
         let Arrival::Open { rate, spread, .. } = options.arrival else { return false };
         let (from, ramp) = (options.warmup.as_secs_f64(), options.ramp.as_secs_f64());
         let planned = self.planned(options).as_secs_f64();
-        if self.summary.in_time == 0 || ramp > from + planned {
+        if self.summary.completed() == 0 || ramp > from + planned {
             return false;
         }
         // What came in the last moments is under way at the end, for as long as a connection takes.
@@ -40,6 +40,6 @@ impl Outcome {
             // Three standard deviations.
             Spread::Poisson => 1.0 + 3.0 * under_way.max(0.0).sqrt(),
         };
-        self.summary.in_time as f64 >= HELD * due - under_way - by_chance
+        self.summary.completed() as f64 >= HELD * due - under_way - by_chance
     }
 }

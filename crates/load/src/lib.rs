@@ -12,6 +12,7 @@ mod arrivals;
 mod client;
 mod connection;
 mod deadlines;
+mod descriptors;
 mod document;
 mod entropy;
 mod fault_counts;

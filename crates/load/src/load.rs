@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -22,6 +22,8 @@ use crate::worker::{RunState, Worker};
 /// What a load came to.
 pub struct Outcome {
     pub(crate) summary: Summary,
+    /// When its threads began, by the clock of the wall.
+    pub(crate) began: SystemTime,
     /// From the end of the warm-up to the end of the last thread.
     pub(crate) elapsed: Duration,
     /// How the busiest thread spent its time until the last connections were begun.
@@ -40,9 +42,19 @@ const LAST_TRIES: usize = 3;
 const LAST_TRY_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Outcome {
-    /// Connections of this kind that completed.
+    /// Connections of this kind that began and completed within the time that counts.
     pub fn completed(&self, kind: Kind) -> u64 {
         self.summary.of(kind).map_or(0, |summary| summary.completed)
+    }
+
+    /// Connections that began within that time and completed after it.
+    pub fn late(&self) -> u64 {
+        self.summary.late
+    }
+
+    /// In an open loop, connections that were due within that time and never began, for want of a place.
+    pub fn not_started(&self) -> u64 {
+        self.summary.not_started
     }
 
     /// Of the full handshakes, those that were made because there was no session to offer yet.
@@ -83,6 +95,9 @@ impl Outcome {
 pub trait Observer {
     /// Connections that have completed and failed so far, after this time.
     fn proceeded(&self, elapsed: Nanos, completed: u64, failed: u64);
+
+    /// A search begins to try this rate, in connections a second.
+    fn tries(&self, _rate: f64) {}
 }
 
 /// Watches nothing.
@@ -117,7 +132,7 @@ fn run_with<E: LoadClient>(
     let threads = 0..options.threads.max(1);
     let workers = threads.map(|index| Worker::<E>::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
     let account = Account::open(options.server_pid);
-    let epoch = Instant::now();
+    let (epoch, began) = (Instant::now(), SystemTime::now());
     let mut until_drain = None;
     let mut summary = Summary::new();
     let mut busiest_thread = ProcessorShare::default();
@@ -167,6 +182,7 @@ fn run_with<E: LoadClient>(
     }
     let used = account.used(ended);
     let outcome = Outcome {
+        began,
         elapsed: ended.saturating_sub(options.warmup),
         used_until_drain: until_drain.unwrap_or_else(|| used.clone()),
         used,

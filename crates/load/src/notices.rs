@@ -18,8 +18,7 @@ const SHORT: f64 = 0.5;
 const CHANCE: f64 = 4.0;
 
 /// What somebody on this side can do something about.
-const REMEDIABLE: [FaultName; 4] =
-    [FaultName::PortsExhausted, FaultName::DescriptorLimit, FaultName::NotStarted, FaultName::HelloRetryRequest];
+const REMEDIABLE: [FaultName; 3] = [FaultName::PortsExhausted, FaultName::DescriptorLimit, FaultName::HelloRetryRequest];
 
 impl Outcome {
     /// Why the figures of its document may mislead.
@@ -30,7 +29,7 @@ impl Outcome {
         }
         self.of_the_generator(document, options, &mut notices);
         self.of_the_processors(document, options, &mut notices);
-        self.of_failures(document, &mut notices);
+        self.of_failures(document, options, &mut notices);
         let refusals: u64 = document.http_status.range(400..).map(|(_, count)| count).sum();
         if refusals * 100 > document.http_status.values().sum() {
             notices.push(LoadNotice::ErrorResponses);
@@ -84,7 +83,13 @@ impl Outcome {
         }
     }
 
-    fn of_failures(&self, document: &LoadDocument, notices: &mut Vec<LoadNotice>) {
+    fn of_failures(&self, document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {
+        notices.extend(options.shortage.map(LoadNotice::FewerConnections));
+        let not_started = document.not_started.saturating_add(document.warmup_not_started);
+        if not_started > 0 {
+            notices.push(LoadNotice::NotStarted { count: not_started });
+        }
+        notices.extend(self.summary.reasons.keys().copied().map(LoadNotice::Reasoned));
         for fault in REMEDIABLE {
             // What to do about them is the same in the warm-up.
             let count = self.summary.faults.of(fault) + self.summary.warmup_faults.of(fault);
@@ -95,8 +100,8 @@ impl Outcome {
         if document.total_warmup_errors() > 0 {
             notices.push(LoadNotice::WarmupFailures);
         }
-        let attempts = document.total_completed() + document.total_errors();
-        if document.total_errors() * 100 > attempts && document.total_completed() > 0 {
+        let all_completed = document.total_completed() + document.late;
+        if document.total_errors() * 100 > all_completed + document.total_errors() && all_completed > 0 {
             notices.push(LoadNotice::ManyFailures);
         }
     }
@@ -108,7 +113,7 @@ fn of_sessions(document: &LoadDocument, options: &Options, notices: &mut Vec<Loa
         notices.extend(never.filter(|kind| *kind != Kind::Full).map(LoadNotice::NeverResumed));
     }
     let resumable = options.mix.iter().any(|(kind, _)| *kind != Kind::Full);
-    if resumable && document.refused * 100 > document.total_completed() {
+    if resumable && document.refused * 100 > document.total_completed() + document.late {
         notices.push(LoadNotice::SessionsRefused(refusal_cause(options)));
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_trace::{Kind, Version};
+use reprise_trace::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 /// Every choice of a load.
@@ -42,6 +42,8 @@ pub struct Options {
     pub seed: u64,
     /// The server's process, if it runs on this machine.
     pub server_pid: Option<u32>,
+    /// What [`Options::fit_descriptors`] had no room for.
+    pub shortage: Option<DescriptorShortage>,
 }
 
 /// What a ClientHello offers.
@@ -164,6 +166,7 @@ impl Options {
             timeout: Duration::from_secs(10),
             seed: 0x5265_7072_6973_6521,
             server_pid: None,
+            shortage: None,
         }
     }
 

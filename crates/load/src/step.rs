@@ -16,7 +16,7 @@ pub struct StepTarget {
     pub quantile: f64,
     /// What it must not exceed.
     pub latency: Nanos,
-    /// How long each rate is tried.
+    /// How long each rate is tried, unless too few connections would come of it.
     pub duration: Duration,
 }
 
@@ -26,9 +26,21 @@ const NEAR: f64 = 1.05;
 /// It ends in any case.
 const MOST_STEPS: usize = 24;
 
+/// A rate is judged by no fewer connections.
+const FEWEST_SAMPLES: f64 = 30.0;
+
+/// A Poisson process has fewer than its rate says by chance, seldom by so many standard deviations.
+const CHANCE: f64 = 4.0;
+
+/// Nor is one tried for longer than this to have them, unless all are.
+const LONGEST_STEP: Duration = Duration::from_secs(60);
+
+/// After a rate that the server did not hold, the next is this much of what it did: as many come in as go out.
+const BELOW_CAPACITY: f64 = 0.9;
+
 /// What a search found.
 pub struct Search {
-    /// Of the highest rate that held, or else of the first that was tried.
+    /// Of the highest rate that held, or else of the last that was tried.
     pub outcome: Outcome,
     /// Its options.
     pub options: Options,
@@ -50,7 +62,24 @@ impl Search {
     }
 }
 
-/// Searches from the rate of `options`, an open loop: it doubles until one fails, and then halves the distance.
+impl StepTarget {
+    /// A quantile of fewer samples is their largest.
+    fn fewest_samples(self) -> f64 {
+        let beyond = (1.0 - self.quantile).max(1e-6);
+        // 1 / (1 - 0.99) is a little more than 100.
+        (1.0 / beyond).round().max(FEWEST_SAMPLES)
+    }
+
+    /// How long this rate is tried; `None` where as many connections as it is judged by would take too long.
+    fn duration_of(self, rate: f64, ramp: Duration) -> Option<Duration> {
+        let samples = self.fewest_samples();
+        let needed = Duration::try_from_secs_f64((samples + CHANCE * samples.sqrt()) / rate).ok()?.saturating_add(ramp);
+        (needed <= LONGEST_STEP.max(self.duration)).then(|| needed.max(self.duration))
+    }
+}
+
+/// Searches from the rate of `options`, an open loop: it doubles until one fails, and then halves the distance. Where the first
+/// fails, it goes on from what the server held of it.
 ///
 /// # Errors
 /// As [`run`].
@@ -61,50 +90,86 @@ pub fn search(
     observer: &dyn Observer,
 ) -> io::Result<Option<Search>> {
     let Arrival::Open { rate: first, spread, most } = options.arrival else { return Ok(None) };
-    let (mut held, mut failed): (Option<f64>, Option<f64>) = (None, None);
+    let mut bounds = Bounds::default();
     let mut rate = first;
     let mut best = None;
     let mut target_is_gone = false;
     let mut steps = Vec::new();
     while steps.len() < MOST_STEPS && !stop() {
+        // The first is tried whatever it takes: somebody has named it.
+        let duration = match target.duration_of(rate, options.ramp) {
+            Some(duration) => duration,
+            None if steps.is_empty() => target.duration,
+            None => break,
+        };
         let options =
-            Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(target.duration), ..options.clone() };
+            Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(duration), ..options.clone() };
+        observer.tries(rate);
         let outcome = run(&options, stop, observer)?;
         // What was cut short says nothing of its rate.
         if stop() && best.is_some() {
             break;
         }
-        let step = judge(&outcome, &options, rate, target);
-        let passed = step.passed;
-        steps.push(step);
+        let step = judge(&outcome, &options, rate, duration, target);
         target_is_gone = outcome.target_is_gone();
-        if target_is_gone && outcome.summary.completed() == 0 && best.is_some() {
+        if target_is_gone && step.samples == 0 && best.is_some() {
+            steps.push(step);
             break;
         }
-        if passed || best.is_none() {
+        if step.passed || bounds.held.is_none() {
             best = Some((outcome, options));
         }
-        if passed {
-            held = Some(held.map_or(rate, |held: f64| held.max(rate)));
-        } else {
-            failed = Some(failed.map_or(rate, |failed: f64| failed.min(rate)));
+        let next = bounds.after(&step);
+        steps.push(step);
+        match next {
+            Some(next) => rate = next,
+            None => break,
         }
-        rate = match (held, failed) {
-            (Some(held), None) => held * 2.0,
-            (None, Some(failed)) if failed < 1.0 => break,
-            (None, Some(failed)) => failed / 2.0,
-            (Some(held), Some(failed)) if failed <= held * NEAR => break,
-            (Some(held), Some(failed)) => (held + failed) / 2.0,
-            (None, None) => break,
-        };
     }
     Ok(best.map(|(outcome, options)| Search { outcome, options, target_is_gone, steps, target }))
 }
 
-fn judge(outcome: &Outcome, options: &Options, rate: f64, target: StepTarget) -> LoadStep {
-    let held = outcome.summary.in_time as f64 / target.duration.as_secs_f64().max(1e-9);
+/// The highest rate that held, and the lowest that did not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bounds {
+    held: Option<f64>,
+    failed: Option<f64>,
+}
+
+impl Bounds {
+    /// The rate to try after this step; `None` where both bounds are near.
+    fn after(&mut self, step: &LoadStep) -> Option<f64> {
+        if step.passed {
+            self.held = Some(self.held.map_or(step.rate, |held| held.max(step.rate)));
+        } else {
+            self.failed = Some(self.failed.map_or(step.rate, |failed| failed.min(step.rate)));
+        }
+        match (self.held, self.failed) {
+            (Some(held), None) => Some(held * 2.0),
+            // Far beyond what the server can do, it does all that it can: what lies between need not be tried.
+            (None, Some(failed)) if step.held > 0.0 => Some((step.held * BELOW_CAPACITY).min(failed / 2.0)),
+            (None, Some(failed)) => Some(failed / 2.0),
+            (Some(held), Some(failed)) if failed <= held * NEAR => None,
+            (Some(held), Some(failed)) => Some((held * 2.0).min((held + failed) / 2.0)),
+            (None, None) => None,
+        }
+    }
+}
+
+fn judge(outcome: &Outcome, options: &Options, rate: f64, duration: Duration, target: StepTarget) -> LoadStep {
+    let completed = outcome.summary.completed();
+    let samples = completed + outcome.late();
     let latency_ns = outcome.latency_from_intended(target.quantile);
-    let errors = outcome.errors().values().sum();
-    let passed = errors == 0 && outcome.held_its_rate(options) && latency_ns <= target.latency.0;
-    LoadStep { rate, held, latency_ns, errors, passed }
+    let (errors, not_started) = (outcome.errors().values().sum(), outcome.not_started());
+    let is_enough = samples as f64 >= target.fewest_samples();
+    let is_all = errors == 0 && not_started == 0 && outcome.held_its_rate(options);
+    LoadStep {
+        rate,
+        held: completed as f64 / duration.as_secs_f64().max(1e-9),
+        latency_ns,
+        samples,
+        errors,
+        not_started,
+        passed: is_enough && is_all && latency_ns <= target.latency.0,
+    }
 }

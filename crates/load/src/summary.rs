@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use reprise_attempt::Fault;
+use reprise_engine::CertificateError;
 use reprise_stats::histogram::{Histogram, histogram};
 use reprise_trace::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare};
 use reprise_wire::NamedGroup;
@@ -16,6 +18,12 @@ const SECONDS: usize = 4096;
 pub(crate) struct Summary {
     pub(crate) kinds: [KindSummary; Kind::ALL.len()],
     pub(crate) faults: FaultCounts,
+    /// In an open loop, connections that were due within the time that counts and never began.
+    pub(crate) not_started: u64,
+    /// Those that were due in the warm-up.
+    pub(crate) warmup_not_started: u64,
+    /// Of the names that leave open what was wrong, what the first fault said.
+    pub(crate) reasons: BTreeMap<FaultName, String>,
     /// Of the connections that began in the warm-up, those that completed.
     pub(crate) warmup: u64,
     /// And those that did not.
@@ -24,9 +32,9 @@ pub(crate) struct Summary {
     pub(crate) primed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
-    /// Completions within the time that counts.
-    pub(crate) in_time: u64,
-    /// Completions by whole seconds since the warm-up.
+    /// Completions after the time that counts, of connections that began in it.
+    pub(crate) late: u64,
+    /// The other completions, by whole seconds since the warm-up.
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
     /// Responses by status.
     pub(crate) status: Vec<(u16, u64)>,
@@ -45,9 +53,8 @@ pub(crate) struct Summary {
 /// What was seen of one kind.
 #[derive(Default)]
 pub(crate) struct KindSummary {
+    /// Within the time that counts.
     pub(crate) completed: u64,
-    /// Of those, the ones within the time that counts.
-    pub(crate) in_time: u64,
     /// Made when the kind is first seen.
     histograms: Option<Box<Histograms>>,
 }
@@ -80,20 +87,16 @@ impl Summary {
 
     pub(crate) fn complete(&mut self, completion: &Completion<'_>) {
         let place = place_of(completion.kind);
-        let second = (completion.at.0 / 1_000_000_000) as usize;
-        if self.per_second.len() <= second {
-            self.per_second.resize(second + 1, [0; Kind::ALL.len()]);
+        if completion.in_time {
+            self.count_second((completion.at.0 / 1_000_000_000) as usize, place);
+        } else {
+            self.late += 1;
         }
-        if let Some(count) = self.per_second.get_mut(second).and_then(|counts| counts.get_mut(place)) {
-            *count += 1;
-        }
-        self.in_time += u64::from(completion.in_time);
         for &(status, count) in completion.statuses {
             count_status(&mut self.status, status, count);
         }
         if let Some(kind) = self.kinds.get_mut(place) {
-            kind.completed += 1;
-            kind.in_time += u64::from(completion.in_time);
+            kind.completed += u64::from(completion.in_time);
             kind.histograms = kind.histograms.take().or_else(Histograms::new);
             if let Some(histograms) = &mut kind.histograms {
                 histograms.record(completion);
@@ -101,15 +104,26 @@ impl Summary {
         }
     }
 
-    pub(crate) fn fail(&mut self, fault: FaultName, in_warmup: bool) {
-        if in_warmup { &mut self.warmup_faults } else { &mut self.faults }.add(fault);
-        self.failed_since += u64::from(fault.is_the_targets());
+    fn count_second(&mut self, second: usize, kind: usize) {
+        if self.per_second.len() <= second {
+            self.per_second.resize(second + 1, [0; Kind::ALL.len()]);
+        }
+        if let Some(count) = self.per_second.get_mut(second).and_then(|counts| counts.get_mut(kind)) {
+            *count += 1;
+        }
+    }
+
+    pub(crate) fn fail(&mut self, fault: &Fault, in_warmup: bool) {
+        if in_warmup { &mut self.warmup_faults } else { &mut self.faults }.add(fault.name);
+        self.failed_since += u64::from(fault.name.is_the_targets());
+        if let Some(reason) = reason(fault) {
+            self.reasons.entry(fault.name).or_insert_with(|| reason.to_string());
+        }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         for (ours, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             ours.completed += theirs.completed;
-            ours.in_time += theirs.in_time;
             if let Some(theirs) = &theirs.histograms {
                 ours.histograms = ours.histograms.take().or_else(Histograms::new);
                 if let Some(ours) = &mut ours.histograms {
@@ -122,7 +136,12 @@ impl Summary {
         self.warmup_faults.merge(&other.warmup_faults);
         self.primed += other.primed;
         self.refused += other.refused;
-        self.in_time += other.in_time;
+        self.late += other.late;
+        self.not_started += other.not_started;
+        self.warmup_not_started += other.warmup_not_started;
+        for (name, reason) in &other.reasons {
+            self.reasons.entry(*name).or_insert_with(|| reason.clone());
+        }
         self.due += other.due;
         self.begun += other.begun;
         self.wanted_groups.extend(&other.wanted_groups);
@@ -137,6 +156,7 @@ impl Summary {
         }
     }
 
+    /// Within the time that counts.
     pub(crate) fn completed(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
     }
@@ -177,6 +197,14 @@ impl Histograms {
             // Both have the same bounds, so that nothing is lost.
             let _ = ours.add(theirs);
         }
+    }
+}
+
+/// What a certificate's verifier says, where the fault is one of certificates.
+fn reason(fault: &Fault) -> Option<&CertificateError> {
+    match fault.engine_error() {
+        Some(reprise_engine::Error::Certificate(error)) => Some(error),
+        _ => None,
     }
 }
 

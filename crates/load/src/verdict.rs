@@ -67,7 +67,7 @@ impl Readings {
     fn of(outcome: &Outcome, options: &Options) -> Self {
         let Used { time, client_restraint, server, server_restraint, .. } = &outcome.used_until_drain;
         Self {
-            completed: outcome.summary.completed(),
+            completed: outcome.summary.completed() + outcome.summary.late,
             held: outcome.held_its_rate(options),
             client: outcome.busiest_thread,
             client_restraint: client_restraint.clone(),

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
-use reprise_attempt::End as Ended;
+use reprise_attempt::{End as Ended, Fault};
 use reprise_trace::{FaultName, Kind, Nanos};
 
 use crate::alarm::Alarm;
@@ -33,7 +33,7 @@ const BUFFER: usize = 32 * 1024;
 /// Events that are taken at once.
 const EVENTS: usize = 256;
 
-/// Connections of an open loop that begin before others are looked after.
+/// Connections that begin before others are looked after.
 const MOST_AT_ONCE: usize = 256;
 
 /// What all threads of a load share.
@@ -206,7 +206,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
             let intended = match &self.arrivals {
                 Arrivals::Closed { .. } => {
                     let places = self.arrivals.open_places(self.connections.len(), now);
-                    if self.running() >= places || now < self.not_before {
+                    if self.running() >= places || now < self.not_before || begun >= MOST_AT_ONCE {
                         return;
                     }
                     now
@@ -240,12 +240,12 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         }
         let begun = match begun {
             Ok(begun) => begun,
-            Err(fault) => return self.fail(place, fault),
+            Err(fault) => return self.fail(place, &fault),
         };
         self.deadlines.add(place, connection.begun() + Nanos::from(self.options.timeout));
         let registered = connection.watch(self.poll.registry(), Token(place), begun);
         if registered.is_err() {
-            self.fail(place, FaultName::DescriptorLimit);
+            self.fail(place, &Fault::new(FaultName::DescriptorLimit));
         }
     }
 
@@ -256,11 +256,11 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         match connection.proceed(&mut self.shared, &mut self.buffer, ended, now) {
             Ok(false) => {
                 if connection.watch_for_room(self.poll.registry(), Token(place)).is_err() {
-                    self.fail(place, FaultName::DescriptorLimit);
+                    self.fail(place, &Fault::new(FaultName::DescriptorLimit));
                 }
             }
             Ok(true) => self.complete(place),
-            Err(fault) => self.fail(place, fault),
+            Err(fault) => self.fail(place, &fault),
         }
     }
 
@@ -293,7 +293,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         self.release(place, Ended::Completed);
     }
 
-    fn fail(&mut self, place: usize, fault: FaultName) {
+    fn fail(&mut self, place: usize, fault: &Fault) {
         let in_warmup = self.connections.get(place).is_some_and(|connection| connection.begun() < self.warmup());
         self.summary.fail(fault, in_warmup);
         self.state.failed.fetch_add(1, Ordering::Relaxed);
@@ -324,7 +324,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
     fn expire(&mut self, now: Nanos) {
         while let Some(place) = self.deadlines.take_expired(now) {
             let fault = self.connections.get(place).map_or(FaultName::Timeout, Connection::timeout);
-            self.fail(place, fault);
+            self.fail(place, &Fault::new(fault));
         }
     }
 
@@ -347,19 +347,16 @@ impl<'a, E: LoadClient> Worker<'a, E> {
             }
         }
         if let Arrivals::Open(open) = &mut self.arrivals {
-            let in_warmup = open.pass_over(end.min(Nanos::from(self.options.warmup)));
-            let unstarted = open.pass_over(end);
-            self.summary.due += unstarted;
-            self.summary.warmup_faults.add_many(FaultName::NotStarted, in_warmup);
-            self.summary.faults.add_many(FaultName::NotStarted, unstarted);
-            self.state.failed.fetch_add(in_warmup + unstarted, Ordering::Relaxed);
+            self.summary.warmup_not_started = open.pass_over(end.min(Nanos::from(self.options.warmup)));
+            self.summary.not_started = open.pass_over(end);
+            self.summary.due += self.summary.not_started;
         }
     }
 
     fn cut_off(&mut self) {
         for place in 0..self.connections.len() {
             if self.deadlines.contains(place) {
-                self.fail(place, FaultName::CutOff);
+                self.fail(place, &Fault::new(FaultName::CutOff));
             }
         }
     }

@@ -30,6 +30,7 @@ mod summary;
 mod survey;
 mod trace;
 mod trial;
+mod turns;
 
 pub use addresses::first_that_answers;
 pub use connector::Connector;
@@ -47,3 +48,4 @@ pub use stock::HeldSession;
 pub use summary::{ratios, records, run, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
 pub use trial::{Trial, Tried};
+pub use turns::measure_in_turns;

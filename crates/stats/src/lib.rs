@@ -35,5 +35,6 @@ pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
 pub use order::balanced_order;
 pub use quantile::{median, quantile};
+pub use random::shuffle;
 pub use ratio::{Ratio, paired_ratio, ratio};
 pub use summary::{Summary, summarize};

@@ -49,6 +49,11 @@ impl Xoshiro256PlusPlus {
     }
 }
 
+/// Brings the items into a random order that follows from `seed`, each as likely as any other.
+pub fn shuffle<T>(items: &mut [T], seed: u64) {
+    Xoshiro256PlusPlus::from_seed(seed).shuffle(items);
+}
+
 fn split_mix_64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,6 +79,19 @@ mod tests {
     fn the_state_is_filled_as_by_the_reference() {
         let expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431];
         assert_eq!(Xoshiro256PlusPlus::from_seed(1234567).state, expected);
+    }
+
+    #[test]
+    fn every_order_is_as_likely_as_any_other() {
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..6_000 {
+            let mut items = [0, 1, 2];
+            shuffle(&mut items, seed);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Five standard deviations.
+        assert!(counts.values().all(|count| (856..=1144).contains(count)), "{counts:?}");
     }
 
     #[test]

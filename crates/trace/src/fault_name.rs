@@ -55,8 +55,6 @@ fault_names! {
     PortsExhausted = "ports_exhausted" in Connect,
     /// The process may open no more descriptors (EMFILE, ENFILE).
     DescriptorLimit = "descriptor_limit" in Connect,
-    /// It was due before the end of a load, and no place was free for it.
-    NotStarted = "not_started" in Interrupted,
     /// Ctrl-C or the end of a load cut it off.
     CutOff = "cut_off" in Interrupted,
     /// Something that was awaited did not come within the timeout.
@@ -181,7 +179,7 @@ impl FaultName {
 
     /// Whether the server or the way there is to blame: not this machine's limits, nor the end of the run.
     pub fn is_the_targets(self) -> bool {
-        let ours = [Self::PortsExhausted, Self::DescriptorLimit, Self::NotStarted, Self::CutOff, Self::Crypto];
+        let ours = [Self::PortsExhausted, Self::DescriptorLimit, Self::CutOff, Self::Crypto];
         !ours.contains(&self) && self != Self::Interrupted
     }
 }

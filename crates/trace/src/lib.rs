@@ -26,7 +26,9 @@ pub use facts::{Facts, KeyName, PeerKey, Protocol, Ticket, Tickets};
 pub use failure::{Failure, FailureClass, NextRequest};
 pub use fault_name::FaultName;
 pub use kind::{Asked, Kind, KindCounts, PskMode, Version};
-pub use load_notice::{BottleneckReason, CpuRestraint, LoadNotice, LocalPorts, ProcessorShare, RefusalCause};
+pub use load_notice::{
+    BottleneckReason, CpuRestraint, DescriptorShortage, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
+};
 pub use observation::{Ended, Observation, Purpose};
 pub use offered::{Offered, Origin};
 pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};

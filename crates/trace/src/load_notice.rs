@@ -141,6 +141,15 @@ pub enum LoadNotice {
         /// How many, those of the warm-up included.
         count: u64,
     },
+    /// Connections were due and never began, those of the warm-up included.
+    NotStarted {
+        /// How many.
+        count: u64,
+    },
+    /// Connections failed by a name that leaves open what was wrong: the document says what the first of them said.
+    Reasoned(FaultName),
+    /// Fewer connections at once than were asked for, since descriptors are limited.
+    FewerConnections(DescriptorShortage),
     /// Connections of the warm-up failed.
     WarmupFailures,
     /// So many connections failed that the latencies are those of the others.
@@ -163,6 +172,17 @@ pub enum RefusalCause {
     /// Connections were reset: a session whose connection ended with a fatal alert is not resumed (RFC 5246 §7.2.2), and
     /// OpenSSL's cache takes a reset for no better.
     ConnectionsReset,
+}
+
+/// A number of connections at once that the descriptor limit has no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DescriptorShortage {
+    /// Connections that were asked for.
+    pub wanted: usize,
+    /// Connections that there is room for.
+    pub room: usize,
+    /// The limit, RLIMIT_NOFILE.
+    pub limit: u64,
 }
 
 /// Of a time, the shares in which somebody ran on a processor and waited for one, 0 to 1.

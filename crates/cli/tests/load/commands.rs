@@ -1,8 +1,9 @@
 //! What is refused, what is counted, and what several results make together.
 
 use std::path::Path;
+use std::time::SystemTime;
 
-use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ScriptedServer, ServerSpec};
+use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ScriptedServer, ServerSpec, Validity};
 use serde_json::Value;
 
 use crate::harness::{command, count, document, in_a_network_of_its_own, reprise, server, sum, text, warns};
@@ -59,15 +60,25 @@ fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
     let json = directory.path().join("load.json");
     let server = server();
     let address = server.address().to_string();
-    // Of so few places, twenty thousand a second is beyond any machine.
-    let shape = ["-c", "1", "--rate", "20", "--step", "p99.9=30s", "--duration", "100ms", "-q"];
+    // Far beyond what one place after the other can serve, on any machine.
+    let shape = ["-c", "1", "--rate", "200000", "--step", "p90=30s", "--duration", "400ms"];
     let output = reprise(&[&["load", &address, "--json", json.to_str().unwrap()], &shape[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let document = document(&json);
-    assert_eq!(document["asked"]["step"], serde_json::json!({"quantile": 0.999, "latency_ns": 30_000_000_000_u64}));
+    assert_eq!(document["asked"]["step"], serde_json::json!({"quantile": 0.9, "latency_ns": 30_000_000_000_u64}));
     let highest = document["asked"]["rate"].as_f64().unwrap();
-    let said = format!("p99.9 within 30.0 s: held at {highest:.1} connections/s, not at ");
+    let said = format!("p90 within 30.0 s: held at {highest:.1} connections/s, not at ");
     assert!(text(&output.stdout).contains(&said), "{said}: {}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("--rate 200000.0  is tried"), "{}", text(&output.stderr));
+    let steps = document["steps"].as_array().unwrap();
+    let figure = |step: &Value, name: &str| step[name].as_f64().unwrap();
+    let [first, second] = [&steps[0], &steps[1]];
+    assert!(figure(first, "not_started") > 0.0 && figure(first, "errors") == 0.0, "{first}");
+    // From what it served of the first, and not by halves from two hundred thousand.
+    assert!(figure(second, "rate") <= figure(first, "held"), "{first} {second}");
+    for step in steps.iter().filter(|step| step["passed"] == true) {
+        assert!(figure(step, "samples") >= 30.0, "a rate is judged by no fewer: {step}");
+    }
 }
 
 #[test]
@@ -190,18 +201,27 @@ fn the_group_that_a_server_wants_is_named() {
     assert_eq!((&document["wanted_group"], &document["completed"]["full"]), (&Value::Null, &9.into()));
 }
 
+/// The second at which generators that are started now can begin together.
+fn soon() -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    (now.as_secs() + 2).to_string()
+}
+
+/// The files that they are to write.
+fn results_of(directory: &Path, generators: usize) -> Vec<String> {
+    (0..generators).map(|number| directory.join(format!("{number}.json")).to_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn several_processes_make_one_result() {
     let directory = tempfile::tempdir().unwrap();
     let server = server();
-    let address = server.address().to_string();
-    let files: Vec<String> =
-        (0..3).map(|number| directory.path().join(format!("{number}.json")).to_str().unwrap().to_owned()).collect();
+    let (address, start) = (server.address().to_string(), soon());
+    let files = results_of(directory.path(), 3);
+    let shape = ["-d", "3s", "-c", "1", "--mix", "full=1,ticket=3", "--start-at", &start];
     let running: Vec<_> = files
         .iter()
-        .map(|file| {
-            command(&["load", &address, "-n", "40", "-c", "4", "--mix", "full=1,ticket=3", "--json", file]).spawn().unwrap()
-        })
+        .map(|file| command(&[&["load", &address, "--json", file], &shape[..]].concat()).spawn().unwrap())
         .collect();
     for process in running {
         let output = process.wait_with_output().unwrap();
@@ -219,10 +239,9 @@ fn several_processes_make_one_result() {
     for kind in ["full", "ticket"] {
         assert_eq!(counts(&merged, kind), parts.iter().map(|part| counts(part, kind)).sum::<u64>(), "{kind}");
     }
-    assert_eq!(counts(&merged, "full") + counts(&merged, "ticket"), 120);
+    let completed = counts(&merged, "full") + counts(&merged, "ticket");
     // The server's own account is the witness.
-    let accounts = server.accounts();
-    assert_eq!(accounts.len(), 120);
+    assert_eq!(server.accounts().len() as u64, completed + merged["late"].as_u64().unwrap());
 
     let foreign = directory.path().join("foreign.json");
     let version = std::fs::read_to_string(&files[0]).unwrap().replace("reprise.load/1", "reprise.load/9");
@@ -235,7 +254,71 @@ fn several_processes_make_one_result() {
     let csv = text(&shown.stdout);
     assert!(csv.starts_with("second,kind,completed\n"), "{csv}");
     let sum: u64 = csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap()).sum();
-    assert_eq!(sum, 120);
+    assert_eq!(sum, completed);
+}
+
+#[test]
+fn results_of_one_load_after_the_other_are_not_merged() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = server();
+    let address = server.address().to_string();
+    let files = results_of(directory.path(), 2);
+    for file in &files {
+        let output = reprise(&["load", &address, "-d", "200ms", "-c", "2", "--json", file]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let refused = reprise(&["report", "--merge", &files[0], &files[1]]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stdout));
+    for words in ["made at different times", "0 % of their time in common", "--start-at"] {
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+    }
+}
+
+#[test]
+fn a_certificate_that_is_refused_is_told_with_its_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new().unwrap();
+    let spec = ServerSpec::new(KeyKind::P256);
+    let expired = ServerSpec { validity: Validity::Expired, ..spec.clone() };
+    let json = directory.path().join("load.json");
+    let roots = directory.path().join("roots.pem");
+    std::fs::write(&roots, authority.pem()).unwrap();
+    let strangers = directory.path().join("strangers.pem");
+    std::fs::write(&strangers, Authority::new().unwrap().pem()).unwrap();
+    for (spec, host, roots, name, reason) in [
+        (&expired, "localhost", &roots, "certificate_expired", "has expired"),
+        (&spec, "localhost", &strangers, "unknown_issuer", "signed by no trusted root"),
+        (&spec, "other.example", &roots, "certificate_wrong_name", "is not valid for other.example"),
+    ] {
+        let server = EmbeddedServer::start(EmbeddedConfig::new(authority.server(spec).unwrap())).unwrap();
+        let target = format!("{host}:{}", server.address().port());
+        let verify = ["--verify", "--ca", roots.to_str().unwrap(), "--resolve", "127.0.0.1"];
+        let load = ["load", &target, "-n", "3", "-c", "1", "--json", json.to_str().unwrap()];
+        let output = reprise(&[&load[..], &verify].concat());
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        let document = document(&json);
+        assert_eq!(count(&document, "errors", name), 3, "{}", document["errors"]);
+        let told = document["error_reasons"][name].as_str().unwrap();
+        assert!(
+            told.contains(reason) && warns(&document, &format!("3 × {name}: {told}")),
+            "{told} {}",
+            document["warnings"]
+        );
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_closed_loop_says_whose_time_its_latencies_are() {
+    let server = server();
+    let address = server.address().to_string();
+    let page = |shape: &[&str]| {
+        let output = reprise(&[&["load", &address, "-d", "200ms", "-q"], shape].concat());
+        text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let closed = page(&["-c", "8", "--mix", "full=1,ticket=1"]);
+    assert!(closed.contains("In a closed loop connections") && closed.contains("at a --rate below "), "{closed}");
+    assert!(!page(&["--rate", "20"]).contains("closed loop"));
 }
 
 #[test]

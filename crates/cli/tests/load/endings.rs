@@ -70,21 +70,28 @@ fn ctrl_c_in_the_warm_up_shows_no_empty_table() {
 }
 
 #[test]
-fn descriptors_that_run_out_are_counted_and_named() {
+fn more_connections_than_descriptors_are_told_before_the_start() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("load.json");
     let server = server();
     let address = server.address().to_string();
-    let script = r#"ulimit -n 24 && exec "$@""#;
+    let script = r#"ulimit -n 40 && exec "$@""#;
     let load = ["load", &address, "-n", "100", "-c", "64", "--json", json.to_str().unwrap()];
     let output =
         Command::new("bash").args(["-c", script, "bash", REPRISE]).args(load).stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let document = document(&json);
-    assert!(count(&document, "completed", "full") >= 10, "{}", document["completed"]);
-    assert!(count(&document, "errors", "descriptor_limit") > 0, "{}", document["errors"]);
-    assert_eq!(sum(&document, "completed") + sum(&document, "errors"), 100);
-    assert!(warns(&document, "ulimit -n"));
+    assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (100, 0), "{}", document["errors"]);
+    // One number in all places.
+    let room = document["asked"]["connections"].as_u64().unwrap();
+    let told = format!("{room} connections at once, not 64: the limit of 40 open descriptors");
+    assert!((1..40).contains(&room) && warns(&document, &told), "{told}: {}", document["warnings"]);
+    assert!(text(&output.stderr).starts_with(&format!("reprise: {told}")), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains(&format!("{room} connections at once, 1 request each")),
+        "{}",
+        text(&output.stdout)
+    );
 }
 
 #[test]

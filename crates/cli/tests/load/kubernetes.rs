@@ -15,7 +15,7 @@ const TARGET: &str = "10.9.9.1:8443";
 fn manifest(start_at: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kubernetes/load.yaml");
     let mut text = std::fs::read_to_string(path).unwrap();
-    for (name, value) in [("IMAGE", "registry.example/reprise:0.1.0"), ("TARGET", TARGET), ("DURATION", "2s")] {
+    for (name, value) in [("IMAGE", "registry.example/reprise:0.1.0"), ("TARGET", TARGET), ("DURATION", "4s")] {
         text = text.replace(&format!("${{{name}}}"), value);
     }
     let text = text.replace("${START_AT}", start_at);

@@ -48,10 +48,6 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
         FaultName::DescriptorLimit => {
             ("this process may open no more descriptors", "raise the limit (ulimit -n), or use fewer connections")
         }
-        FaultName::NotStarted => (
-            "the connection was due and found no place before the end",
-            "the rate is beyond reach, or --connections is too low for it",
-        ),
         FaultName::CutOff => ("the connection was under way at the end, or at Ctrl-C", ""),
         FaultName::Timeout => ("what was awaited did not come within the timeout", "--timeout gives it longer"),
         FaultName::ConnectionReset => ("the server reset the connection", "the server's log may say why"),

@@ -11,11 +11,12 @@ use crate::table::{Column, Line, Row, Table, Tone};
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     // None of them where a load was cut short in its warm-up.
-    if !document.completed.is_empty() || !document.errors.is_empty() {
+    if !document.completed.is_empty() || !document.errors.is_empty() || document.late + document.not_started > 0 {
         blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
     }
     if !document.latency_ns.is_empty() {
         blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
+        blocks.extend(reprise_explain::about_queue(document).map(Block::Aside));
     }
     if !document.steps.is_empty() {
         blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(document))]);
@@ -77,7 +78,7 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     if completed > 0 || failed > 0 {
         facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, in none of the counts below")));
     }
-    let each = document.total_completed().saturating_add(document.warmup_completed);
+    let each = document.total_completed().saturating_add(document.late).saturating_add(document.warmup_completed);
     if each > 0 {
         let micros = |ns: u64| ns as f64 / 1e3 / each as f64;
         let client = document.client_cpu_ns;
@@ -105,7 +106,10 @@ fn found(target: LoadStepTarget, steps: &[LoadStep]) -> String {
     match (held, missed) {
         (Some(held), Some(missed)) => format!("{limit}: held at {held:.1} connections/s, not at {missed:.1}"),
         (Some(held), None) => format!("{limit}: held at {held:.1} connections/s, the highest that was tried"),
-        (None, _) => format!("{limit}: held at no rate that was tried"),
+        (None, _) => {
+            let lowest = steps.iter().map(|step| step.rate).reduce(f64::min).unwrap_or_default();
+            format!("{limit}: held at no rate that was tried, down to {lowest:.1} connections/s")
+        }
     }
 }
 
@@ -135,11 +139,16 @@ fn connections(document: &LoadDocument) -> Table {
         let cells = vec![name.to_owned(), count.to_string(), format!("{a_second:.1}")];
         Line::Row(Row { cells, note: None, tone })
     };
-    // Some of those that completed did so after the time that counts.
     let mean = |kind: &Kind, count: u64| document.rate.mean_by_kind.get(kind).copied().unwrap_or(count as f64 / seconds);
     let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, mean(kind, *count), Tone::Plain));
     let errors = document.errors.iter().map(|(name, count)| row(name, *count, *count as f64 / seconds, Tone::Fault));
-    Table { columns, lines: aligned(completed.chain(errors).collect(), 1) }
+    // What is in no rate has none.
+    let beside = |name: &str, count: u64| {
+        let cells = vec![name.to_owned(), count.to_string(), "–".to_owned()];
+        (count > 0).then_some(Line::Row(Row { cells, note: None, tone: Tone::Plain }))
+    };
+    let beside = [beside("late", document.late), beside("not started", document.not_started)].into_iter().flatten();
+    Table { columns, lines: aligned(completed.chain(errors).chain(beside).collect(), 1) }
 }
 
 fn latencies(document: &LoadDocument) -> Table {
@@ -167,7 +176,9 @@ fn steps(document: &LoadDocument) -> Table {
         Column::figures("asked", "/s"),
         Column::figures("held", "/s"),
         Column::figures(&document.asked.step.map_or("latency".to_owned(), quantile), "ms"),
+        Column::figures("n", ""),
         Column::figures("errors", ""),
+        Column::figures("not started", ""),
         Column::words("held?"),
     ];
     let row = |step: &LoadStep| {
@@ -177,7 +188,9 @@ fn steps(document: &LoadDocument) -> Table {
             format!("{:.1}", step.rate),
             format!("{:.1}", step.held),
             latency,
+            step.samples.to_string(),
             step.errors.to_string(),
+            step.not_started.to_string(),
             held.to_owned(),
         ];
         Line::Row(Row { cells, note: None, tone: if step.passed { Tone::Gain } else { Tone::Plain } })

@@ -19,17 +19,33 @@ pub struct LoadDocument {
     pub asked: LoadAsked,
     /// The time that counts: without the warm-up, and without what the last connections took after the end.
     pub seconds: f64,
-    /// Connections that completed, by the kind that was observed. Those that ended after the time that counts are among
-    /// them, those that began in the warm-up are not.
+    /// When that time was, by the clock of the generator's machine; null in results of versions that did not say so.
+    #[serde(default)]
+    pub window: Option<LoadWindow>,
+    /// Connections that began and completed within the time that counts, by the kind that was observed.
     pub completed: BTreeMap<Kind, u64>,
-    /// Connections that did not, by name; without those that began, or were due, in the warm-up.
+    /// Connections that began within that time and completed after it: the rate does not count them, the latencies do, since
+    /// without the slowest the others would look better than they were.
+    #[serde(default)]
+    pub late: u64,
+    /// In an open loop, connections that were due within that time and never began, for want of a place: no errors, since
+    /// nothing was sent.
+    #[serde(default)]
+    pub not_started: u64,
+    /// Connections that began within that time and failed, by name.
     pub errors: BTreeMap<String, u64>,
+    /// For those names that leave open what was wrong, what the first of them said: the verifier's words for a certificate.
+    #[serde(default)]
+    pub error_reasons: BTreeMap<String, String>,
     /// Of the connections that began in the warm-up, those that completed, before its end or after. They are in no other figure
     /// but the processor times.
     pub warmup_completed: u64,
     /// And those that did not, by name.
     #[serde(default)]
     pub warmup_errors: BTreeMap<String, u64>,
+    /// Those that were due in the warm-up and had never begun when the load ended.
+    #[serde(default)]
+    pub warmup_not_started: u64,
     /// Of the full handshakes, those that were made because there was no session to offer yet.
     pub primed: u64,
     /// Sessions that were offered and not accepted.
@@ -41,7 +57,7 @@ pub struct LoadDocument {
     /// The same by the name that was sent, which is empty where none was: other servers may stand behind other names.
     #[serde(default)]
     pub wanted_groups: BTreeMap<String, String>,
-    /// Responses by HTTP status: all those of the connections that completed.
+    /// Responses by HTTP status: all those of the connections that completed, the late ones included.
     pub http_status: BTreeMap<u16, u64>,
     /// Completed connections each second.
     pub rate: LoadRate,
@@ -49,7 +65,8 @@ pub struct LoadDocument {
     pub client_cpu_ns: LoadCpu,
     /// The processor time that the server used, summed over its processes; null where the server was not named.
     pub server_cpu_ns: Option<u64>,
-    /// Latencies by kind and phase. `receive` and `wait` are those of a connection's first request.
+    /// Latencies by kind and phase, those of the late connections included. `receive` and `wait` are those of a connection's
+    /// first request. In a closed loop they are those of the queue: connections at once by connections a second, whatever the kind.
     pub latency_ns: BTreeMap<Kind, BTreeMap<Phase, LoadLatency>>,
     /// In an open loop: from the time at which a connection was to begin until it was done, whatever held it up. `total`
     /// counts from when it did begin.
@@ -82,17 +99,17 @@ impl LoadDocument {
         }
     }
 
-    /// All that completed.
+    /// All that completed in time.
     pub fn total_completed(&self) -> u64 {
         saturating_sum(&self.completed)
     }
 
-    /// All that did not.
+    /// All that failed.
     pub fn total_errors(&self) -> u64 {
         saturating_sum(&self.errors)
     }
 
-    /// All that began in the warm-up and did not.
+    /// All that began in the warm-up and failed.
     pub fn total_warmup_errors(&self) -> u64 {
         saturating_sum(&self.warmup_errors)
     }
@@ -101,6 +118,31 @@ impl LoadDocument {
 /// A file may claim any counts: their sum has an end.
 fn saturating_sum<K>(counts: &BTreeMap<K, u64>) -> u64 {
     counts.values().copied().fold(0, u64::saturating_add)
+}
+
+/// When a load was, in nanoseconds since 1970 (UTC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadWindow {
+    /// The end of the warm-up.
+    pub from_unix_ns: u64,
+    /// The end of the time that counts.
+    pub to_unix_ns: u64,
+}
+
+impl LoadWindow {
+    /// The share of the longer of two windows that both have in common, 0 to 1.
+    pub fn overlap(self, other: Self) -> f64 {
+        let length = |from: u64, to: u64| to.saturating_sub(from);
+        let common = length(self.from_unix_ns.max(other.from_unix_ns), self.to_unix_ns.min(other.to_unix_ns));
+        let longer = length(self.from_unix_ns, self.to_unix_ns).max(length(other.from_unix_ns, other.to_unix_ns));
+        common as f64 / longer.max(1) as f64
+    }
+
+    /// From the first beginning to the last end.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self { from_unix_ns: self.from_unix_ns.min(other.from_unix_ns), to_unix_ns: self.to_unix_ns.max(other.to_unix_ns) }
+    }
 }
 
 /// The shape of a load.
@@ -116,7 +158,7 @@ pub struct LoadAsked {
     pub cipher_suites: Vec<String>,
     /// The kinds by weight.
     pub mix: BTreeMap<Kind, u32>,
-    /// Connections at once; null in an open loop.
+    /// Connections at once: as many as the descriptor limit has room for; null in an open loop.
     pub connections: Option<u64>,
     /// Connections each second; null in a closed loop.
     pub rate: Option<f64>,
@@ -147,13 +189,12 @@ pub struct LoadStepTarget {
 /// Completed connections each second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRate {
-    /// Over all of the time that counts; what ended after it is not in it.
+    /// Over all of the time that counts.
     pub mean: f64,
     /// The same by kind.
     #[serde(default)]
     pub mean_by_kind: BTreeMap<Kind, f64>,
-    /// All that completed, second by second. The last one within the time that counts may be a part of one; those after it are of
-    /// connections that were done after the end.
+    /// The same second by second; the last may be a part of one.
     pub per_second: Vec<u64>,
     /// The same by kind.
     pub per_second_by_kind: BTreeMap<Kind, Vec<u64>>,
@@ -282,8 +323,14 @@ pub struct LoadStep {
     pub held: f64,
     /// The latency that was held against the target: the quantile of `asked.step`.
     pub latency_ns: u64,
+    /// On how many connections it is judged.
+    #[serde(default)]
+    pub samples: u64,
     /// Connections that failed.
     pub errors: u64,
+    /// Connections that were due and found no place.
+    #[serde(default)]
+    pub not_started: u64,
     /// Whether it held.
     pub passed: bool,
 }

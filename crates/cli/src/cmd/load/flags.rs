@@ -49,8 +49,8 @@ pub(crate) struct LoadArgs {
     /// So many connections, instead of --duration; the warm-up not included
     #[arg(short = 'n', long, conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Shape")]
     pub(super) count: Option<u64>,
-    /// Search the highest rate at which this quantile stays within this latency, 'p99=20ms'; --rate is the first one tried,
-    /// --duration the time that each is given
+    /// Search the highest rate at which this quantile stays within this latency, 'p99=20ms'; --rate is the first one tried and may
+    /// be far too high, --duration the time that each is given, or longer to have enough connections to judge it by
     #[arg(long, value_name = "QUANTILE=DURATION", requires = "rate", conflicts_with = "count", value_parser = flag_values::parse_step, help_heading = "Shape")]
     pub(super) step: Option<(f64, Duration)>,
 

@@ -14,6 +14,8 @@ pub(crate) struct Live {
     is_terminal: bool,
     /// What begins before is in no figure of the result, though it is counted here.
     warmup: Nanos,
+    /// Of a search, the rate that it tries.
+    rate: Cell<Option<f64>>,
     last: Cell<Told>,
 }
 
@@ -30,7 +32,17 @@ const SECOND: u64 = 1_000_000_000;
 impl Live {
     pub(crate) fn new(is_quiet: bool, warmup: Duration) -> Self {
         let (is_terminal, warmup) = (std::io::stderr().is_terminal(), Nanos::from(warmup));
-        Self { is_quiet, is_terminal, warmup, last: Cell::default() }
+        Self { is_quiet, is_terminal, warmup, rate: Cell::default(), last: Cell::default() }
+    }
+
+    /// Standard error may be closed; the load goes on all the same.
+    fn tell(&self, line: &str) {
+        let _ = if self.is_terminal {
+            let mut out = anstream::stderr();
+            write!(out, "\r\x1b[K{line}").and_then(|()| out.flush())
+        } else {
+            writeln!(anstream::stderr(), "{line}")
+        };
     }
 
     /// Takes the line away.
@@ -46,22 +58,20 @@ impl Observer for Live {
         if self.is_quiet {
             return;
         }
-        let mut last = self.last.get();
-        // Another run has begun.
-        if elapsed < last.elapsed {
-            last = Told::default();
-            self.last.set(last);
-        }
+        let last = self.last.get();
         let now = Told { elapsed, completed, failed };
         let Some(line) = now.since(last, self.warmup) else { return };
-        // Standard error may be closed; the load goes on all the same.
-        let _ = if self.is_terminal {
-            let mut out = anstream::stderr();
-            write!(out, "\r\x1b[K{line}").and_then(|()| out.flush())
-        } else {
-            writeln!(anstream::stderr(), "{line}")
-        };
+        let line = self.rate.get().map_or(String::new(), |rate| format!("--rate {rate:.1}  ")) + &line;
+        self.tell(&line);
         self.last.set(now);
+    }
+
+    fn tries(&self, rate: f64) {
+        self.rate.set(Some(rate));
+        self.last.set(Told::default());
+        if !self.is_quiet {
+            self.tell(&format!("--rate {rate:.1}  is tried"));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) use flags::LoadArgs;
 use anyhow::Context;
 use reprise_attempt::Fault;
 use reprise_explain::fault::FaultContext;
-use reprise_explain::word_load;
+use reprise_explain::{fewer_connections, word_load};
 use reprise_load::search;
 use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
@@ -19,6 +19,7 @@ use reprise_trace::{Failure, FailureClass};
 
 use crate::cmd::load::live::Live;
 use crate::ending::Ending;
+use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
 use crate::secrets::without_query;
@@ -44,6 +45,10 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         path: (options.requests > 0).then(|| without_query(arguments.path().to_owned())),
         ..TargetRecord::default()
     };
+    options.fit_descriptors();
+    if let Some(shortage) = options.shortage {
+        notice(fewer_connections(shortage));
+    }
     prerequisites::wait_for_start(&arguments, interrupt)?;
     let provenance = provenance_by(ENGINE_LIBRARIES.into_iter().chain([RING]));
     let stop = || interrupt.is_raised();
@@ -87,8 +92,14 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
         *errors.entry(name.clone()).or_default() += count;
     }
     let most = errors.iter().max_by_key(|(_, count)| **count);
-    let why = most.map_or_else(|| "none was begun".to_owned(), |(name, count)| format!("{count} failed with {name}"));
-    if document.total_completed() > 0 || document.warmup_completed > 0 {
+    let why = most.map_or_else(
+        || "none was begun".to_owned(),
+        |(name, count)| match document.error_reasons.get(name) {
+            None => format!("{count} failed with {name}"),
+            Some(reason) => format!("{count} failed with {name} ({reason})"),
+        },
+    );
+    if document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0 {
         if target_is_gone {
             return failed(FailureClass::Connect, "target_died", format!("the target died under the load: {why}"));
         }

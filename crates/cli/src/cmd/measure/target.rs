@@ -2,7 +2,7 @@
 
 use reprise_attempt::Target;
 use reprise_probe::saved::Unused;
-use reprise_probe::{Interrupt, Observer, Options};
+use reprise_probe::{Interrupt, Measurement, Observer, Options};
 use reprise_trace::Failure;
 use reprise_trace::document::{MeasureDocument, Provenance};
 use rustls_pki_types::CertificateDer;
@@ -30,7 +30,18 @@ pub(super) fn measure(
     interrupt: &Interrupt,
 ) -> Measured {
     let measurement = reprise_probe::measure(target, options, observer, interrupt);
-    let document = reprise_explain::measure_document(target, options, &measurement, provenance);
-    let failure = measurement.ended_by.as_ref().map(|failed| reprise_explain::failure_of(failed, options));
+    let (document, failure) = explained(target, options, &measurement, provenance);
     Measured { document, failure, unused: measurement.unused }
+}
+
+/// What a measurement means, and what ended it before its time.
+pub(super) fn explained(
+    target: &Target,
+    options: &Options,
+    measurement: &Measurement,
+    provenance: Provenance,
+) -> (MeasureDocument, Option<Failure>) {
+    let document = reprise_explain::measure_document(target, options, measurement, provenance);
+    let failure = measurement.ended_by.as_ref().map(|failed| reprise_explain::failure_of(failed, options));
+    (document, failure)
 }
