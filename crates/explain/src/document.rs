@@ -1,18 +1,20 @@
 //! From what was seen to a document: figures, findings, and faults in words.
 
+use std::io;
 use std::net::SocketAddr;
 
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
 use reprise_engine::outcome_of;
-use reprise_probe::{Failed, Measurement, Options, Traced, Tracing, ratios, records, run};
+use reprise_probe::{DeadAddress, Failed, Measurement, Options, Traced, Tracing, ratios, records, run};
 use reprise_trace::document::{
     FirstConnection, MeasureDocument, Provenance, Target as TargetRecord, TicketRequest, Trace, TraceDocument,
     TracedConnection,
 };
 use reprise_trace::{Failure, Kind, Observation, Version};
 
-use crate::fault::{FaultContext, failure, reason};
+use crate::fault::{FaultContext, failure, plain, reason};
+use crate::figures::span;
 use crate::findings::findings;
 use crate::series::Case;
 
@@ -104,7 +106,7 @@ fn measure_warnings(measurement: &Measurement, options: &Options) -> Vec<String>
         let what = if is_psk_alone { format!("A full {version} handshake") } else { version.to_string() };
         format!("{what} is not measured: {}", reason_of(*version, failed, options))
     });
-    left_out.chain(unmeasured).collect()
+    dead_addresses(&measurement.dead_addresses).chain(left_out).chain(unmeasured).collect()
 }
 
 fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String> {
@@ -116,7 +118,24 @@ fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String> {
         .map(|(version, failed)| format!("A full {version} handshake is not shown: {}", failure_of(failed, options)));
     let untraced =
         tracing.untraced.iter().map(|(version, failed)| format!("{version} is not traced: {}", failure_of(failed, options)));
-    omitted.chain(cut).chain(without_full).chain(untraced).collect()
+    dead_addresses(&tracing.dead_addresses).chain(omitted).chain(cut).chain(without_full).chain(untraced).collect()
+}
+
+/// What each costs: no phase holds that time, since `connect` is of the address that answered.
+fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
+    dead.iter().map(|DeadAddress { address, error, took }| {
+        let took = span(took.0);
+        match error.kind {
+            io::ErrorKind::TimedOut => format!(
+                "{address} does not answer: it took {took} to give it up and try the next address; clients that wait for longer \
+                 lose more"
+            ),
+            _ => format!(
+                "{address} is dead ({}): it took {took} to try the next address, as it takes every client that begins there",
+                plain(error)
+            ),
+        }
+    })
 }
 
 fn reason_of(version: Version, failed: &Failed, options: &Options) -> String {
@@ -164,5 +183,32 @@ fn publishable(path: &str) -> String {
     match path.split_once('?') {
         Some((path, _)) => format!("{path}?<hidden>"),
         None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_trace::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn a_dead_address_is_told_with_what_it_cost() {
+        let dead = |error: io::Error, took| DeadAddress {
+            address: SocketAddr::from(([192, 0, 2, 1], 443)),
+            error: (&error).into(),
+            took: Nanos(took),
+        };
+        let refused = dead(io::Error::from_raw_os_error(111), 50_000_000);
+        let silent = dead(io::ErrorKind::TimedOut.into(), 1_000_000_000);
+        assert_eq!(
+            dead_addresses(&[refused, silent]).collect::<Vec<_>>(),
+            [
+                "192.0.2.1:443 is dead (connection refused): it took 50.00 ms to try the next address, as it takes every client \
+                 that begins there",
+                "192.0.2.1:443 does not answer: it took 1.00 s to give it up and try the next address; clients that wait for \
+                 longer lose more"
+            ]
+        );
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Summary {
     pub(crate) primed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
+    /// Sessions of TLS 1.3 that were accepted, and no new ticket came.
+    pub(crate) without_ticket: u64,
     /// Completions within the time that counts.
     pub(crate) in_time: u64,
     /// Completions by whole seconds since the warm-up.
@@ -122,6 +124,7 @@ impl Summary {
         self.warmup_faults.merge(&other.warmup_faults);
         self.primed += other.primed;
         self.refused += other.refused;
+        self.without_ticket += other.without_ticket;
         self.in_time += other.in_time;
         self.due += other.due;
         self.begun += other.begun;

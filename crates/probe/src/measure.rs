@@ -4,22 +4,23 @@ use reprise_attempt::Target;
 use reprise_trace::document::AllConnections;
 use reprise_trace::{FaultName, Kind, Observation, Version};
 
+use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::interrupt::Interrupt;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
 use crate::series::Series;
-use crate::survey;
-
-/// So many failures in a row mean that the target has died.
-const FAILURES_IN_A_ROW: u32 = 5;
+use crate::{survey, unanswered};
 
 /// What a measurement came to: whatever could be measured, and why the rest could not.
 pub struct Measurement {
     /// The target's address, as far as this machine knows it.
     pub address: Option<std::net::SocketAddr>,
+    /// The addresses that were tried before it, in vain.
+    pub dead_addresses: Vec<DeadAddress>,
     /// The counted connections, by version and kind.
     pub series: Vec<Series>,
     /// Those of discovery and priming.
@@ -59,6 +60,7 @@ impl Observer for Silent {
 pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, interrupt: &Interrupt) -> Measurement {
     let mut measurement = Measurement {
         address: None,
+        dead_addresses: Vec::new(),
         series: Vec::new(),
         others: Vec::new(),
         all: AllConnections::default(),
@@ -94,6 +96,7 @@ impl Measurement {
         let measured = self.measure_all(&mut connector, &offers, options, observer);
         // Known now: of several addresses, the first that answered.
         self.address = connector.target_address();
+        self.dead_addresses = connector.take_dead_addresses();
         measured
     }
 
@@ -106,6 +109,7 @@ impl Measurement {
     ) -> Result<(), Failed> {
         let mut offerings = self.discover_all(connector, &offers.versions);
         let is_refused = |(_, failed): &(_, Failed)| failed.fault.name.is_refusal();
+        let is_of_the_target = |(_, failed): &(_, Failed)| !failed.is_of_the_version();
         let is_psk_alone = options.kinds.is_empty()
             && options.psk.is_some()
             && offerings.is_empty()
@@ -113,9 +117,9 @@ impl Measurement {
         if is_psk_alone {
             let tls13 = offers.versions.iter().filter(|plan| plan.version == Version::Tls13).cloned();
             offerings = self.discover_all(connector, &tls13.map(VersionPlan::of_psk_alone).collect::<Vec<_>>());
-        } else if offerings.is_empty() || !options.versions.is_empty() && !self.unmeasured.is_empty() {
-            let (_, failed) = self.unmeasured.drain(..).next().unwrap_or((Version::Tls13, Failed::interrupted()));
-            let failed = survey::recognise(connector, &offers.survey, failed, |tried| self.count(&tried.observation));
+        } else if offerings.is_empty() || !options.versions.is_empty() && self.unmeasured.iter().any(is_of_the_target) {
+            let refused = std::mem::take(&mut self.unmeasured);
+            let failed = survey::recognise(connector, &offers.versions, refused, |tried| self.count(&tried.observation));
             return Err(Failed { is_full_beside_psk: options.psk.is_some(), ..failed });
         }
         let kinds = if is_psk_alone { &[Kind::Psk][..] } else { &options.kinds };
@@ -134,25 +138,30 @@ impl Measurement {
     fn make_connections(&mut self, connector: &mut Connector, count: u32, observer: &dyn Observer) -> Result<(), Failed> {
         let planned = u64::from(count) * self.series.len() as u64;
         let mut done = 0;
-        let mut failures_in_a_row = 0;
+        let mut failures_in_a_row = FailuresInARow::default();
         let first = self.series.iter().rposition(|series| series.begins_with_loaded);
         for round in 0..count as usize {
             for turn in 0..self.series.len() {
                 let place = (round + turn + first.unwrap_or_default()) % self.series.len();
+                if self.series.get(place).is_some_and(|series| unanswered::is_shown_by(&series.observations)) {
+                    done += 1;
+                    continue;
+                }
                 let made = self.make_connection(connector, place);
                 match made {
                     Ok(observation) => {
-                        failures_in_a_row = 0;
+                        failures_in_a_row.end();
                         if done == 0 && first.is_some() {
                             self.first = Some(observation);
                         }
                     }
                     Err(failed) if failed.is_interruption() => return Err(failed),
                     Err(failed) => {
-                        failures_in_a_row += 1;
                         self.note(&failed);
-                        if failures_in_a_row >= FAILURES_IN_A_ROW {
-                            return Err(failed);
+                        match failures_in_a_row.add(connector.now()) {
+                            Next::GoOn => {}
+                            Next::WaitUntil(time) => connector.wait_until(time),
+                            Next::GiveUp => return Err(failed),
                         }
                     }
                 }
@@ -185,7 +194,10 @@ impl Measurement {
 
     /// A series without a single connection is no measurement, even if the target did not live to fail five times in a row.
     fn all_were_measured(&self) -> Result<(), Failed> {
-        let is_unmeasured = |series: &&Series| series.observations.iter().all(|it| it.outcome.is_err());
+        let is_unmeasured = |series: &&Series| {
+            let failed = series.observations.iter().all(|it| it.outcome.is_err());
+            failed && !unanswered::is_shown_by(&series.observations)
+        };
         let unmeasured = self.series.iter().find(is_unmeasured).and_then(|series| series.observations.last());
         let Some(last) = unmeasured.and_then(|observation| observation.outcome.err()) else { return Ok(()) };
         let failed = self.failures.iter().rfind(|failed| failed.fault.name == last);

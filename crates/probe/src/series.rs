@@ -110,7 +110,7 @@ impl Series {
         let target = "localhost".parse().unwrap();
         let offers = crate::offers::Offers::new(&target, &crate::options::Options::default()).unwrap();
         let (asked, stock) = (observations[0].asked, Stock::default());
-        Self { asked, observations, config: offers.survey, stock, begins_with_loaded: false }
+        Self { asked, observations, config: offers.versions[0].config.clone(), stock, begins_with_loaded: false }
     }
 
     /// Everything that was not used, the newest last.

@@ -32,6 +32,7 @@ mod resumption;
 mod saved_sessions;
 mod starttls;
 mod ticket_requests;
+mod tickets_not_renewed;
 mod tickets_without_request;
 mod unreachable;
 mod usage;
