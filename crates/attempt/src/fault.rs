@@ -104,6 +104,11 @@ impl Fault {
         Self::new(FaultName::Interrupted)
     }
 
+    /// The peer fell silent before it showed that it had finished.
+    pub fn unconfirmed() -> Self {
+        Self::new(FaultName::Unconfirmed).with(Detail::Awaited("record under its application keys"))
+    }
+
     /// An error of the transport at this stage, while something was awaited.
     pub fn of_transport(class: FailureClass, awaited: &'static str, error: &io::Error) -> Self {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, Interrupted, TimedOut};
@@ -117,15 +122,14 @@ impl Fault {
     }
 
     /// No address could be connected to: each with its error, the one that the system prefers first.
-    pub fn of_connecting(errors: Vec<(SocketAddr, io::Error)>) -> Self {
-        let name = match errors.first().map(|(_, error)| error.kind()) {
+    pub fn of_connecting(errors: Vec<(SocketAddr, IoError)>) -> Self {
+        let name = match errors.first().map(|(_, error)| error.kind) {
             Some(io::ErrorKind::ConnectionRefused) => FaultName::ConnectionRefused,
             Some(io::ErrorKind::TimedOut) => FaultName::ConnectTimeout,
             Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => FaultName::Unreachable,
             _ => FaultName::ConnectFailed,
         };
-        let errors = errors.iter().map(|(address, error)| (*address, error.into()));
-        Self::new(name).with(Detail::Connect(errors.collect()))
+        Self::new(name).with(Detail::Connect(errors))
     }
 
     /// An error of the engine. `answers_hello`: nothing was chosen yet.

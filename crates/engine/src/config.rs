@@ -15,6 +15,7 @@ use crate::suite::SUITES;
 use crate::verify::{CertificatePolicy, SIGNATURE_SCHEMES};
 
 /// What all connections to one target have in common.
+#[derive(Clone)]
 pub struct Config {
     /// The versions that are offered.
     pub versions: Vec<Version>,

@@ -86,6 +86,7 @@ fn words(fault: &Fault, context: &FaultContext<'_>) -> Words {
         Some(Detail::Said(_) | Detail::Unusable(_) | Detail::Unfit(_)) | None => {
             match (response_words::words(fault), fault.name) {
                 (Some(words), _) => words,
+                (None, FaultName::Unconfirmed) => (closed_unconfirmed(), next_step(fault.name)),
                 (None, FaultName::Alert(alert)) => {
                     let error = Error::AlertReceived(AlertDescription(alert));
                     (tls_message(&error), tls_hint(&error, false, context))
@@ -101,7 +102,13 @@ fn next_step(name: FaultName) -> Option<String> {
 }
 
 fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
+    if fault.name == FaultName::Unconfirmed {
+        return (format!("the server fell silent before it showed that it had finished: no {what}"), next_step(fault.name));
+    }
     let message = format!("no {what} within {} s", context.timeout.as_secs_f64());
+    if fault.name == FaultName::EarlyDataUnanswered {
+        return (format!("{message} to early data that the server had accepted"), next_step(fault.name));
+    }
     if let Some((peer, hint)) = clear_text::silence(fault.class) {
         return (format!("{message} from {peer}"), Some(hint.to_owned()));
     }
@@ -117,8 +124,16 @@ fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
     }
 }
 
+/// Where it is known of one connection that it was closed; the name is of those that fell silent too.
+fn closed_unconfirmed() -> String {
+    "the server closed the connection before it showed that it had finished: no record under its application keys".to_owned()
+}
+
 fn tls_message(error: &Error) -> String {
     match error {
+        Error::AlertReceived(AlertDescription::CLOSE_NOTIFY) => {
+            "the server closed the connection with a close_notify in the middle of the handshake".to_owned()
+        }
         // Against the letter of the protocol, and common: a server that knows no newer version answers with its own.
         Error::PeerMisbehaved(Misbehaviour::UnofferedVersion(version)) if *version <= ProtocolVersion::TLS_1_3 => {
             format!("the server answers with {version}, whatever is offered")
@@ -150,8 +165,8 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
             "ask for one of its names with --sni NAME, or skip verification with --insecure"
         }
         Error::Certificate(_) => "--insecure measures all the same",
+        Error::ClosedEarly(_) | Error::AlertReceived(AlertDescription::CLOSE_NOTIFY) => "the server's log may say why",
         Error::AlertReceived(alert) => alert_hint(*alert, answers_hello, context.has_identity)?,
-        Error::ClosedEarly(_) => "the server's log may say why",
         Error::NoCommonSignatureScheme => "use a client key of another kind",
         _ => return None,
     };
@@ -254,7 +269,7 @@ fn lacks_the_certificates_curve(fault: &Fault, context: &FaultContext<'_>) -> bo
 }
 
 /// An error of the system without its number.
-fn plain(error: &IoError) -> String {
+pub(crate) fn plain(error: &IoError) -> String {
     match error.text.split_once(" (os error") {
         Some((text, _)) => text.to_ascii_lowercase(),
         None => error.text.clone(),
@@ -332,6 +347,32 @@ mod tests {
         let header = FaultContext { sent_proxy_header: true, ..context };
         assert_eq!(hint(&fault, &header), NO_PROXY_HEADER);
         assert_eq!(hint(&fault, &FaultContext { is_answered: true, ..header }), "--timeout gives it longer");
+    }
+
+    #[test]
+    fn a_silent_server_is_not_said_to_have_closed() {
+        let message = |fault| failure(&fault, &FaultContext::default()).message;
+        let ends = "before it showed that it had finished: no record under its application keys";
+        assert_eq!(message(Fault::unconfirmed()), format!("the server fell silent {ends}"));
+        assert_eq!(message(Fault::new(FaultName::Unconfirmed)), format!("the server closed the connection {ends}"));
+    }
+
+    #[test]
+    fn a_close_notify_refuses_nothing() {
+        let told = failure(&alert(AlertDescription::CLOSE_NOTIFY), &FaultContext::default());
+        assert_eq!(told.message, "the server closed the connection with a close_notify in the middle of the handshake");
+        assert_eq!((told.name.as_str(), told.hint.as_deref()), ("alert_close_notify", Some("the server's log may say why")));
+    }
+
+    #[test]
+    fn unanswered_early_data_does_not_blame_http() {
+        let context = FaultContext { timeout: Duration::from_secs(4), ..FaultContext::default() };
+        let silent = Fault::new(FaultName::EarlyDataUnanswered).with(Detail::Awaited("response"));
+        let told = failure(&silent, &context);
+        assert_eq!(told.message, "no response within 4 s to early data that the server had accepted");
+        assert!(!told.hint.unwrap().contains("HTTP"));
+        let closed = failure(&Fault::new(FaultName::EarlyDataUnanswered), &context);
+        assert_eq!(closed.message, "the server accepted early data and never answered it");
     }
 
     #[test]

@@ -34,8 +34,22 @@ pub(crate) fn ratio_and_interval(ratio: f64, [low, high]: [f64; 2]) -> (String, 
 
 /// A share of one, in per cent: `82 %`.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    percent_to(0, share)
 }
+
+/// With so many decimals, or with as many as it takes: what is neither none nor all is never called so, `99.6 %`.
+pub(crate) fn percent_to(decimals: usize, share: f64) -> String {
+    let shown = |decimals: usize| format!("{:.decimals$}", share * 100.0);
+    let is_called_none_or_all = |decimals: &usize| {
+        let rounded = shown(*decimals).parse().unwrap_or(share * 100.0);
+        [0.0, 1.0].iter().any(|whole| share != *whole && rounded == whole * 100.0)
+    };
+    let decimals = (decimals..MOST_DECIMALS).find(|decimals| !is_called_none_or_all(decimals)).unwrap_or(MOST_DECIMALS);
+    format!("{} %", shown(decimals))
+}
+
+/// No count is so large that it takes more.
+const MOST_DECIMALS: usize = 9;
 
 /// Spans in the unit and with the decimals of the largest, without the unit; and the unit.
 pub(crate) fn in_one_unit(spans_ns: &[u64]) -> (Vec<String>, &'static str) {
@@ -127,5 +141,16 @@ mod tests {
     #[test]
     fn a_share_is_a_percentage() {
         assert_eq!(percent(0.354), "35 %");
+    }
+
+    #[test]
+    fn a_share_is_none_or_all_only_where_it_is() {
+        assert_eq!([0.0, 1.0].map(percent), ["0 %", "100 %"]);
+        assert_eq!(
+            [2989.0 / 3000.0, 29_999.0 / 30_000.0, 0.004, 0.000_04].map(percent),
+            ["99.6 %", "99.997 %", "0.4 %", "0.004 %"]
+        );
+        assert_eq!([0.994, 0.006].map(percent), ["99 %", "1 %"]);
+        assert_eq!([1.0, 0.9991, 0.999_91].map(|share| percent_to(1, share)), ["100.0 %", "99.9 %", "99.99 %"]);
     }
 }

@@ -3,6 +3,7 @@
 
 mod accepted_sometimes;
 mod client_authentication_inherited;
+mod client_certificate_missing;
 mod client_psk_mode;
 mod connection_closed_after_response;
 mod early_data_hrr;
@@ -10,6 +11,7 @@ mod early_data_off;
 mod early_data_rejected;
 mod early_data_replayable;
 mod early_data_too_early;
+mod early_data_unanswered;
 mod error_responses;
 mod hidden_nodes;
 mod id_cache_per_process;
@@ -17,6 +19,7 @@ mod id_never_accepted;
 mod latency_rules;
 mod little_to_save;
 mod no_forward_secrecy;
+mod no_ticket_on_resumption;
 mod node_certificate_differs;
 mod node_protocol_differs;
 mod not_offered;
@@ -33,10 +36,12 @@ use crate::series::Case;
 /// from the figures.
 pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     let causes = [
+        client_certificate_missing::findings,
         not_offered::findings,
         id_never_accepted::findings,
         id_cache_per_process::findings,
         hidden_nodes::findings,
+        no_ticket_on_resumption::findings,
         node_certificate_differs::findings,
         node_protocol_differs::findings,
         little_to_save::findings,
@@ -50,6 +55,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
         early_data_rejected::findings,
         early_data_hrr::findings,
         early_data_too_early::findings,
+        early_data_unanswered::findings,
         early_data_replayable::findings,
         error_responses::findings,
         connection_closed_after_response::findings,
@@ -63,9 +69,9 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Example;
-    use reprise_trace::Kind;
+    use crate::example::{Example, ticket};
     use reprise_trace::document::{Confidence, Severity};
+    use reprise_trace::{EarlyData, Kind, PskMode};
 
     fn ids(example: &Example) -> Vec<String> {
         findings(&example.case()).into_iter().map(|finding| finding.id).collect()
@@ -108,5 +114,15 @@ mod tests {
             example.run("1.2", kind, 400).of_which_full(100).all(|it| it.http_status = Some(503))
         });
         assert_eq!(ids(&example), ["error-responses"]);
+
+        let tls13 = Example::new().run("1.3", Kind::Full, 400).all(|it| it.http_status = Some(400));
+        let tls13 = tls13.refused("1.3", Kind::Ticket, 100).all(|it| it.http_status = Some(400));
+        let early = tls13.refused("1.3", Kind::Early, 100).facts(|it| {
+            it.early_data = Some(EarlyData::Rejected);
+            it.tickets.add(ticket(None));
+        });
+        let early = early.all(|it| it.http_status = Some(400));
+        assert_eq!(ids(&early), ["error-responses"]);
+        assert_eq!(ids(&early.psk_modes(&[PskMode::PskKe])), ["error-responses"]);
     }
 }

@@ -7,6 +7,8 @@ use reprise_trace::{
     BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
 };
 
+use crate::figures::percent;
+
 /// Writes reason and warnings into a document that has none yet.
 pub fn word_load(document: &mut LoadDocument, reason: &BottleneckReason, notices: &[LoadNotice]) {
     document.bottleneck.reason = bottleneck_reason(reason);
@@ -180,6 +182,12 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             "no connection was resumed by {kind}: {} had no session to offer yet, and {} offered one that was refused",
             document.primed, document.refused
         ),
+        LoadNotice::NoTicketOnResumption => format!(
+            "{} connections that were to be resumed were full for want of a ticket: the server gives none on a resumed \
+             connection, and a ticket of TLS 1.3 serves once, so that real clients run out of them too; --reuse-tickets offers \
+             each again",
+            document.primed
+        ),
         LoadNotice::SessionsRefused(cause) => format!(
             "{} sessions were offered and refused: the server does not resume each time{}",
             document.refused,
@@ -259,10 +267,6 @@ fn in_time_wait(ports: LocalPorts) -> String {
          widen net.ipv4.ip_local_port_range",
         ports.in_time_wait, ports.all
     )
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 #[cfg(test)]

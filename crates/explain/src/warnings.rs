@@ -1,10 +1,13 @@
 //! What a reader should know before believing the figures.
 
-use reprise_probe::{Failed, Measurement, Options, Tracing};
+use std::io;
+
+use reprise_probe::{DeadAddress, Failed, Measurement, Options, Tracing};
 use reprise_trace::{Asked, Kind, Version};
 
 use crate::document::{context, failure_of};
-use crate::fault::{FaultContext, reason};
+use crate::fault::{FaultContext, plain, reason};
+use crate::figures::span;
 
 /// Of a measurement.
 pub(crate) fn measure_warnings(measurement: &Measurement, options: &Options) -> Vec<String> {
@@ -19,7 +22,7 @@ pub(crate) fn measure_warnings(measurement: &Measurement, options: &Options) -> 
         let what = if is_psk_alone { format!("A full {version} handshake") } else { version.to_string() };
         format!("{what} is not measured: {}", reason_of(*version, failed, options))
     });
-    left_out.chain(unmeasured).collect()
+    dead_addresses(&measurement.dead_addresses).chain(left_out).chain(unmeasured).collect()
 }
 
 /// That the order of these two shows in their times to connect.
@@ -41,9 +44,55 @@ pub(crate) fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String
         .map(|(version, failed)| format!("A full {version} handshake is not shown: {}", failure_of(failed, options)));
     let untraced =
         tracing.untraced.iter().map(|(version, failed)| format!("{version} is not traced: {}", failure_of(failed, options)));
-    omitted.chain(cut).chain(without_full).chain(untraced).collect()
+    dead_addresses(&tracing.dead_addresses).chain(omitted).chain(cut).chain(without_full).chain(untraced).collect()
+}
+
+/// What each costs: no phase holds that time, since `connect` is of the address that answered.
+fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
+    dead.iter().map(|DeadAddress { address, error, took }| {
+        let took = span(took.0);
+        match error.kind {
+            io::ErrorKind::TimedOut => format!(
+                "{address} does not answer: it took {took} to give it up and try the next address; clients that wait for longer \
+                 lose more"
+            ),
+            _ => format!(
+                "{address} is dead ({}): it took {took} to try the next address, as it takes every client that begins there",
+                plain(error)
+            ),
+        }
+    })
 }
 
 fn reason_of(version: Version, failed: &Failed, options: &Options) -> String {
     reason(&failed.fault, &FaultContext { version: Some(version), ..context(failed, options) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use reprise_trace::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn a_dead_address_is_told_with_what_it_cost() {
+        let dead = |error: io::Error, took| DeadAddress {
+            address: SocketAddr::from(([192, 0, 2, 1], 443)),
+            error: (&error).into(),
+            took: Nanos(took),
+        };
+        let refused = dead(io::Error::from_raw_os_error(111), 50_000_000);
+        let silent = dead(io::ErrorKind::TimedOut.into(), 1_000_000_000);
+        assert_eq!(
+            dead_addresses(&[refused, silent]).collect::<Vec<_>>(),
+            [
+                "192.0.2.1:443 is dead (connection refused): it took 50.00 ms to try the next address, as it takes every client \
+                 that begins there",
+                "192.0.2.1:443 does not answer: it took 1.00 s to give it up and try the next address; clients that wait for \
+                 longer lose more"
+            ]
+        );
+    }
 }

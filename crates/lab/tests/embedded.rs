@@ -267,7 +267,8 @@ fn tickets_come_and_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let ca = directory.path().join("ca.pem");
     std::fs::write(&ca, authority.pem()).unwrap();
-    for (resumption, tickets) in [(Resumption::Off, 0), (Resumption::RefusedTicket, 2), (Resumption::Ticket, 2)] {
+    let full = [Resumption::RefusedTicket, Resumption::TicketOfFull, Resumption::Ticket].map(|it| (it, 2));
+    for (resumption, tickets) in [(Resumption::Off, 0)].into_iter().chain(full) {
         let config = EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity(&authority, KeyKind::P256)) };
         let server = EmbeddedServer::start(config).unwrap();
         let output = s_client_output(server.address(), &ca, &["-tls1_3"]);

@@ -35,6 +35,7 @@ impl Outcome {
             notices.push(LoadNotice::ErrorResponses);
         }
         of_sessions(document, options, &mut notices);
+        notices.extend(self.want_of_tickets(document, options));
         if options.address.ip().is_loopback() && options.server_pid.is_none() {
             notices.push(LoadNotice::SharedMachine);
         }
@@ -81,6 +82,14 @@ impl Outcome {
         if waited >= CROWDED {
             notices.push(LoadNotice::Crowded { waited });
         }
+    }
+
+    /// Whether full handshakes were made since no resumed connection brought a new ticket of TLS 1.3, which serves once.
+    fn want_of_tickets(&self, document: &LoadDocument, options: &Options) -> Option<LoadNotice> {
+        let resumed = self.completed(Kind::Ticket);
+        let is_cause = resumed > 0 && self.summary.without_ticket == resumed && !options.tls.reuse_tickets;
+        let is_felt = document.primed * 10 > document.total_completed();
+        (is_cause && is_felt).then_some(LoadNotice::NoTicketOnResumption)
     }
 
     fn of_failures(&self, document: &LoadDocument, options: &Options, notices: &mut Vec<LoadNotice>) {

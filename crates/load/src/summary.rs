@@ -32,6 +32,8 @@ pub(crate) struct Summary {
     pub(crate) primed: u64,
     /// Sessions that were offered and not accepted.
     pub(crate) refused: u64,
+    /// Sessions of TLS 1.3 that were accepted, and no new ticket came.
+    pub(crate) without_ticket: u64,
     /// Completions after the time that counts, of connections that began in it.
     pub(crate) late: u64,
     /// The other completions, by whole seconds since the warm-up.
@@ -142,6 +144,7 @@ impl Summary {
         for (name, reason) in &other.reasons {
             self.reasons.entry(*name).or_insert_with(|| reason.clone());
         }
+        self.without_ticket += other.without_ticket;
         self.due += other.due;
         self.begun += other.begun;
         self.wanted_groups.extend(&other.wanted_groups);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
 use reprise_attempt::{End as Ended, Fault};
-use reprise_trace::{FaultName, Kind, Nanos};
+use reprise_trace::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
@@ -285,6 +285,8 @@ impl<'a, E: LoadClient> Worker<'a, E> {
                 });
                 self.summary.primed += u64::from(connection.asked() != Kind::Full && !facts.session_offered);
                 self.summary.refused += u64::from(facts.session_offered && facts.kind == Kind::Full);
+                let is_without_ticket = facts.kind == Kind::Ticket && facts.tickets.count == 0;
+                self.summary.without_ticket += u64::from(is_without_ticket && facts.version == Version::Tls13);
             }
         }
         self.failures_in_a_row = 0;

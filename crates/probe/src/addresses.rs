@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use reprise_attempt::prologue::Proxy;
-use reprise_attempt::{Fault, Target};
+use reprise_attempt::{Fault, IoError, Target};
+use reprise_trace::Nanos;
 
 use crate::interrupt::Interrupt;
 use crate::options::Options;
@@ -13,6 +14,17 @@ use crate::resolver;
 
 /// How long one of several addresses is given before the next is tried.
 const HAPPY: Duration = Duration::from_secs(1);
+
+/// An address that did not accept a connection, so that another was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadAddress {
+    /// The address.
+    pub address: SocketAddr,
+    /// What the system says of it.
+    pub error: IoError,
+    /// How long it was waited for.
+    pub took: Nanos,
+}
 
 /// Where connections go: to one address, or to several until one of them has answered.
 #[derive(Clone, Debug)]

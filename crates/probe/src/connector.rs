@@ -10,14 +10,14 @@ use reprise_engine::{Offer, Session};
 use reprise_trace::{FaultName, Kind, Nanos, Observation, Origin, Recording};
 use rustls_pki_types::UnixTime;
 
-use crate::addresses::{self, Addresses, Place};
+use crate::addresses::{self, Addresses, DeadAddress, Place};
 use crate::clock::Clock;
 use crate::dialer::{Dialer, Established};
 use crate::driver::Driver;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
-use crate::socket::Record;
+use crate::socket::{Record, SLICE};
 use crate::stock::HeldSession;
 use crate::trial::{Trial, Tried};
 
@@ -30,6 +30,7 @@ pub struct Connector {
     dialer: Dialer,
     interrupt: Interrupt,
     addresses: Addresses,
+    dead_addresses: Vec<DeadAddress>,
     /// The names to resolve before each connection; none where everything is an address.
     names: Vec<(String, u16)>,
     pub(crate) route: Route,
@@ -52,13 +53,14 @@ impl Connector {
     /// If a name does not resolve in time.
     pub fn new(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
         let Place { addresses, names, target_address } = addresses::locate(target, options, interrupt)?;
-        let dialer =
-            Dialer::new(interrupt.clone()).map_err(|error| Fault::of_connecting(vec![(addresses.current(), error)]))?;
+        let dialer = Dialer::new(interrupt.clone())
+            .map_err(|error| Fault::of_connecting(vec![(addresses.current(), (&error).into())]))?;
         Ok(Self {
             clock: Clock::new(),
             dialer,
             interrupt: interrupt.clone(),
             addresses,
+            dead_addresses: Vec::new(),
             names,
             route: Route {
                 target: target.clone(),
@@ -100,6 +102,18 @@ impl Connector {
         self.begun
     }
 
+    /// Those that were tried in vain before it.
+    pub(crate) fn take_dead_addresses(&mut self) -> Vec<DeadAddress> {
+        std::mem::take(&mut self.dead_addresses)
+    }
+
+    /// Lets time pass, unless Ctrl-C comes.
+    pub(crate) fn wait_until(&self, time: Nanos) {
+        while self.clock.now() < time && !self.is_interrupted() {
+            std::thread::sleep(SLICE.min(time.since(self.clock.now()).into()));
+        }
+    }
+
     /// Whether Ctrl-C has come.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.is_raised()
@@ -135,6 +149,7 @@ impl Connector {
         let mut sessions = Vec::new();
         let mut attempt = Attempt::new(EngineClient::default(), self.application.exchange());
         let completed = self.drive(&mut attempt, &mut sessions, trial, &mut tried);
+        let completed = completed.map_err(|fault| attempt.blame_early_data(fault));
         attempt.describe(&mut tried.observation);
         if self.keeps_messages {
             attempt.record(&mut tried.messages);
@@ -175,8 +190,9 @@ impl Connector {
             let resolve = &mut tried.observation.phases.resolve;
             *resolve = Some(resolve.unwrap_or_default() + took);
         }
-        let Established { mut stream, connecting, connected } =
+        let Established { mut stream, connecting, connected, dead } =
             self.dialer.connect(socket, &mut self.addresses, self.clock, self.timeout)?;
+        self.dead_addresses.extend(dead);
         let server = self.addresses.current();
         if self.route.proxy.is_none() {
             // The PROXY header names the one of several that has answered.
@@ -241,6 +257,8 @@ mod tests {
             offer: Offer::Full { session_ticket: true },
             origin: None,
         });
+        let dead = connector.take_dead_addresses();
+        assert_eq!(dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [closed]);
         let client = tried.observation.client.unwrap();
         let header = format!("PROXY TCP4 127.0.0.1 127.0.0.1 {} {}\r\n", client.port(), open.port());
         assert!(heard.join().unwrap().starts_with(&header), "{header}");

@@ -9,7 +9,7 @@ use reprise_attempt::Fault;
 use reprise_trace::Nanos;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use crate::addresses::Addresses;
+use crate::addresses::{Addresses, DeadAddress};
 use crate::clock::Clock;
 use crate::interrupt::Interrupt;
 use crate::socket::{SLICE, Stream};
@@ -44,7 +44,7 @@ impl Dialer {
         clock: Clock,
         timeout: Duration,
     ) -> Result<Established, Fault> {
-        let mut errors = Vec::new();
+        let mut dead: Vec<DeadAddress> = Vec::new();
         let mut deadline = Instant::now() + timeout;
         loop {
             let address = addresses.current();
@@ -55,17 +55,19 @@ impl Dialer {
                     let connected = clock.now();
                     addresses.settle();
                     stream.set_deadline(deadline);
-                    return Ok(Established { stream, connecting, connected });
+                    return Ok(Established { stream, connecting, connected, dead });
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(Fault::interrupted()),
-                Err(error) => errors.push((address, error)),
+                Err(error) => {
+                    dead.push(DeadAddress { address, error: (&error).into(), took: clock.now().since(connecting) });
+                }
             }
             // There may be many, and each that is silent takes its time.
             if self.interrupt.is_raised() {
                 return Err(Fault::interrupted());
             }
             if !addresses.move_on() {
-                return Err(Fault::of_connecting(errors));
+                return Err(Fault::of_connecting(dead.into_iter().map(|dead| (dead.address, dead.error)).collect()));
             }
             socket = Self::socket(addresses.current());
             deadline = Instant::now() + timeout;
@@ -115,6 +117,8 @@ pub(crate) struct Established {
     pub(crate) stream: Stream,
     pub(crate) connecting: Nanos,
     pub(crate) connected: Nanos,
+    /// The addresses that were tried before.
+    pub(crate) dead: Vec<DeadAddress>,
 }
 
 /// Whether a non-blocking connect has begun rather than failed.
@@ -156,7 +160,9 @@ mod tests {
         let answers = listener.local_addr().unwrap();
         let interrupt = Interrupt::default();
         let (established, mut addresses) = connect(&[refuses, answers, never_tried], &interrupt);
-        let local = established.unwrap().stream.local_address().unwrap();
+        let established = established.unwrap();
+        assert_eq!(established.dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [refuses]);
+        let local = established.stream.local_address().unwrap();
         assert_eq!(addresses.current(), answers);
         assert!(!addresses.move_on());
         assert_eq!(listener.accept().unwrap().1, local);

@@ -1,6 +1,6 @@
 //! Finds out which versions a target speaks and how it offers to resume, from connections of its own.
 
-use reprise_trace::{Asked, FailureClass, Kind, Purpose};
+use reprise_trace::{Asked, Kind, Purpose};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
@@ -18,7 +18,7 @@ impl Measurement {
             match self.discover(connector, plan) {
                 Ok(offering) => offerings.push(offering),
                 Err(failed) => {
-                    let is_of_the_version = matches!(failed.fault.class, FailureClass::Tls | FailureClass::Request);
+                    let is_of_the_version = failed.is_of_the_version();
                     self.unmeasured.push((plan.version, failed));
                     if !is_of_the_version {
                         break;

@@ -33,25 +33,45 @@ impl Driver<'_> {
             self.await_tickets()?;
         } else {
             if self.connector.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
-                let now = self.now();
-                self.attempt.ask_again(now)?;
-                self.proceed_until(Connection::is_answered)?;
+                self.ask_again()?;
             }
             if !self.attempt.keeps_alive() {
                 // The server closes, so whatever it still has to say comes before: tickets too.
                 self.drain(Instant::now() + CLOSE_WAIT)?;
             }
         }
+        // Who has closed by now did not do so because we close.
+        let is_silent = !self.attempt.is_peer_closed();
         self.close()?;
-        if self.attempt.is_confirmed() { Ok(()) } else { Err(Fault::new(FaultName::Unconfirmed)) }
+        match (self.attempt.is_confirmed(), is_silent) {
+            (true, _) => Ok(()),
+            (false, true) => Err(Fault::unconfirmed()),
+            (false, false) => Err(Fault::new(FaultName::Unconfirmed)),
+        }
     }
 
-    /// Writes and reads until the attempt is so far.
+    /// The same request once more. A server that has closed meanwhile leaves the first response as whole as it was.
+    fn ask_again(&mut self) -> Result<(), Fault> {
+        use FaultName::{ConnectionReset, NoResponse, SocketError};
+        let now = self.now();
+        self.attempt.ask_again(now)?;
+        match self.proceed_until(Connection::is_answered) {
+            Err(fault) if matches!(fault.name, ConnectionReset | NoResponse | SocketError) => {
+                if !self.attempt.is_peer_closed() {
+                    self.attempt.receive_reset();
+                }
+                Ok(())
+            }
+            answered => answered,
+        }
+    }
+
+    /// Writes and reads until the attempt is so far. What was reached stands, though the server takes nothing more.
     fn proceed_until(&mut self, is_reached: fn(&Connection) -> bool) -> Result<(), Fault> {
         loop {
-            self.flush()?;
-            if is_reached(self.attempt) {
-                return Ok(());
+            match self.flush() {
+                _ if is_reached(self.attempt) => return Ok(()),
+                flushed => flushed?,
             }
             self.read()?;
         }
@@ -158,10 +178,13 @@ impl Driver<'_> {
         let count = outgoing.len();
         if let Err(error) = self.stream.write_all(outgoing) {
             if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
-                // A server that refuses says so before it closes: its alert may still be there to be read.
-                let read = self.read();
-                if read.as_ref().is_err_and(|fault| fault.engine_error().is_some()) {
-                    return read;
+                // What a server said before it closed may still be there to be read: an alert, a whole response.
+                while !self.stream.has_ended() {
+                    match self.read() {
+                        Ok(()) => {}
+                        Err(fault) if fault.engine_error().is_some() => return Err(fault),
+                        Err(_) => break,
+                    }
                 }
             }
             return Err(Fault::of_transport(class, awaited, &error));

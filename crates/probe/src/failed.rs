@@ -1,7 +1,7 @@
 //! A connection that did not complete, with what was seen of it.
 
 use reprise_attempt::Fault;
-use reprise_trace::{FaultName, Observation};
+use reprise_trace::{FailureClass, FaultName, Observation};
 use reprise_wire::NamedGroup;
 
 use crate::trial::Tried;
@@ -23,6 +23,11 @@ impl Failed {
     /// Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Fault::interrupted().into()
+    }
+
+    /// Whether another version may do better.
+    pub(crate) fn is_of_the_version(&self) -> bool {
+        matches!(self.fault.class, FailureClass::Tls | FailureClass::Request)
     }
 
     /// Whether Ctrl-C ended it.

@@ -13,6 +13,7 @@ mod dialer;
 mod discover;
 mod driver;
 mod failed;
+mod failures_in_a_row;
 mod identity;
 mod interrupt;
 mod key_log;
@@ -31,8 +32,9 @@ mod survey;
 mod trace;
 mod trial;
 mod turns;
+mod unanswered;
 
-pub use addresses::first_that_answers;
+pub use addresses::{DeadAddress, first_that_answers};
 pub use connector::Connector;
 pub use failed::Failed;
 pub use identity::{IdentityError, Passphrase, load_identity};

@@ -5,23 +5,24 @@ use reprise_stats::balanced_order;
 use reprise_trace::document::AllConnections;
 use reprise_trace::{FaultName, Kind, Observation, Version};
 
+use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
 use crate::series::Series;
-use crate::survey;
-
-/// So many failures in a row mean that the target has died.
-const FAILURES_IN_A_ROW: u32 = 5;
+use crate::{survey, unanswered};
 
 /// What a measurement came to: whatever could be measured, and why the rest could not.
 pub struct Measurement {
     /// The target's address, as far as this machine knows it.
     pub address: Option<std::net::SocketAddr>,
+    /// The addresses that were tried before it, in vain.
+    pub dead_addresses: Vec<DeadAddress>,
     /// The counted connections, by version and kind.
     pub series: Vec<Series>,
     /// Those of discovery and priming.
@@ -48,6 +49,7 @@ pub struct Measurement {
 pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, interrupt: &Interrupt) -> Measurement {
     let mut measurement = Measurement {
         address: None,
+        dead_addresses: Vec::new(),
         series: Vec::new(),
         others: Vec::new(),
         all: AllConnections::default(),
@@ -83,6 +85,7 @@ impl Measurement {
         let measured = self.measure_all(&mut connector, &offers, options, observer);
         // Known now: of several addresses, the first that answered.
         self.address = connector.target_address();
+        self.dead_addresses = connector.take_dead_addresses();
         measured
     }
 
@@ -95,6 +98,7 @@ impl Measurement {
     ) -> Result<(), Failed> {
         let mut offerings = self.discover_all(connector, &offers.versions);
         let is_refused = |(_, failed): &(_, Failed)| failed.fault.name.is_refusal();
+        let is_of_the_target = |(_, failed): &(_, Failed)| !failed.is_of_the_version();
         let is_psk_alone = options.kinds.is_empty()
             && options.psk.is_some()
             && offerings.is_empty()
@@ -102,9 +106,9 @@ impl Measurement {
         if is_psk_alone {
             let tls13 = offers.versions.iter().filter(|plan| plan.version == Version::Tls13).cloned();
             offerings = self.discover_all(connector, &tls13.map(VersionPlan::of_psk_alone).collect::<Vec<_>>());
-        } else if offerings.is_empty() || !options.versions.is_empty() && !self.unmeasured.is_empty() {
-            let (_, failed) = self.unmeasured.drain(..).next().unwrap_or((Version::Tls13, Failed::interrupted()));
-            let failed = survey::recognise(connector, &offers.survey, failed, |tried| self.count(&tried.observation));
+        } else if offerings.is_empty() || !options.versions.is_empty() && self.unmeasured.iter().any(is_of_the_target) {
+            let refused = std::mem::take(&mut self.unmeasured);
+            let failed = survey::recognise(connector, &offers.versions, refused, |tried| self.count(&tried.observation));
             return Err(Failed { is_full_beside_psk: options.psk.is_some(), ..failed });
         }
         let kinds = if is_psk_alone { &[Kind::Psk][..] } else { &options.kinds };
@@ -132,21 +136,26 @@ impl Measurement {
         if let (Some(first), None) = (order.first(), loaded) {
             self.prime(connector, *first, 1)?;
         }
-        let mut failures_in_a_row = 0;
-        for (done, &place) in order.iter().enumerate() {
+        let mut failures_in_a_row = FailuresInARow::default();
+        let mut done = 0;
+        for (turn, &place) in order.iter().enumerate() {
+            if self.has_shown_enough(place) {
+                continue;
+            }
             // What the next one offers is there before this one begins: a priming connection never directly precedes the sample
             // that it serves. The very first may have something loaded to offer; and what fails now is not asked for more.
-            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row == 0;
-            if let Some(&next) = order.get(done + 1).filter(|_| may_prime) {
+            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row.is_none();
+            if let Some(&next) = order.get(turn + 1).filter(|next| may_prime && !self.has_shown_enough(**next)) {
                 self.prime(connector, next, 1 + usize::from(next == place))?;
             }
             let made = self.make_connection(connector, place);
             if let Ok(observation) = &made {
-                failures_in_a_row = 0;
+                failures_in_a_row.end();
                 self.first = self.first.or((done == 0 && loaded.is_some()).then_some(*observation));
             }
-            self.endure(made.map(drop), &mut failures_in_a_row)?;
-            observer.proceeded(done as u64 + 1, order.len() as u64);
+            self.endure(connector, made.map(drop), &mut failures_in_a_row)?;
+            done += 1;
+            observer.proceeded(done, order.len() as u64);
             if connector.is_interrupted() {
                 return Err(Failed::interrupted());
             }
@@ -154,14 +163,28 @@ impl Measurement {
         Ok(())
     }
 
-    /// One failure does not end a measurement; so many in a row do.
-    fn endure(&mut self, made: Result<(), Failed>, failures_in_a_row: &mut u32) -> Result<(), Failed> {
+    fn has_shown_enough(&self, place: usize) -> bool {
+        self.series.get(place).is_some_and(|series| unanswered::is_shown_by(&series.observations))
+    }
+
+    /// One failure does not end a measurement; too many in a row do.
+    fn endure(
+        &mut self,
+        connector: &Connector,
+        made: Result<(), Failed>,
+        failures_in_a_row: &mut FailuresInARow,
+    ) -> Result<(), Failed> {
         let Err(failed) = made else { return Ok(()) };
-        if !failed.is_interruption() {
-            *failures_in_a_row += 1;
-            self.note(&failed);
+        if failed.is_interruption() {
+            return Err(failed);
         }
-        if failed.is_interruption() || *failures_in_a_row >= FAILURES_IN_A_ROW { Err(failed) } else { Ok(()) }
+        self.note(&failed);
+        match failures_in_a_row.add(connector.now()) {
+            Next::GoOn => {}
+            Next::WaitUntil(time) => connector.wait_until(time),
+            Next::GiveUp => return Err(failed),
+        }
+        Ok(())
     }
 
     /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
@@ -171,7 +194,7 @@ impl Measurement {
         let primed = series.prime(connector, servings, &mut made);
         made.iter().for_each(|observation| self.count(observation));
         self.others.extend(made);
-        self.endure(primed, &mut 0)
+        self.endure(connector, primed, &mut FailuresInARow::default())
     }
 
     fn make_connection(&mut self, connector: &mut Connector, place: usize) -> Result<Observation, Failed> {
@@ -189,7 +212,10 @@ impl Measurement {
 
     /// A series without a single connection is no measurement, even if the target did not live to fail five times in a row.
     fn all_were_measured(&self) -> Result<(), Failed> {
-        let is_unmeasured = |series: &&Series| series.observations.iter().all(|it| it.outcome.is_err());
+        let is_unmeasured = |series: &&Series| {
+            let failed = series.observations.iter().all(|it| it.outcome.is_err());
+            failed && !unanswered::is_shown_by(&series.observations)
+        };
         let unmeasured = self.series.iter().find(is_unmeasured).and_then(|series| series.observations.last());
         let Some(last) = unmeasured.and_then(|observation| observation.outcome.err()) else { return Ok(()) };
         let failed = self.failures.iter().rfind(|failed| failed.fault.name == last);

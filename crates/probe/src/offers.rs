@@ -17,8 +17,6 @@ pub(crate) struct Offers {
     pub(crate) versions: Vec<VersionPlan>,
     /// Those that were not asked for by name and of which no cipher suite is to be offered.
     pub(crate) without_suite: Vec<Version>,
-    /// Offers everything that is known, spoken here or not.
-    pub(crate) survey: Arc<Config>,
 }
 
 /// One version, and how it is found out what the target offers under it.
@@ -78,9 +76,9 @@ impl Offers {
             [] => EcdhKeyShare::GROUPS.to_vec(),
             given => given.to_vec(),
         };
-        let config = |versions: Vec<Version>, survey| {
+        let config = |version| {
             Arc::new(Config {
-                versions,
+                versions: vec![version],
                 cipher_suites: cipher_suites.clone(),
                 groups: groups.clone(),
                 sni: sni.clone(),
@@ -88,7 +86,6 @@ impl Offers {
                 tls13: options.tls13.clone(),
                 identity: options.identity.clone(),
                 key_log: options.key_log.clone(),
-                survey,
                 ..Config::new(server_name.clone(), certificates.clone(), Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
             })
         };
@@ -102,14 +99,14 @@ impl Offers {
             let loaded = options.sessions.iter().filter(|session| version_of(session) == version).cloned();
             let loaded: Vec<Session> = loaded.collect();
             let probes = if loaded.is_empty() { probes(version) } else { &[] };
-            VersionPlan { version, config: config(vec![version], false), probes, loaded }
+            VersionPlan { version, config: config(version), probes, loaded }
         };
         let mut versions: Vec<VersionPlan> = versions.into_iter().map(plan).collect();
         if options.kinds == [Kind::Psk] {
             versions.retain(|plan| plan.version == Version::Tls13 || !plan.loaded.is_empty());
             versions = versions.into_iter().map(VersionPlan::of_psk_alone).collect();
         }
-        Ok(Self { versions, without_suite, survey: config(vec![Version::Tls12, Version::Tls13], true) })
+        Ok(Self { versions, without_suite })
     }
 }
 

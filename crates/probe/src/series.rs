@@ -139,6 +139,13 @@ impl Series {
         let target = "localhost".parse().unwrap();
         let offers = crate::offers::Offers::new(&target, &crate::options::Options::default()).unwrap();
         let (asked, stock) = (observations[0].asked, Stock::default());
-        Self { asked, observations, config: offers.survey, stock, primed_by: None, begins_with_loaded: false }
+        Self {
+            asked,
+            observations,
+            config: offers.versions[0].config.clone(),
+            stock,
+            primed_by: None,
+            begins_with_loaded: false,
+        }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use reprise_engine::Config;
-use reprise_trace::{Asked, FaultName, Kind, Purpose, Version};
+use reprise_engine::suite::SUITES;
+use reprise_engine::{Config, Error, Unspoken};
+use reprise_trace::{Asked, FaultName, Kind, Observation, Purpose, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::offers::VersionPlan;
 use crate::stock::full;
 use crate::trial::{Trial, Tried};
 
@@ -15,27 +17,64 @@ use crate::trial::{Trial, Tried};
 const NOTHING_IN_COMMON: [AlertDescription; 3] =
     [AlertDescription::HANDSHAKE_FAILURE, AlertDescription::PROTOCOL_VERSION, AlertDescription::INSUFFICIENT_SECURITY];
 
-/// A server that refuses everything that is spoken here is shown everything that is known, so that its choice names what it
-/// would have wanted. The connection is told to `count`.
+/// Why these versions were refused: a server that finds nothing in common is shown all that is known of the version that it
+/// refused, and of no other, so that its choice names what it would have wanted. Of several versions, the first of which that
+/// is learned stands for all; the first of all where it is of none. Each connection is told to `count`.
 pub(crate) fn recognise(
     connector: &mut Connector,
-    survey: &Arc<Config>,
-    failed: Failed,
-    count: impl FnOnce(&Tried),
+    plans: &[VersionPlan],
+    refused: Vec<(Version, Failed)>,
+    mut count: impl FnMut(&Tried),
 ) -> Failed {
-    if !NOTHING_IN_COMMON.iter().any(|alert| failed.fault.name == FaultName::Alert(alert.0)) {
-        return failed;
+    for (version, failed) in &refused {
+        let plan = plans.iter().find(|plan| plan.version == *version);
+        let is_refusal = NOTHING_IN_COMMON.iter().any(|alert| failed.fault.name == FaultName::Alert(alert.0));
+        let mut connect = |config: Config| connect(connector, *version, config, &mut count);
+        if let Some(recognised) = plan.filter(|_| is_refusal).and_then(|plan| survey(plan, failed, &mut connect)) {
+            return recognised;
+        }
     }
-    let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
-    let purpose = Purpose::Discovery;
-    let tried = connector.connect(Trial { config: survey.clone(), asked, purpose, offer: full(asked), origin: None });
-    count(&tried);
-    match tried.completed() {
-        Err(recognised) if recognised.fault.name == FaultName::Unspoken => recognised,
+    refused.into_iter().next().map_or_else(Failed::interrupted, |(_, failed)| failed)
+}
+
+fn survey(
+    plan: &VersionPlan,
+    failed: &Failed,
+    connect: &mut impl FnMut(Config) -> Result<Observation, Failed>,
+) -> Option<Failed> {
+    let own = || Config::clone(&plan.config);
+    // What is spoken and was not offered too, or the server would seem to want something else.
+    let cipher_suites = SUITES.iter().map(|suite| suite.id).collect();
+    match connect(Config { survey: true, cipher_suites, ..own() }) {
         Ok(seen) => {
             let chosen = seen.facts().and_then(|facts| facts.group).map(NamedGroup);
-            Failed { wanted_group: chosen.filter(|group| !survey.groups.contains(group)), ..failed }
+            let wanted = chosen.filter(|group| !plan.config.groups.contains(group))?;
+            // Advice that was not tried would be a guess.
+            connect(Config { groups: vec![wanted], ..own() }).ok()?;
+            Some(Failed { wanted_group: Some(wanted), ..failed.clone() })
         }
-        Err(_) => failed,
+        Err(recognised) if is_recognised(&recognised, plan.version) => Some(recognised),
+        Err(_) => None,
     }
+}
+
+/// Between TLS 1.3 and what is older than TLS 1.2 the server was not shown what it may speak: of that, nothing is learned.
+fn is_recognised(recognised: &Failed, version: Version) -> bool {
+    match recognised.fault.engine_error() {
+        Some(Error::Unspoken(Unspoken::Version(_))) => version == Version::Tls12,
+        _ => recognised.fault.name == FaultName::Unspoken,
+    }
+}
+
+fn connect(
+    connector: &mut Connector,
+    version: Version,
+    config: Config,
+    count: &mut impl FnMut(&Tried),
+) -> Result<Observation, Failed> {
+    let asked = Asked { tls: version, kind: Kind::Full };
+    let (config, purpose) = (Arc::new(config), Purpose::Discovery);
+    let tried = connector.connect(Trial { config, asked, purpose, offer: full(asked), origin: None });
+    count(&tried);
+    tried.completed()
 }

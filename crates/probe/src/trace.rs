@@ -11,6 +11,7 @@ use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_trace::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
 use zeroize::Zeroizing;
 
+use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
@@ -26,14 +27,16 @@ use secrets::Secrets;
 pub struct Tracing {
     /// The target's address, as far as this machine knows it.
     pub address: Option<SocketAddr>,
+    /// The addresses that were tried before it, in vain.
+    pub dead_addresses: Vec<DeadAddress>,
     /// Two connections for each version.
     pub traces: Vec<TracedPair>,
     /// This process's first connection, where it offered a session that another had saved.
     pub first: Option<Observation>,
     /// Full handshakes that the server refused, where the other one stands for itself.
     pub without_full: Vec<(Version, Failed)>,
-    /// The newest version, where an older one was traced in its place.
-    pub untraced: Option<(Version, Failed)>,
+    /// The versions that the target refused, where another was traced.
+    pub untraced: Vec<(Version, Failed)>,
     /// How many messages of long connections there was no room for, one count a connection.
     pub omitted: Vec<u64>,
     /// Whether a connection was too long to be captured to its end.
@@ -85,10 +88,11 @@ pub fn trace(target: &Target, options: &Options, captures: bool, interrupt: &Int
     }
     let mut tracing = Tracing {
         address: None,
+        dead_addresses: Vec::new(),
         traces: Vec::new(),
         first: None,
         without_full: Vec::new(),
-        untraced: None,
+        untraced: Vec::new(),
         omitted: Vec::new(),
         capture_is_cut: false,
         capture: captures.then(|| Capture { recordings: Vec::new(), secrets: Zeroizing::default(), origin_unix_ns: 0 }),
@@ -112,39 +116,40 @@ impl Tracing {
         let ended = self.trace_all(&mut connector, &Offers::new(target, options)?, options);
         // Known now: of several addresses, the first that answered.
         self.address = connector.target_address();
+        self.dead_addresses = connector.take_dead_addresses();
         ended
     }
 
     fn trace_all(&mut self, connector: &mut Connector, offers: &Offers, options: &Options) -> Result<(), Failed> {
         let kind = options.kinds.first().copied();
         let psk = options.psk.as_ref();
-        if !options.versions.is_empty() {
-            for plan in &offers.versions {
-                let traced = self.trace(connector, plan, kind, psk);
-                traced.map_err(|failed| survey::recognise(connector, &offers.survey, failed, |_| ()))?;
-            }
-            return Ok(());
+        let is_named = !options.versions.is_empty();
+        let exists = |plan: &&VersionPlan| is_named || kind.is_none_or(|kind| kind.exists_under(plan.version));
+        let mut plans: Vec<&VersionPlan> = offers.versions.iter().filter(exists).collect();
+        if !is_named {
+            // The newest that the target speaks.
+            plans.reverse();
         }
-        let mut first_failure = None;
-        for plan in offers.versions.iter().rev() {
-            if kind.is_some_and(|kind| !kind.exists_under(plan.version)) {
-                continue;
-            }
+        let mut refused = Vec::new();
+        for plan in plans {
             match self.trace(connector, plan, kind, psk) {
-                Err(failed) if self.traces.is_empty() && is_about_the_version(&failed) => {
-                    first_failure.get_or_insert((plan.version, failed));
+                Err(failed) if is_about_the_version(&failed) && !self.shows(plan.version) => {
+                    refused.push((plan.version, failed));
                 }
                 Err(failed) => return Err(failed),
-                Ok(()) => {
-                    self.untraced = first_failure;
-                    return Ok(());
-                }
+                Ok(()) if is_named => {}
+                Ok(()) => break,
             }
         }
-        match first_failure {
-            Some((_, failed)) => Err(survey::recognise(connector, &offers.survey, failed, |_| ())),
-            None => Ok(()),
+        if self.traces.is_empty() && !refused.is_empty() {
+            return Err(survey::recognise(connector, &offers.versions, refused, |_| ()));
         }
+        self.untraced = refused;
+        Ok(())
+    }
+
+    fn shows(&self, version: Version) -> bool {
+        self.traces.iter().any(|pair| pair.asked.tls == version)
     }
 
     /// One version: the first connection, and the second if there is something to offer. A session of another process is

@@ -153,6 +153,11 @@ pub struct Tickets {
 }
 
 impl Tickets {
+    /// So many, of which nothing else is known.
+    pub fn counted(count: u32) -> Self {
+        Self { count, ..Self::default() }
+    }
+
     /// Adds one.
     pub fn add(&mut self, ticket: Ticket) {
         if let Some(place) = self.first.get_mut(self.count as usize) {

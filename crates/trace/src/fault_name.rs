@@ -147,6 +147,8 @@ fault_names! {
     UnfitRequest = "unfit_request" in Request,
     /// The server closed the connection without a response.
     NoResponse = "no_response" in Request,
+    /// The server accepted early data and did not answer it.
+    EarlyDataUnanswered = "early_data_unanswered" in Request,
     /// The server closed the connection in the middle of its response.
     ResponseTruncated = "response_truncated" in Request,
     /// What came is no HTTP response.

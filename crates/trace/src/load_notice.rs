@@ -158,6 +158,8 @@ pub enum LoadNotice {
     ErrorResponses,
     /// A kind was asked for, and none of it came about.
     NeverResumed(Kind),
+    /// Full handshakes were made for want of a ticket, since no connection that resumed brought a new one.
+    NoTicketOnResumption,
     /// Sessions were offered and refused; what may have cost them, if anything of the load's own making.
     SessionsRefused(Option<RefusalCause>),
     /// Server and generator share this machine, and nobody said which process the server is.

@@ -22,7 +22,7 @@ pub enum Phase {
     Starttls,
     /// First handshake byte until application data may first be sent. It carries the time of the server's first flight.
     Tls,
-    /// Request sent to the first byte of the response.
+    /// Request sent to the first byte of the final response; interim ones (1xx) are in it.
     Wait,
     /// First byte of the response to the last.
     Receive,

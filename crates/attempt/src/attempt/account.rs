@@ -82,11 +82,18 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     /// What a connection is that took too long: what it was waiting for.
     pub fn timed_out(&self) -> Fault {
         if self.is_answered() && !self.endpoint.is_confirmed() {
-            return Fault::new(FaultName::Unconfirmed);
+            return Fault::unconfirmed();
         }
         let (class, awaited) = self.awaited();
         let name = if self.clock.is_connected() { FaultName::Timeout } else { FaultName::ConnectTimeout };
         Fault::new(name).at(class).with(Detail::Awaited(awaited))
+    }
+
+    /// A response that was awaited in vain, where it was asked for by early data that was accepted: that is to blame.
+    pub fn blame_early_data(&self, fault: Fault) -> Fault {
+        let is_silence = (fault.name, fault.class) == (FaultName::Timeout, FailureClass::Request);
+        let is_unanswered = is_silence && self.phases().wait.is_none() && self.early_was_accepted();
+        Fault { name: if is_unanswered { FaultName::EarlyDataUnanswered } else { fault.name }, ..fault }
     }
 
     /// What is awaited now, and at which stage.

@@ -22,6 +22,7 @@ pub struct Http1 {
     is_head: bool,
     /// The part of a head that has come, where it did not come at once.
     head: Vec<u8>,
+    /// Whether the final response has: interim ones come before it (RFC 9110 §15.2).
     has_begun: bool,
     state: State,
     status: Option<u16>,
@@ -131,6 +132,7 @@ impl Http1 {
         if !could_be_http(head) {
             return Err(not_http(head));
         }
+        self.has_begun |= is_final(head);
         let end = match end_of_head(head, before) {
             Some(end) if end <= MAX_HEAD => end,
             None if head.len() <= MAX_HEAD => {
@@ -206,7 +208,6 @@ impl Exchange for Http1 {
     }
 
     fn receive(&mut self, mut data: &[u8]) -> Result<Reply, Fault> {
-        self.has_begun |= !data.is_empty();
         while !data.is_empty() {
             data = self.advance(data)?;
         }
@@ -313,6 +314,11 @@ fn could_be_http(head: &[u8]) -> bool {
     head.iter().zip(b"HTTP/").all(|(a, b)| a == b)
 }
 
+/// Whether these first bytes are of a final response: the status begins with the tenth, `HTTP/1.1 200`.
+fn is_final(head: &[u8]) -> bool {
+    head.get(9).is_some_and(|digit| *digit != b'1')
+}
+
 fn not_http(head: &[u8]) -> Fault {
     Fault::new(FaultName::NotHttp).with(said(head))
 }
@@ -363,7 +369,9 @@ mod tests {
             let mut piecewise = asked();
             let replies: Vec<Reply> = bytes.chunks(step).map(|part| piecewise.receive(part).unwrap()).collect();
             let (last, before) = replies.split_last().unwrap();
-            assert!(before.iter().all(|reply| *reply == Reply::Begun), "{text:?} by {step}");
+            // It begins once, and nothing comes between that and its end.
+            assert!(before.is_sorted_by_key(|reply| *reply == Reply::Begun), "{text:?} by {step}");
+            assert!(before.iter().all(|reply| *reply != Reply::Done), "{text:?} by {step}");
             assert_eq!((*last, piecewise.status()), (reply, exchange.status()), "{text:?} by {step}");
         }
         (exchange, reply)
@@ -403,8 +411,18 @@ mod tests {
         let whole = ends_with_its_last_byte(&format!("{interim}{last}"));
         assert_eq!((whole.status(), whole.keeps_alive()), (Some(404), false));
         let (mut exchange, reply) = received(interim);
-        assert_eq!((reply, exchange.status()), (Reply::Begun, None));
+        assert_eq!((reply, exchange.status()), (Reply::Awaited, None));
         assert_eq!(exchange.receive_end().unwrap_err().name, FaultName::NoResponse, "an interim response is no answer");
+    }
+
+    #[test]
+    fn an_interim_response_is_not_the_beginning_of_the_final_one() {
+        let mut exchange = asked();
+        let mut hear = |bytes: &str| exchange.receive(bytes.as_bytes()).unwrap();
+        assert_eq!(hear("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"), Reply::Awaited);
+        assert_eq!(hear("\r\nHTTP/1.1"), Reply::Awaited, "which may be another");
+        assert_eq!(hear(" 200 OK\r\n"), Reply::Begun);
+        assert_eq!(hear("Content-Length: 0\r\n\r\n"), Reply::Done);
     }
 
     #[test]

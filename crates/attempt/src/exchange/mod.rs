@@ -72,9 +72,9 @@ pub trait Exchange {
 /// How far the response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Its first byte has not come.
+    /// Its first byte has not come; an interim response before it may have.
     Awaited,
-    /// Its first byte has come.
+    /// Its first byte has come, of HTTP/1.1 with as many as tell it from an interim one.
     Begun,
     /// Its last byte has come.
     Done,

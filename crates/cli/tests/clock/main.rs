@@ -6,6 +6,7 @@ mod capture;
 #[path = "../measure/harness/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
 mod harness;
+mod interim;
 mod packets;
 mod stalls;
 mod three_commands;

@@ -14,7 +14,9 @@ use reprise_lab::PlayedServer;
 use reprise_probe::saved::{Destination, SessionFile};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
-use reprise_trace::Kind;
+use reprise_scripted::play::Deviation;
+use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_trace::{Kind, Version};
 use tempfile::TempDir;
 
 /// Cases that are played at the same time, since some last until their timeout.
@@ -35,6 +37,25 @@ fn a_user_reads_what_a_hostile_server_did() {
         }
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// A server that answers early data before the client has finished, and takes nothing more.
+#[test]
+fn a_whole_response_counts_though_nobody_takes_the_finished() {
+    let setting = Setting { gives_ticket: false, ..Setting::resumed(Version::Tls13, Kind::Early) };
+    let lines = setting.lines();
+    let answer = lines.len() - 3;
+    let deviations = vec![(answer - 1, Deviation::Omit), (answer + 1, Deviation::Instead(Line::End(Ending::Reset)))];
+    assert_eq!(lines[answer - 1], Line::Wait);
+    let (name, expected) = (String::new(), Expected::Borne(""));
+    let case = Case { name, setting, deviations, expected, told: None };
+    let directory = tempfile::tempdir().unwrap();
+    // Whether the reset comes before the Finished leaves is chance.
+    for _ in 0..20 {
+        let (_server, running) = start(&case, &directory);
+        let outcome = running.finish().exits(0);
+        assert_eq!(outcome.measured(Version::Tls13, Kind::Early).n, 1);
+    }
 }
 
 fn start(case: &Case, directory: &TempDir) -> (PlayedServer, harness::Running) {

@@ -2,7 +2,7 @@
 //! was awaited, and the samples so far are kept.
 
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Fault, KeyKind, Relay, RelayRule};
+use reprise_lab::{Fault, KeyKind, Relay, RelayRule, ScriptedServer, Step};
 use reprise_trace::{Kind, Version};
 
 use crate::harness::{Lab, Outcome, Reprise};
@@ -123,26 +123,34 @@ fn break_each_record(fault: Fault, mut check: impl FnMut(Outcome, bool, &str)) {
     for tls in [Version::Tls12, Version::Tls13] {
         for kind in [Kind::Full, Kind::Ticket] {
             let records = upstream.records(tls, kind);
-            for record in 0..records {
-                // A ticket of the connection just before is not offered on the first: one more is made.
-                let primings = usize::from((tls, kind) == (Version::Tls13, Kind::Ticket));
+            // A ticket of the connection just before is not offered on the first: one more is made.
+            let primings = usize::from((tls, kind) == (Version::Tls13, Kind::Ticket));
+            // All at once: each waits for a restart that does not come.
+            let start = |record| {
                 let relay = upstream.breaking(discovery(tls) + primings + 1, record, fault);
-                let outcome = upstream.measure(&relay, tls, kind).run();
-                check(outcome, record + 1 == records, &format!("{fault:?}: record {record} of {kind} under {tls}"));
+                let running = upstream.measure(&relay, tls, kind).start();
+                (relay, running)
+            };
+            let started: Vec<_> = (0..records).map(start).collect();
+            for (record, (_relay, running)) in started.into_iter().enumerate() {
+                let case = format!("{fault:?}: record {record} of {kind} under {tls}");
+                check(running.finish(), record + 1 == records, &case);
             }
         }
     }
 }
 
-/// One sample, then five failures in a row: the target has died.
+/// One sample, then five failures in a row, and a sixth when a restart would be over: the target has died.
 #[track_caller]
 fn assert_died(outcome: Outcome, case: &str) {
     assert_eq!(outcome.code, 3, "{case}: {}", outcome.stderr);
     let document = outcome.document();
-    assert_eq!((document.samples.len(), document.runs[0].n, document.runs[0].failed), (1, 1, 5), "{case}");
+    let failed = document.runs[0].failed;
+    assert_eq!((document.samples.len(), document.runs[0].n, document.all_connections.failed), (1, 1, failed), "{case}");
+    // Where five take as long as a restart, on a busy machine, there is no sixth.
+    assert!((5..=6).contains(&failed), "{case}: {failed} failed");
     assert!(document.interrupted && !document.failures.is_empty(), "{case}");
-    assert_eq!(document.all_connections.failed, 5, "{case}");
-    outcome.shows(&["5 of 6", "Cut short"]);
+    outcome.shows(&[&format!("{failed} of {}", failed + 1), "Cut short"]);
 }
 
 #[test]
@@ -174,6 +182,15 @@ fn a_flipped_bit_anywhere_is_a_failure() {
     for byte in [0, 16, 44] {
         break_each_record(Fault::Flip(byte), |outcome, _, case| assert_died(outcome, case));
     }
+}
+
+#[test]
+fn a_close_notify_instead_of_an_answer_is_an_end_and_no_refusal() {
+    let close_notify = vec![21, 3, 3, 0, 2, 1, 0];
+    let server = ScriptedServer::start(vec![Step::ReadRecord, Step::Send(close_notify), Step::Close]).unwrap();
+    let outcome = Reprise::measure(server.address()).arg("--insecure").count(1).run().exits(3);
+    let said = outcome.says(&["closed the connection with a close_notify in the middle of the handshake"]).stderr;
+    assert!(!said.contains("refused"), "{said}");
 }
 
 #[test]

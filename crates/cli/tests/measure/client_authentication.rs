@@ -1,6 +1,6 @@
 //! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer};
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{ClientAuth, KeyKind};
 use reprise_trace::{Kind, Version};
 
@@ -44,6 +44,26 @@ fn who_has_no_certificate_is_told_to_give_one() {
     for tls in ["1.2", "1.3"] {
         let outcome = lab.measure(server.address()).count(2).args(["--tls", tls]).run();
         outcome.exits(3).says(&["refused with the alert", "--cert FILE --key FILE"]);
+    }
+}
+
+#[test]
+fn error_pages_for_want_of_a_certificate_ask_for_one_and_nothing_else() {
+    reprise_lab::require!("nginx");
+    let lab = Lab::new();
+    let config = NginxConfig {
+        client_verify: ClientVerify::Required(lab.authority.pem()),
+        session_cache: SessionCache::Shared("1m".to_owned()),
+        ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+    };
+    let nginx = Nginx::start(config).unwrap();
+    for arguments in [&[][..], &["--kinds", "full,ticket"]] {
+        let document = lab.measure(nginx.address()).count(8).args(arguments).run().document();
+        assert!(document.runs.iter().all(|run| run.http_status.keys().all(|status| *status == 400)), "{:?}", document.runs);
+        let found: Vec<&str> = document.findings.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(found, ["client-certificate-missing", "error-responses"]);
+        let advice = document.findings[0].remedy.as_ref().unwrap();
+        assert!(advice.text.starts_with("Give one with --cert FILE --key FILE"), "{advice:?}");
     }
 }
 

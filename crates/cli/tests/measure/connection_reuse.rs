@@ -3,10 +3,12 @@
 use std::fs;
 
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{KeyKind, PlayedServer, Resumption};
+use reprise_scripted::play::{Deviation, Play};
+use reprise_scripted::setting::{Ending, Line, Setting};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, assert_agree, wait_until};
+use crate::harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
 
 const COUNT: u32 = 5;
 
@@ -57,6 +59,22 @@ fn a_server_that_closes_all_the_same_is_measured_without_a_next_request() {
     let call = lab.measure(nginx.address()).count(2).args(["--connections", "keepalive", "--tls", "1.3"]);
     let outcome = call.run().exits(0).shows(&["The server ends 4 of 4 connections with the first response"]);
     assert!(outcome.measured(Version::Tls13, Kind::Full).next_request.is_none());
+}
+
+#[test]
+fn a_response_that_was_read_whole_counts_though_the_connection_is_reset() {
+    let setting = Setting::full(Version::Tls13);
+    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+    // In place of the last three lines: a response that closes, a close_notify, an orderly end.
+    let answer = setting.lines().len() - 3;
+    let instead = [(answer, Line::Data(response)), (answer + 1, Line::End(Ending::Reset))];
+    let deviations = instead.map(|(place, line)| (place, Deviation::Instead(line)));
+    let server = PlayedServer::start(move || Play::deviating(setting, &deviations)).unwrap();
+    let call = Reprise::measure(server.address()).args(["--insecure", "--tls", "1.3", "--kinds", "full"]).count(COUNT);
+    let outcome = call.args(["--connections", "keepalive"]).run().exits(0);
+    let full = outcome.measured(Version::Tls13, Kind::Full);
+    assert_eq!((full.n, full.failed, full.next_request), (u64::from(COUNT), 0, None));
+    outcome.shows(&["with the first response"]);
 }
 
 #[test]

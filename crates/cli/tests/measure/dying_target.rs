@@ -1,5 +1,8 @@
 //! A server that dies half-way: exit 3, and what was measured until then is kept.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
 use reprise_lab::{Fault, KeyKind, Relay, RelayRule, Resumption};
 use reprise_trace::{Kind, Phase, Version};
@@ -39,6 +42,23 @@ fn an_embedded_server_is_dropped_half_way() {
     wait_until("some connections", || server.completed() > 20);
     drop(server);
     assert_kept(&running.finish().exits(3), 10);
+}
+
+#[test]
+fn a_restart_ends_nothing() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let address = server.address();
+    let running = lab.measure(address).args(["--tls", "1.3"]).count(ENDLESS).start();
+    wait_until("some connections", || server.completed() > 20);
+    drop(server);
+    // Until the failures are many.
+    sleep(Duration::from_millis(300));
+    let again = lab.server_with(|config| (config.resumption, config.listen) = (Resumption::Ticket, address));
+    wait_until("more connections", || again.completed() > 20);
+    running.interrupt();
+    let document = running.finish().exits(130).document();
+    assert!((5..20).contains(&document.all_connections.failed), "{:?}", document.all_connections);
 }
 
 #[test]

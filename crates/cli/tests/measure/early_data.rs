@@ -1,7 +1,7 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
 use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{Application, ClientAuth, EmbeddedServer, KeyKind, Resumption};
 use reprise_trace::{Kind, Version};
 
 use crate::harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
@@ -150,6 +150,27 @@ fn a_client_certificate_is_inherited_by_early_data_too() {
         "TLS 1.3 full: certificate requested on 3 of 3 connections, sent on 3",
         "TLS 1.3 early: certificate requested on 0 of 3 connections",
     ]);
+}
+
+#[test]
+fn early_data_that_is_never_answered_is_named_and_soon_given_up() {
+    let lab = Lab::new();
+    let server = lab.server_with(|config| {
+        config.resumption = Resumption::Id;
+        config.max_early_data = 4096;
+        config.application = Application::HttpAfterHandshake;
+    });
+    let outcome = lab.measure(server.address()).args(["--tls", "1.3"]).timeout("1s").count(8).run().exits(0);
+    let document = outcome.document();
+    let run = |kind| outcome.measured(Version::Tls13, kind);
+    assert_eq!((run(Kind::Full).n, run(Kind::Ticket).n), (8, 8));
+    assert_eq!((run(Kind::Early).n, run(Kind::Early).failed), (0, 3), "three are enough");
+    assert!(document.failures.iter().all(|failure| failure.name == "early_data_unanswered"), "{:?}", document.failures);
+    assert!(!document.interrupted);
+    outcome.shows(&["[early-data-unanswered, likely]", "No response on 3 of 3", "answered on 16 connections"]);
+
+    let named = lab.measure(server.address()).args(["--tls", "1.3", "--kinds", "early"]).timeout("1s").count(8).run();
+    assert_eq!(named.exits(1).document().all_connections.failed, 3);
 }
 
 #[test]

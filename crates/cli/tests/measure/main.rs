@@ -33,6 +33,7 @@ mod saved_sessions;
 mod starttls;
 mod stunnel;
 mod ticket_requests;
+mod tickets_not_renewed;
 mod tickets_without_request;
 mod unreachable;
 mod usage;

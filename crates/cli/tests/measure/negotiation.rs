@@ -173,6 +173,55 @@ fn a_version_that_is_not_spoken_is_told_and_the_other_measured() {
 }
 
 #[test]
+fn of_two_named_versions_the_spoken_one_is_measured() {
+    let lab = Lab::new();
+    for (versions, spoken, silent) in
+        [(Versions::Tls12, Version::Tls12, "TLS 1.3"), (Versions::Tls13, Version::Tls13, "TLS 1.2")]
+    {
+        let server = lab.server_with(|config| config.versions = versions);
+        let outcome = lab.measure(server.address()).count(COUNT).args(["--tls", "1.2,1.3"]).run().exits(0);
+        assert!(outcome.document().runs.iter().all(|run| run.asked.tls == spoken && run.n == u64::from(COUNT)));
+        outcome.shows(&[&format!("{silent} is not measured")]);
+        let target = server.address().to_string();
+        let trace = Reprise::new(["trace", &target, "--insecure", "--tls", "1.2,1.3"]).run().exits(0);
+        trace.shows(&["ServerHello", &format!("{silent} is not traced")]);
+    }
+}
+
+/// A server of TLS 1.2 alone that takes no other group.
+fn of_tls12_that_wants(lab: &Lab, key: KeyKind, group: &str) -> SServer {
+    s_server(lab, key, |config| {
+        config.versions = Versions::Tls12;
+        config.groups = Some(group.to_owned());
+        config.ciphers = Some("ECDHE+AESGCM".to_owned());
+    })
+}
+
+#[test]
+fn a_version_that_is_not_spoken_wants_no_group() {
+    reprise_lab::require!("openssl");
+    let lab = Lab::new();
+    let server = of_tls12_that_wants(&lab, KeyKind::Rsa2048, "P-521");
+    let outcome = lab.measure(server.address()).count(COUNT).args(["--tls", "1.3"]).run().exits(3);
+    let said = outcome.says(&["speaks no version that was offered"]).stderr;
+    assert!(!said.contains("secp521r1"), "{said}");
+}
+
+#[test]
+fn a_group_is_advised_once_a_connection_with_it_was_made() {
+    reprise_lab::require!("openssl");
+    let lab = Lab::new();
+    let refused = |key| {
+        let server = of_tls12_that_wants(&lab, key, "P-384");
+        lab.measure(server.address()).count(COUNT).args(["--tls", "1.2", "--groups", "x25519"]).run().exits(3)
+    };
+    refused(KeyKind::Rsa2048).says(&["it wants the group secp384r1", "--groups secp384r1"]);
+    // The curve of the certificate must be among the groups too: with secp384r1 alone it is refused again.
+    let said = refused(KeyKind::P256).says(&["must name the curve of an ECDSA certificate"]).stderr;
+    assert!(!said.contains("secp384r1"), "{said}");
+}
+
+#[test]
 fn the_protocol_that_alpn_chooses_is_told() {
     let lab = Lab::new();
     let server = lab.server_with(|config| config.alpn = vec![b"http/1.1".to_vec(), b"acme".to_vec()]);

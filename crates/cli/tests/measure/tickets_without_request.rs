@@ -51,6 +51,11 @@ fn a_server_without_tickets_shows_by_its_close_notify_that_it_has_finished() {
     let relay = Relay::start(server.address(), rule).unwrap();
     let outcome = lab.measure(relay.address()).args(arguments).run();
     outcome.exits(3).says(&["no record under its application keys", "--ticket-wait"]);
+
+    let rule = RelayRule { fault: Fault::Stall, ..rule };
+    let relay = Relay::start(server.address(), rule).unwrap();
+    let outcome = lab.measure(relay.address()).args(arguments).run();
+    outcome.exits(3).says(&["fell silent before", "no record under its application keys", "--ticket-wait"]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use reprise_trace::document::{Change, MeasureDocument, PhaseChange, Ratio, Run, Statistics};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
+use crate::figures::percent_to;
+
 use super::{Bound, Condition, Figure, Quantity, Unit};
 
 /// What came of a condition.
@@ -208,7 +210,7 @@ fn shown(value: f64, unit: Unit, quantity: Quantity) -> String {
         (Unit::Time, _) if value < 0.0 => format!("−{}", Nanos((-value) as u64)),
         (Unit::Time, _) => Nanos(value as u64).to_string(),
         (Unit::Percent, Quantity::Change) => format!("{:+.1} %", value * 100.0),
-        (Unit::Percent, _) => format!("{:.1} %", value * 100.0),
+        (Unit::Percent, _) => percent_to(1, value),
         (Unit::Bytes, _) => format!("{value:.0} B"),
         (_, Quantity::Ratio) => format!("{value:.2}"),
         _ => format!("{value}"),

@@ -111,7 +111,7 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
             ("the server wants another group first", "put the group that it wants first in --groups")
         }
         FaultName::Unconfirmed => (
-            "the server closed before it showed that it had finished: no record under its application keys",
+            "the server never showed that it had finished: no record under its application keys",
             "it may have refused the handshake in silence (client certificate?); a longer --ticket-wait shows",
         ),
         FaultName::UnknownIssuer => (
@@ -143,6 +143,10 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
         FaultName::NoResponse => {
             ("the server closed the connection without a response", "the service may not speak HTTP: try --no-request")
         }
+        FaultName::EarlyDataUnanswered => (
+            "the server accepted early data and never answered it",
+            "let what stands behind TLS read early data, or let TLS reject it; --kinds full,ticket leaves it out",
+        ),
         FaultName::ResponseTruncated => ("the server closed the connection in the middle of its response", ""),
         FaultName::NotHttp => ("what came is no HTTP response", "the service may not speak HTTP: try --no-request"),
         FaultName::HeadTooLarge => ("the head of the response is longer than is read", ""),

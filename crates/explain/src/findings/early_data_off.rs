@@ -7,7 +7,7 @@ use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let all = case.every_series();
+    let all = case.conclusive_series();
     let allows_none = |early: &&Series<'_>| allowed(early) == 0 && early.with(gives_ticket) > 0;
     all.iter().filter(|series| series.asked.kind == Kind::Early).filter(allows_none).map(finding).collect()
 }

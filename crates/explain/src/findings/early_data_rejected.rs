@@ -9,7 +9,7 @@ use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let is_rejected = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_rejected) > 0;
-    case.every_series().iter().filter(is_rejected).map(finding).collect()
+    case.conclusive_series().iter().filter(is_rejected).map(finding).collect()
 }
 
 /// A HelloRetryRequest rejects early data whatever the server would have done with it: that is `early-data-hrr`.

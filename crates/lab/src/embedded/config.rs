@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub enum Application {
     /// HTTP/1.1.
     #[default]
     Http,
+    /// HTTP/1.1 behind a server that accepts early data and does not hand it on: a request in it is never answered.
+    HttpAfterHandshake,
     /// A dialogue, once; then the connection closes. What is said against it ends it, and stands in
     /// [`EmbeddedServer::misheard`](crate::EmbeddedServer::misheard).
     Dialogue(Vec<Turn>),
@@ -75,6 +78,9 @@ pub enum Resumption {
     Id,
     /// From tickets that hold the session, sealed (RFC 5077; RFC 8446, section 4.6.1).
     Ticket,
+    /// As [`Resumption::Ticket`], and a resumed connection gets no new one, as with OpenSSL where the ticket callback of the
+    /// server does not ask for it.
+    TicketOfFull,
     /// Tickets are sent and never accepted, as servers do whose ticket keys are not shared.
     RefusedTicket,
 }
@@ -151,6 +157,9 @@ impl EmbeddedConfig {
             Resumption::Off => config.send_tls13_tickets = 0,
             Resumption::Id => config.session_storage = ServerSessionMemoryCache::new(STORED_SESSIONS),
             Resumption::Ticket => config.ticketer = aws_lc_rs::Ticketer::new()?,
+            Resumption::TicketOfFull => {
+                config.ticketer = Arc::new(Sparing { ticketer: aws_lc_rs::Ticketer::new()?, each: self.tickets });
+            }
             Resumption::RefusedTicket => config.ticketer = Arc::new(Forgetful(aws_lc_rs::Ticketer::new()?)),
         }
         config.max_early_data_size = self.max_early_data;
@@ -210,6 +219,44 @@ impl ClientAuth {
         roots.add(authority.clone()).map_err(LabError::Configure)?;
         let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
         Ok(if optional { builder.allow_unauthenticated().build()? } else { builder.build()? })
+    }
+}
+
+/// Seals none on a connection for which it has opened one. A connection is served by one thread.
+#[derive(Debug)]
+struct Sparing {
+    ticketer: Arc<dyn ProducesTickets>,
+    /// How many each connection is to have.
+    each: usize,
+}
+
+thread_local! {
+    static WITHHELD: Cell<usize> = const { Cell::new(0) };
+}
+
+impl ProducesTickets for Sparing {
+    fn enabled(&self) -> bool {
+        self.ticketer.enabled()
+    }
+
+    fn lifetime(&self) -> u32 {
+        self.ticketer.lifetime()
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        match WITHHELD.get() {
+            0 => self.ticketer.encrypt(plain),
+            left => {
+                WITHHELD.set(left - 1);
+                None
+            }
+        }
+    }
+
+    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
+        let plain = self.ticketer.decrypt(cipher)?;
+        WITHHELD.set(self.each);
+        Some(plain)
     }
 }
 

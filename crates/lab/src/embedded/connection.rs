@@ -30,6 +30,12 @@ pub(super) fn serve(
             let _ = connection.socket.set_read_timeout(Some(timeouts.idle));
             match application {
                 Application::Http => drop(connection.answer_requests(entry, ledger)),
+                Application::HttpAfterHandshake => {
+                    if connection.early_data.is_some() {
+                        connection.inbox.clear();
+                    }
+                    let _ = connection.answer_requests(entry, ledger);
+                }
                 Application::Dialogue(turns) => {
                     if let Err(end) = connection.converse(turns) {
                         ledger.enter_misheard(end.to_string());

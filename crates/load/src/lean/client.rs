@@ -2,7 +2,7 @@
 
 use reprise_attempt::{End, Endpoint, Fault, Heard};
 use reprise_engine::suite;
-use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol, PskMode, Version};
+use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol, PskMode, Tickets, Version};
 use reprise_wire::extensions::KeyShareHelloRetryRequest;
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, ExtensionType, HEADER_LEN, Handshake, HandshakeType,
@@ -92,6 +92,7 @@ impl Endpoint for LeanClient {
             group: self.core.group.map(|group| group.0),
             psk_mode: (suite.version == Version::Tls13 && kind == Kind::Ticket).then_some(PskMode::PskDheKe),
             session_offered: self.core.session.is_some(),
+            tickets: Tickets::counted(self.core.tickets),
             ..Facts::of_choice(suite.version, suite.id.0)
         })
     }

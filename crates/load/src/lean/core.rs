@@ -26,6 +26,8 @@ pub(super) struct Core {
     /// The session was accepted.
     pub(super) resumed: Option<Kind>,
     pub(super) suite: Option<&'static Suite>,
+    /// Tickets of TLS 1.3 that came.
+    pub(super) tickets: u32,
 }
 
 /// A session ID in place.
@@ -44,7 +46,7 @@ impl Core {
     /// Drops the keys; the session goes back to whoever asks.
     pub(super) fn reset(&mut self) -> Option<Session> {
         (self.sealer, self.opener, self.own) = (None, None, None);
-        (self.resumed, self.suite) = (None, None);
+        (self.resumed, self.suite, self.tickets) = (None, None, 0);
         self.session.take()
     }
 }

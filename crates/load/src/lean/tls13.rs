@@ -186,12 +186,13 @@ impl Flight {
 impl Traffic {
     fn keep_ticket(
         &self,
-        core: &Core,
+        core: &mut Core,
         shared: &mut LeanShared,
         now: Nanos,
         message: &Handshake<'_>,
     ) -> Result<(), FaultName> {
         let ticket = NewSessionTicketTls13::parse(message.body).map_err(malformed)?;
+        core.tickets = core.tickets.saturating_add(1);
         let (Some(resumption), Some(suite)) = (&self.resumption, core.suite) else { return Ok(()) };
         let psk = resumption.expand(b"resumption", ticket.nonce, suite.hash.output_len());
         let Some(secret) = StoredSecret::new(psk.as_ref()) else { return Ok(()) };

@@ -1,0 +1,40 @@
+//! `wait` lasts until the final response: an interim one (RFC 9110 §15.2) ends nothing.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use reprise_lab::{Fault, Relay, RelayRule, Resumption};
+use reprise_trace::Phase;
+use reprise_trace::document::SampleRecord;
+
+use crate::harness::Lab;
+
+const STALL: Duration = Duration::from_millis(20);
+/// A client that comes late to the bytes before the stall finds so much less of it.
+const LATE: Duration = Duration::from_millis(4);
+/// Of so many, the first quartile is not moved by a busy machine.
+const COUNT: u32 = 16;
+
+#[test]
+fn what_passes_after_100_continue_is_waited_for() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Off);
+    let samples = |address: SocketAddr| -> Vec<SampleRecord> {
+        let call = lab.measure(address).args(["--tls", "1.3", "--kinds", "full", "-X", "POST"]).count(COUNT);
+        call.args(["-H", "Expect: 100-continue"]).run().exits(0).document().samples
+    };
+    let relay = Relay::transparent(server.address()).unwrap();
+    samples(relay.address());
+    // The last record is a close_notify, the one before it the final response.
+    let record = relay.records().last().unwrap().len() - 2;
+    let rule = RelayRule { skip_connections: 0, record, fault: Fault::Pause(STALL) };
+    let relay = Relay::start(server.address(), rule).unwrap();
+    let stalled = samples(relay.address());
+    let quartile = |phase| {
+        let mut times: Vec<Duration> = stalled.iter().map(|it| it.phases.of(phase).unwrap().into()).collect();
+        times.sort_unstable();
+        times[times.len() / 4]
+    };
+    assert!(quartile(Phase::Wait) >= STALL - LATE, "{:?}", quartile(Phase::Wait));
+    assert!(quartile(Phase::Receive) < STALL - LATE, "{:?}", quartile(Phase::Receive));
+}

@@ -1,0 +1,71 @@
+//! `client-certificate-missing`: the server asked for a client certificate, there was none to send, and it answers with errors.
+//!
+//! nginx with `ssl_verify_client on` finishes the handshake, answers 400 and forgets the session: whatever is then seen of
+//! resumption follows from the certificate that is missing.
+
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::{ClientAuthentication, Facts, Observation};
+
+use crate::figures::connections;
+use crate::series::Case;
+
+pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let asked_in_vain = || case.samples().filter(|(_, facts)| is_asked_in_vain(facts));
+    let asked = asked_in_vain().count() as u64;
+    let refused: Vec<&Observation> = asked_in_vain().map(|(seen, _)| seen).filter(|seen| !seen.is_answered_well()).collect();
+    // A server that asks and does not insist answers well.
+    if refused.is_empty() || (refused.len() as u64) < asked {
+        return Vec::new();
+    }
+    let status = refused.iter().find_map(|seen| seen.http_status).unwrap_or_default();
+    let evidence = format!(
+        "Certificate requested and none sent on {} of {}; each of them was answered with an error ({status})",
+        asked,
+        connections(case.samples().count() as u64)
+    );
+    let title = "The server asks for a client certificate, and none was given";
+    let finding = Finding::new("client-certificate-missing", Severity::Risk, Confidence::Likely, title).because([evidence]);
+    vec![finding.fixed_by(vec![Remedy::general(
+        "Give one with --cert FILE --key FILE: what was measured are error responses, of which nothing follows for resumption.",
+    )])]
+}
+
+fn is_asked_in_vain(facts: &Facts) -> bool {
+    facts.client_authentication == ClientAuthentication::RequestedNoneSent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{Example, only};
+    use reprise_trace::Kind;
+
+    fn asked(authentication: ClientAuthentication, status: u16) -> Example {
+        let example = Example::new().run("1.3", Kind::Full, 900).facts(|it| it.client_authentication = authentication);
+        example.all(|it| it.http_status = Some(status))
+    }
+
+    #[test]
+    fn errors_for_want_of_a_certificate_ask_for_one() {
+        let finding = only(findings, asked(ClientAuthentication::RequestedNoneSent, 400)).unwrap();
+        assert_eq!((finding.id.as_str(), finding.severity), ("client-certificate-missing", Severity::Risk));
+        assert_eq!(
+            finding.evidence,
+            ["Certificate requested and none sent on 100 of 100 connections; each of them was answered with an error (400)"]
+        );
+        assert!(finding.remedy.unwrap().text.starts_with("Give one with --cert FILE --key FILE"));
+    }
+
+    #[test]
+    fn who_is_served_without_lacks_none() {
+        assert_eq!(only(findings, asked(ClientAuthentication::RequestedNoneSent, 200)), None);
+        let seldom = asked(ClientAuthentication::RequestedNoneSent, 200).first(3, |it| it.http_status = Some(503));
+        assert_eq!(only(findings, seldom), None);
+    }
+
+    #[test]
+    fn errors_of_another_cause_ask_for_no_certificate() {
+        assert_eq!(only(findings, asked(ClientAuthentication::Sent, 403)), None);
+        assert_eq!(only(findings, asked(ClientAuthentication::NotRequested, 403)), None);
+    }
+}
