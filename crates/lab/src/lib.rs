@@ -43,7 +43,8 @@ pub mod servers;
 
 pub use authority::{Authority, ServerSpec, Validity};
 pub use embedded::{
-    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn, Versions,
+    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn,
+    Versions, spin,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};

@@ -151,7 +151,7 @@ fn observed(series: &Series) -> Observed {
     observed
 }
 
-fn statistics(summary: Summary) -> Statistics {
+pub(crate) fn statistics(summary: Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
         ci95_ns: summary.ci95.map(|(low, high)| [low, high]),

@@ -27,9 +27,11 @@ pub mod histogram;
 mod quantile;
 mod random;
 mod ratio;
+mod several;
 mod summary;
 
 pub use estimates::ratio_of_estimates;
 pub use quantile::{median, quantile};
 pub use ratio::{Ratio, paired_ratio, ratio};
+pub use several::ratio_to_earlier;
 pub use summary::{Summary, summarize};
