@@ -45,6 +45,15 @@ servers:
 bench:
     cargo bench --workspace --locked
 
+# how often a gate against a baseline cries wolf, and how often it finds a slower server: --runs N, --count N
+gate-rates *arguments:
+    cargo build --release --locked -p reprise-cli -p reprise-benches
+    target/release/gate-rates {{arguments}}
+
+# what takes too long for CI: the coverage of intervals where samples depend on one another
+full:
+    cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
+
 # fuzz one target for a while, from the seeds in the tree (nightly, cargo-fuzz)
 fuzz TARGET SECONDS="600":
     mkdir -p fuzz/corpus/{{TARGET}}

@@ -36,6 +36,8 @@ pub fn measure_document(
         ratios: ratios(series, options.seed),
         all_connections: measurement.all,
         samples: records(series),
+        calibration: None,
+        server_cpu: None,
         ticket_request: ticket_request(options),
         first_connection: measurement.first.as_ref().and_then(first_connection),
         findings: Vec::new(),

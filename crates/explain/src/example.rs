@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::series::Case;
 use reprise_trace::document::{
-    AllConnections, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run, Statistics, Target,
+    AllConnections, Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance,
+    Ratio, Run, Statistics, Target,
 };
 use reprise_trace::{
     Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, Version,
@@ -34,6 +35,8 @@ impl Example {
             ratios: Vec::new(),
             all_connections: AllConnections::default(),
             samples: Vec::new(),
+            calibration: None,
+            server_cpu: None,
             ticket_request: None,
             first_connection: None,
             findings: Vec::new(),
@@ -173,6 +176,21 @@ impl Example {
     pub(crate) fn next_request(mut self, wait: u64) -> Self {
         let next = NextRequestStatistics { n: 100, wait: statistics(wait), receive: statistics(1) };
         self.document.runs.last_mut().unwrap().next_request = Some(next);
+        self
+    }
+
+    /// As if the machine's calibration took so long.
+    pub(crate) fn calibration(mut self, us: u64) -> Self {
+        let run =
+            |kind| CalibrationRun { kind, n: 100, phases: [Phase::Tls, Phase::Total].map(|it| (it, statistics(us))).into() };
+        let runs = [Kind::Full, Kind::Ticket].map(run).into();
+        self.document.calibration = Some(Calibration { work: "P-256".to_owned(), runs, samples: Vec::new() });
+        self
+    }
+
+    /// As if the target were on another machine.
+    pub(crate) fn address(mut self, address: &str) -> Self {
+        self.document.target.address = Some(address.to_owned());
         self
     }
 

@@ -23,7 +23,7 @@ mod warnings;
 #[cfg(test)]
 mod example;
 
-pub use baseline::{Scope, compare, no_such_result};
+pub use baseline::{Earlier, Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use document::{failure_of, measure_document, trace_document};
 pub use fault::failure;

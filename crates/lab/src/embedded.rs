@@ -3,6 +3,7 @@
 mod account;
 mod config;
 mod connection;
+mod extra_work;
 mod http;
 
 use std::net::SocketAddr;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 pub use account::{ConnectionAccount, HandshakeFailure};
 pub use config::{Application, ClientAuth, EmbeddedConfig, Resumption, Turn, Versions};
+pub use extra_work::spin;
 
 use crate::Result;
 use crate::listener::Listener;

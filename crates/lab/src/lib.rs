@@ -45,7 +45,8 @@ pub mod servers;
 pub use authority::{Authority, ServerSpec, Validity};
 pub use balancer::{Balancer, Balancing};
 pub use embedded::{
-    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn, Versions,
+    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn,
+    Versions, spin,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};

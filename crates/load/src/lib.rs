@@ -34,6 +34,7 @@ mod worker;
 pub use lean::{LeanClient, LeanShared};
 pub use load::{Observer, Outcome, Silent, run};
 pub use options::{Arrival, Close, End, KeyShareMode, Options, Plan, Spread, TlsOptions, WeightedName};
+pub use resources::cpu::process_tree_cpu;
 pub use step::{Search, StepTarget, search};
 pub use unit_share::{UnitKeyShare, UnitKeyShares};
 pub use verifying_client::engine_configs;

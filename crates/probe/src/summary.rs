@@ -65,7 +65,7 @@ pub fn unequal_connects(runs: &[Series], seed: u64) -> Vec<[Asked; 2]> {
     pairs.into_iter().filter_map(|(from, to)| Some([runs.get(from)?.asked, runs.get(to)?.asked])).collect()
 }
 
-fn statistics(summary: Summary) -> Statistics {
+pub(crate) fn statistics(summary: Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
         ci95_ns: summary.ci95.map(|(low, high)| [low, high]),

@@ -29,7 +29,8 @@ fn of_result(result: &MeasureDocument) -> String {
     };
     let changed = result.baseline.as_ref().map(|baseline| {
         use reprise_trace::document::Change::{Faster, Slower};
-        let of = |wanted| baseline.phases.iter().filter(|it| it.change == wanted).count();
+        let of =
+            |wanted| baseline.phases.iter().filter(|it| it.phase.is_after_connecting() && it.judged().2 == wanted).count();
         let (slower, faster, other) = (of(Slower), of(Faster), baseline.differences.len());
         format!("  against the baseline: {slower} slower, {faster} faster, {other} different")
     });

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
-use reprise_explain::Scope;
+use reprise_explain::{Earlier, Scope};
 use reprise_report::openmetrics::Metrics;
 use reprise_report::terminal::{self, Style};
 use reprise_report::{csv, json, line, markdown};
-use reprise_trace::document::{LabDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
 use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
 
@@ -155,7 +155,7 @@ fn the_lab_against_a_baseline_names_its_servers() {
     let earlier = lab();
     let mut now = lab();
     for (result, earlier) in now.results.iter_mut().zip(&earlier.results) {
-        result.baseline = Some(Box::new(reprise_explain::compare(result, earlier, "lab.json", &Scope::default(), 1)));
+        result.baseline = Some(Box::new(against(result, earlier, "lab.json")));
     }
     let missing = reprise_explain::no_such_result(&now.results[0], "lab.json");
     now.results[0].baseline = Some(Box::new(missing));
@@ -172,10 +172,14 @@ fn what_is_no_longer_measured_is_not_said_to_be_no_longer_offered() {
     let mut document = measured("nginx");
     document.runs.retain(|run| run.asked.tls == Version::Tls12);
     document.warnings.push("TLS 1.3 is not measured: the server closed the connection".to_owned());
-    document.baseline = Some(Box::new(reprise_explain::compare(&document, &earlier, "nginx.json", &Scope::default(), 1)));
+    document.baseline = Some(Box::new(against(&document, &earlier, "nginx.json")));
     let page = terminal::measure(&document, plain(None));
     assert!(page.contains("changed  TLS 1.3 full: was measured, and is not now\n"), "{page}");
     assert!(!page.contains("offered now"), "{page}");
+}
+
+fn against(now: &MeasureDocument, earlier: &MeasureDocument, file: &str) -> Comparison {
+    reprise_explain::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
 }
 
 /// The target of `nginx.json` before its handshakes became slower and its tickets went unused.
@@ -193,7 +197,7 @@ fn against_an_earlier_one() -> MeasureDocument {
     let mut document = measured("nginx");
     let last = document.runs.last_mut().unwrap();
     (last.n, last.failed) = (last.n - 3, 3);
-    document.baseline = Some(Box::new(reprise_explain::compare(&document, &earlier, "nginx.json", &Scope::default(), 1)));
+    document.baseline = Some(Box::new(against(&document, &earlier, "nginx.json")));
     document
 }
 

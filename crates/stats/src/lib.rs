@@ -29,6 +29,7 @@ mod order;
 mod quantile;
 mod random;
 mod ratio;
+mod several;
 mod summary;
 
 pub use equality::unequal_pairs;
@@ -37,4 +38,5 @@ pub use order::balanced_order;
 pub use quantile::{median, quantile};
 pub use random::shuffle;
 pub use ratio::{Ratio, paired_ratio, ratio};
+pub use several::ratio_to_earlier;
 pub use summary::{Summary, summarize};

@@ -48,6 +48,12 @@ impl Phase {
             Self::Total => "total",
         }
     }
+
+    /// Whether it is, at least in part, of what comes after a connection is established and in the clear no more: what is TLS's
+    /// and the service's, and not the network's or the machine's alone.
+    pub fn is_after_connecting(self) -> bool {
+        matches!(self, Self::Tls | Self::Wait | Self::Receive | Self::Total)
+    }
 }
 
 impl fmt::Display for Phase {

@@ -67,6 +67,55 @@ fn the_lab_is_compared_server_by_server() {
 }
 
 #[test]
+fn a_calibration_stands_beside_the_samples() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let document = lab.measure(server.address()).count(8).run().exits(0).document();
+    let calibration = document.calibration.unwrap();
+    assert_eq!([Kind::Full, Kind::Ticket].map(|kind| calibration.run(kind).unwrap().n), [16, 16]);
+    assert!(calibration.samples.iter().map(|sample| sample.after).eq(1..=32), "one after each connection");
+    assert_eq!(server.completed(), document.all_connections.total(), "none of it reaches the target");
+}
+
+#[test]
+fn several_baselines_are_compared_at_once() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let files =
+        ["1", "2", "3"].map(|name| lab.file(name, lab.measure(server.address()).count(8).run().exits(0).json.unwrap()));
+    let outcome = lab.measure(server.address()).count(8).arg("--baseline").args(&files).run().exits(0);
+    let compared = comparison(outcome.document());
+    assert_eq!(compared.files.len(), 3);
+    assert!(
+        compared
+            .phases
+            .iter()
+            .all(|it| it.n_before == 24 && it.own.is_some() == (it.phase != Phase::Connect) || it.phase == Phase::Receive)
+    );
+    assert_eq!(compared.controls.len(), 2);
+    assert!(compared.verdict.is_some());
+    outcome.shows(&["Against 3 results, the last of them"]);
+    let two = Reprise::new(["measure", "--baseline"]).args(&files).arg("localhost:1").run().exits(2);
+    two.says(&["TARGET goes before --baseline"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_servers_processor_time_is_counted_and_judged() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let pid = std::process::id().to_string();
+    let measure = || lab.measure(server.address()).count(6).args(["--server-pid", &pid]);
+    let before = lab.file("before.json", measure().run().exits(0).json.unwrap());
+    let outcome = measure().arg("--baseline").arg(before).args(["--fail-if", "baseline.server_cpu > -100%"]).run().exits(1);
+    let document = outcome.says(&["baseline.server_cpu is "]).document();
+    let cpu = document.server_cpu.unwrap();
+    assert_eq!(cpu.connections, document.all_connections.total());
+    assert!(cpu.per_connection_ns > 1_000, "a handshake takes no time? {cpu:?}");
+    lab.measure(server.address()).args(["--server-pid", "4000000000"]).run().exits(2).says(&["no process has this number"]);
+}
+
+#[test]
 fn a_file_that_is_no_baseline_is_refused_before_any_connection() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);

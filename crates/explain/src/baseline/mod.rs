@@ -1,11 +1,15 @@
 //! A result against an earlier one: what changed beyond its interval, and what is no longer the same.
 
 mod comparable;
+mod controls;
 mod differences;
+mod verdict;
 
-use reprise_stats::{Ratio, ratio_of_estimates};
-use reprise_trace::document::{Change, Comparison, MeasureDocument, PhaseChange, RatioChange, Run, Statistics};
+use reprise_stats::{Ratio, ratio_to_earlier, summarize};
+use reprise_trace::document::{Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, Statistics};
 use reprise_trace::{Asked, Kind, Phase, Version};
+
+use self::controls::{Controls, Figures};
 
 /// What was to be measured: of an earlier result, nothing else is missed.
 #[derive(Clone, Debug, Default)]
@@ -24,65 +28,131 @@ impl Scope {
     }
 }
 
-/// Holds `now` against `earlier`, which was read from `file`. The intervals follow from `seed`.
-pub fn compare(now: &MeasureDocument, earlier: &MeasureDocument, file: &str, scope: &Scope, seed: u64) -> Comparison {
-    let in_both = || earlier.runs.iter().filter_map(|before| Some((before, now.run(before.asked.tls, before.asked.kind)?)));
+/// An earlier result, and the file that it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'a> {
+    /// The result.
+    pub result: &'a MeasureDocument,
+    /// Its file, as it was named.
+    pub file: &'a str,
+}
+
+/// Holds `now` against earlier results, the newest last; `None` without any. The intervals follow from `seed`.
+pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, seed: u64) -> Option<Comparison> {
+    let newest = earlier.last()?;
+    let results: Vec<&MeasureDocument> = earlier.iter().map(|it| it.result).collect();
+    let controls = Controls::of(now, &results, seed);
     let phases: Vec<PhaseChange> =
-        in_both().flat_map(|(before, after)| phase_changes((earlier, before), (now, after), seed)).collect();
-    let mut warnings = comparable::warnings(now, earlier);
-    if in_both().any(|(before, _)| before.n > 0 && samples(earlier, before.asked, Phase::Total).len() as u64 != before.n) {
+        now.runs.iter().flat_map(|after| phase_changes((now, after), &results, &controls, seed)).collect();
+    let mut warnings = Vec::new();
+    for warning in results.iter().flat_map(|result| comparable::warnings(now, result)) {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    let is_without_samples = |result: &&MeasureDocument| {
+        let in_both = result.runs.iter().filter(|run| now.run(run.asked.tls, run.asked.kind).is_some());
+        in_both.into_iter().any(|run| run.n > 0 && samples(result, run.asked, Phase::Total).len() as u64 != run.n)
+    };
+    if results.iter().any(is_without_samples) {
         warnings.push("The baseline has no samples: intervals are made from its intervals".to_owned());
     }
-    Comparison {
-        file: file.to_owned(),
-        provenance: Some(earlier.provenance.clone()),
-        phases,
-        ratios: ratio_changes(now, earlier),
-        differences: differences::between(earlier, now, scope),
-        warnings,
+    if results.len() == 2 {
+        warnings.push("Two results say next to nothing of how runs differ: give one, or three and more".to_owned());
     }
+    let controls = controls.changes();
+    Some(Comparison {
+        file: newest.file.to_owned(),
+        files: if earlier.len() > 1 { earlier.iter().map(|it| it.file.to_owned()).collect() } else { Vec::new() },
+        provenance: Some(newest.result.provenance.clone()),
+        verdict: verdict::verdict(&phases, &controls),
+        controls,
+        phases,
+        ratios: ratio_changes(now, &results),
+        server_cpu: cpu_change(now, &results),
+        differences: differences::between(newest.result, now, scope),
+        warnings,
+    })
 }
 
 /// Where the earlier file has no result of this label.
 pub fn no_such_result(now: &MeasureDocument, file: &str) -> Comparison {
     Comparison {
         file: file.to_owned(),
+        files: Vec::new(),
         provenance: None,
+        verdict: None,
+        controls: Vec::new(),
         phases: Vec::new(),
         ratios: Vec::new(),
+        server_cpu: None,
         differences: Vec::new(),
         warnings: vec![format!("The baseline has no result of {}", now.label)],
     }
 }
 
 fn phase_changes(
-    (earlier, before): (&MeasureDocument, &Run),
     (now, after): (&MeasureDocument, &Run),
+    earlier: &[&MeasureDocument],
+    controls: &Controls<'_>,
     seed: u64,
 ) -> Vec<PhaseChange> {
+    let asked = after.asked;
+    let runs: Option<Vec<&Run>> = earlier.iter().map(|it| it.run(asked.tls, asked.kind)).collect();
+    let Some(runs) = runs else { return Vec::new() };
     let change = |phase: Phase| {
-        let (old, new) = (*before.phases.get(&phase)?, *after.phases.get(&phase)?);
-        let old_samples = samples(earlier, before.asked, phase);
-        let new_samples = samples(now, after.asked, phase);
-        let ratio = match (old_samples.len() as u64 == before.n, new_samples.len() as u64 == after.n) {
-            (true, true) => reprise_stats::ratio(&new_samples, &old_samples, seed),
-            _ => ratio_of_estimates(estimate(&new), estimate(&old)),
+        let new = *after.phases.get(&phase)?;
+        let old: Vec<Statistics> = runs.iter().map(|run| run.phases.get(&phase).copied()).collect::<Option<_>>()?;
+        let old_samples: Vec<Vec<u64>> = earlier.iter().map(|it| samples(it, asked, phase)).collect();
+        let new_samples = samples(now, asked, phase);
+        let is_complete = |(samples, run): (&Vec<u64>, &&Run)| samples.len() as u64 == run.n;
+        let with_samples = new_samples.len() as u64 == after.n && old_samples.iter().zip(&runs).all(is_complete);
+        let estimate_of = |samples: &[u64], statistics: &Statistics| match with_samples {
+            true => pooled(samples, seed).map_or_else(|| estimate(statistics), |pooled| estimate(&pooled)),
+            false => estimate(statistics),
+        };
+        let figures = Figures {
+            now: estimate_of(&new_samples, &new),
+            earlier: old_samples.iter().zip(&old).map(|(samples, old)| estimate_of(samples, old)).collect(),
+        };
+        let ratio = match old_samples.as_slice() {
+            [only] if with_samples => reprise_stats::ratio(&new_samples, only, seed),
+            _ => figures.ratio(),
+        };
+        let before = match old.as_slice() {
+            [only] => *only,
+            _ => pooled(&old_samples.concat(), seed).filter(|_| with_samples).or(old.last().copied())?,
         };
         let ci95 = ratio.and_then(|ratio| ratio.ci95).map(|(low, high)| [low, high]);
         Some(PhaseChange {
-            tls: after.asked.tls,
-            kind: after.asked.kind,
+            tls: asked.tls,
+            kind: asked.kind,
             phase,
-            before: old,
-            n_before: before.n,
+            before,
+            n_before: runs.iter().map(|run| run.n).sum(),
             after: new,
             n_after: after.n,
             ratio: ratio.map(|ratio| ratio.median),
             ci95,
             change: Change::of(ci95),
+            own: ratio.filter(|_| phase.is_after_connecting()).and_then(|raw| controls.own(asked, phase, raw, &figures)),
         })
     };
     Phase::ALL.into_iter().filter_map(change).collect()
+}
+
+/// The statistics of all runs' samples together.
+fn pooled(samples: &[u64], seed: u64) -> Option<Statistics> {
+    let summary = summarize(samples, seed)?;
+    Some(Statistics {
+        median_ns: summary.median,
+        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
+        mean_ns: summary.mean,
+        min_ns: summary.min,
+        max_ns: summary.max,
+        p90_ns: summary.p90,
+        p99_ns: summary.p99,
+    })
 }
 
 /// One phase of the samples that came out as asked.
@@ -92,25 +162,26 @@ fn samples(document: &MeasureDocument, asked: Asked, phase: Phase) -> Vec<u64> {
 }
 
 fn estimate(statistics: &Statistics) -> Ratio {
-    let ci95 = statistics.ci95_ns.map(|[low, high]| (low as f64, high as f64));
-    Ratio { median: statistics.median_ns as f64, ci95 }
+    estimate_of(statistics.median_ns, statistics.ci95_ns)
 }
 
-fn ratio_changes(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<RatioChange> {
-    let change = |after: &reprise_trace::document::Ratio| {
-        let same = |it: &&reprise_trace::document::Ratio| {
-            (it.phase, it.tls, it.from, it.to) == (after.phase, after.tls, after.from, after.to)
-        };
-        let before = earlier.ratios.iter().find(same)?;
-        let of =
-            |it: &reprise_trace::document::Ratio| Ratio { median: it.median, ci95: it.ci95.map(|[low, high]| (low, high)) };
-        let ratio = ratio_of_estimates(of(after), of(before));
+fn estimate_of(median_ns: u64, ci95_ns: Option<[u64; 2]>) -> Ratio {
+    Ratio { median: median_ns as f64, ci95: ci95_ns.map(|[low, high]| (low as f64, high as f64)) }
+}
+
+fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<RatioChange> {
+    type Shown = reprise_trace::document::Ratio;
+    let change = |after: &Shown| {
+        let same = |it: &&Shown| (it.phase, it.tls, it.from, it.to) == (after.phase, after.tls, after.from, after.to);
+        let of = |it: &Shown| Ratio { median: it.median, ci95: it.ci95.map(|[low, high]| (low, high)) };
+        let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
+        let ratio = ratio_to_earlier(of(after), &before);
         let ci95 = ratio.and_then(|ratio| ratio.ci95).map(|(low, high)| [low, high]);
         Some(RatioChange {
             tls: after.tls,
             kind: after.to,
             phase: after.phase,
-            before: before.median,
+            before: ratio.map_or(before.last()?.median, |ratio| after.median / ratio.median),
             after: after.median,
             ratio: ratio.map(|ratio| ratio.median),
             ci95,
@@ -118,6 +189,20 @@ fn ratio_changes(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<RatioC
         })
     };
     now.ratios.iter().filter_map(change).collect()
+}
+
+/// One figure a result: what it varies by is only known from several.
+fn cpu_change(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Option<CpuChange> {
+    let exact = |document: &MeasureDocument| {
+        let median = document.server_cpu?.per_connection_ns as f64;
+        Some(Ratio { median, ci95: Some((median, median)) })
+    };
+    let earlier: Vec<Ratio> = earlier.iter().map(|it| exact(it)).collect::<Option<_>>()?;
+    let after = exact(now)?;
+    let ratio = ratio_to_earlier(after, &earlier)?;
+    let ci95 = ratio.ci95.filter(|_| earlier.len() > 1).map(|(low, high)| [low, high]);
+    let before_ns = (after.median / ratio.median).round() as u64;
+    Some(CpuChange { before_ns, after_ns: after.median as u64, ratio: ratio.median, ci95 })
 }
 
 #[cfg(test)]
@@ -132,7 +217,7 @@ mod tests {
     }
 
     fn compared(now: &MeasureDocument, earlier: &MeasureDocument) -> Comparison {
-        compare(now, earlier, "earlier.json", &Scope::default(), 1)
+        compare(now, &[Earlier { result: earlier, file: "earlier.json" }], &Scope::default(), 1).unwrap()
     }
 
     fn change_of(comparison: &Comparison, kind: Kind, phase: Phase) -> PhaseChange {

@@ -1,6 +1,6 @@
 //! A condition against what was measured.
 
-use reprise_trace::document::{Change, MeasureDocument, PhaseChange, Ratio, Run, Statistics};
+use reprise_trace::document::{Change, MeasureDocument, PhaseChange, Ratio, RatioChange, Run, Statistics};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use crate::figures::percent_to;
@@ -59,6 +59,7 @@ impl Condition {
         match figure.quantity {
             Quantity::Failed if all => vec![self.failed_of_all(result)],
             Quantity::Slower | Quantity::Faster | Quantity::Differences => vec![self.count_of_changes(result)],
+            Quantity::ServerCpu | Quantity::ServerCpuChange => vec![self.server_cpu(result)],
             _ => {
                 let runs = result.runs.iter().filter(|run| figure.covers(run.asked));
                 runs.map(|run| self.of_run(result, run)).collect()
@@ -89,10 +90,16 @@ impl Condition {
             Quantity::Saved => (ratio().map(|it| it.saved_ns as f64), None),
             Quantity::Change => {
                 let change = self.change(result, run.asked);
-                (
-                    change.and_then(|it| it.ratio).map(|it| it - 1.0),
-                    change.and_then(|it| it.ci95).map(|it| it.map(|end| end - 1.0)),
-                )
+                let (ratio, ci95, _) = change.map_or((None, None, Change::Unknown), PhaseChange::judged);
+                as_change(ratio, ci95)
+            }
+            Quantity::RawChange => {
+                let change = self.change(result, run.asked);
+                as_change(change.and_then(|it| it.ratio), change.and_then(|it| it.ci95))
+            }
+            Quantity::RatioChange => {
+                let change = self.ratio_change(result, run.asked);
+                as_change(change.and_then(|it| it.ratio), change.and_then(|it| it.ci95))
             }
             Quantity::Samples => (Some(run.n as f64), None),
             Quantity::Kinds => (self.share(run.n, all), None),
@@ -100,7 +107,11 @@ impl Condition {
             Quantity::Sent => (run.bytes.map(|bytes| bytes.sent.0 as f64), None),
             Quantity::Received => (run.bytes.map(|bytes| bytes.received.0 as f64), None),
             Quantity::RoundTrips => (run.round_trips.map(|count| count as f64), None),
-            Quantity::Slower | Quantity::Faster | Quantity::Differences => (None, None),
+            Quantity::ServerCpu
+            | Quantity::ServerCpuChange
+            | Quantity::Slower
+            | Quantity::Faster
+            | Quantity::Differences => (None, None),
         };
         let count = match figure.quantity {
             Quantity::Kinds => format!(", {} of {all}", run.n),
@@ -132,9 +143,22 @@ impl Condition {
 
     fn failed_of_all(&self, result: &MeasureDocument) -> Value {
         let all = result.all_connections;
-        let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].into_iter().fold(0, u64::saturating_add);
+        let total = all.total();
         let of = format!("{}: failed", result.label);
         self.value(of, self.share(all.failed, total), None, &format!(", {} of {total}", all.failed))
+    }
+
+    fn server_cpu(&self, result: &MeasureDocument) -> Value {
+        let of = format!("{}: {}", result.label, self.figure);
+        let count = result.server_cpu.map(|it| format!(", {} connections", it.connections)).unwrap_or_default();
+        let (value, interval) = match self.figure.quantity {
+            Quantity::ServerCpu => (result.server_cpu.map(|it| it.per_connection_ns as f64), None),
+            _ => {
+                let change = result.baseline.as_ref().and_then(|it| it.server_cpu);
+                as_change(change.map(|it| it.ratio), change.and_then(|it| it.ci95))
+            }
+        };
+        self.value(of, value, interval, &count)
     }
 
     fn count_of_changes(&self, result: &MeasureDocument) -> Value {
@@ -144,10 +168,11 @@ impl Condition {
             return self.value(of, None, None, "");
         };
         let covers = |tls, kind| figure.covers(Asked { tls, kind });
-        let of_phase = |phase: Phase| figure.phase.is_none_or(|wanted| wanted == phase);
+        // Connecting and what comes before it are the machine's and the network's, and count only where they are named.
+        let of_phase = |it: &PhaseChange| figure.phase.map_or(it.phase.is_after_connecting(), |wanted| wanted == it.phase);
         let wanted = if figure.quantity == Quantity::Slower { Change::Slower } else { Change::Faster };
         let compared: Vec<&PhaseChange> =
-            baseline.phases.iter().filter(|it| covers(it.tls, it.kind) && of_phase(it.phase)).collect();
+            baseline.phases.iter().filter(|it| covers(it.tls, it.kind) && of_phase(it)).collect();
         let (count, names) = if figure.quantity == Quantity::Differences {
             let differences = baseline.differences.iter();
             let here: Vec<String> = differences
@@ -162,10 +187,10 @@ impl Condition {
                 .collect();
             (Some(here.len()), here)
         } else {
-            let changed = compared.iter().filter(|it| it.change == wanted);
+            let changed = compared.iter().filter(|it| it.judged().2 == wanted);
             let names: Vec<String> = changed.map(|it| format!("{} {} {}", it.tls.number(), it.kind, it.phase)).collect();
             // Of nothing that was compared, nothing can be said.
-            (compared.iter().any(|it| it.change != Change::Unknown).then_some(names.len()), names)
+            (compared.iter().any(|it| it.judged().2 != Change::Unknown).then_some(names.len()), names)
         };
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
         self.value(of, count.map(|count| count as f64), None, &names)
@@ -173,6 +198,11 @@ impl Condition {
 
     fn change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a PhaseChange> {
         let changes = &result.baseline.as_ref()?.phases;
+        changes.iter().find(|it| (it.tls, it.kind, Some(it.phase)) == (asked.tls, asked.kind, self.figure.phase))
+    }
+
+    fn ratio_change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a RatioChange> {
+        let changes = &result.baseline.as_ref()?.ratios;
         changes.iter().find(|it| (it.tls, it.kind, Some(it.phase)) == (asked.tls, asked.kind, self.figure.phase))
     }
 
@@ -205,11 +235,16 @@ impl std::fmt::Display for Figure {
     }
 }
 
+/// How much is above no change at all, and the ends of its interval.
+fn as_change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> (Option<f64>, Option<[f64; 2]>) {
+    (ratio.map(|it| it - 1.0), ci95.map(|it| it.map(|end| end - 1.0)))
+}
+
 fn shown(value: f64, unit: Unit, quantity: Quantity) -> String {
     match (unit, quantity) {
         (Unit::Time, _) if value < 0.0 => format!("−{}", Nanos((-value) as u64)),
         (Unit::Time, _) => Nanos(value as u64).to_string(),
-        (Unit::Percent, Quantity::Change) => format!("{:+.1} %", value * 100.0),
+        (Unit::Percent, _) if quantity.is_relative_change() => format!("{:+.1} %", value * 100.0),
         (Unit::Percent, _) => percent_to(1, value),
         (Unit::Bytes, _) => format!("{value:.0} B"),
         (_, Quantity::Ratio) => format!("{value:.2}"),

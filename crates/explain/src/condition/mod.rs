@@ -95,8 +95,16 @@ enum Quantity {
     Sent,
     Received,
     RoundTrips,
+    /// What the server's processes use for a connection, of whatever kind.
+    ServerCpu,
     /// Against the baseline.
+    ServerCpuChange,
+    /// Against the baseline: what is left when the machine and the network have taken off what they moved by.
     Change,
+    /// Against the baseline, whatever it is put down to.
+    RawChange,
+    /// How much more or less a resumption saves than in the baseline.
+    RatioChange,
     /// How many medians are slower than the baseline's, beyond the interval.
     Slower,
     /// How many are faster.
@@ -107,7 +115,7 @@ enum Quantity {
 
 impl Quantity {
     /// Every one with its name.
-    const NAMES: [(&'static str, Self); 18] = [
+    const NAMES: [(&'static str, Self); 20] = [
         ("median", Self::Median),
         ("mean", Self::Mean),
         ("min", Self::Min),
@@ -122,14 +130,21 @@ impl Quantity {
         ("sent", Self::Sent),
         ("received", Self::Received),
         ("round_trips", Self::RoundTrips),
+        ("server_cpu", Self::ServerCpu),
         ("change", Self::Change),
+        ("raw_change", Self::RawChange),
         ("slower", Self::Slower),
         ("faster", Self::Faster),
         ("differences", Self::Differences),
     ];
 
     fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, quantity)| *quantity == self).map_or("", |(name, _)| name)
+        let named = match self {
+            Self::RatioChange => Self::Ratio,
+            Self::ServerCpuChange => Self::ServerCpu,
+            other => other,
+        };
+        Self::NAMES.iter().find(|(_, quantity)| *quantity == named).map_or("", |(name, _)| name)
     }
 
     /// Whether it is of one phase.
@@ -145,29 +160,43 @@ impl Quantity {
                 | Self::Ratio
                 | Self::Saved
                 | Self::Change
+                | Self::RawChange
+                | Self::RatioChange
         )
     }
 
     /// Whether it has an interval, whose ends `.low` and `.high` are.
     fn has_interval(self) -> bool {
-        matches!(self, Self::Median | Self::Ratio | Self::Change)
+        matches!(self, Self::Median | Self::Ratio) || self.is_relative_change()
     }
 
     /// Whether it is about a resumed kind against `full`.
     fn compares_with_full(self) -> bool {
-        matches!(self, Self::Ratio | Self::Saved)
+        matches!(self, Self::Ratio | Self::Saved | Self::RatioChange)
     }
 
     fn is_of_baseline(self) -> bool {
-        matches!(self, Self::Change | Self::Slower | Self::Faster | Self::Differences)
+        self.is_relative_change() || matches!(self, Self::Slower | Self::Faster | Self::Differences)
+    }
+
+    /// Whether it is a change of one figure against a baseline, in per cent.
+    fn is_relative_change(self) -> bool {
+        matches!(self, Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange)
+    }
+
+    /// Whether it is of all connections together.
+    fn is_of_server(self) -> bool {
+        matches!(self, Self::ServerCpu | Self::ServerCpuChange)
     }
 
     /// The units that its threshold may have, the usual one first.
     fn units(self) -> &'static [Unit] {
         match self {
-            Self::Median | Self::Mean | Self::Min | Self::Max | Self::P90 | Self::P99 | Self::Saved => &[Unit::Time],
+            Self::Median | Self::Mean | Self::Min | Self::Max | Self::P90 | Self::P99 | Self::Saved | Self::ServerCpu => {
+                &[Unit::Time]
+            }
             Self::Ratio => &[Unit::Number, Unit::Times],
-            Self::Change => &[Unit::Percent],
+            Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange => &[Unit::Percent],
             Self::Kinds | Self::Failed => &[Unit::Percent, Unit::Number],
             Self::Sent | Self::Received => &[Unit::Bytes],
             Self::Samples | Self::RoundTrips | Self::Slower | Self::Faster | Self::Differences => &[Unit::Number],

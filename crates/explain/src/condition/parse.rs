@@ -153,6 +153,8 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         }
     }
     let quantity = match (quantity, phase) {
+        (Some(Quantity::Ratio), _) if of_baseline => Quantity::RatioChange,
+        (Some(Quantity::ServerCpu), _) if of_baseline => Quantity::ServerCpuChange,
         (Some(quantity), _) => quantity,
         (None, Some(_)) if of_baseline => Quantity::Change,
         (None, Some(_)) => Quantity::Median,
@@ -169,7 +171,9 @@ fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<St
     let name = quantity.name();
     if quantity.is_of_baseline() != of_baseline {
         return Some(match of_baseline {
-            true => format!("change, slower, faster or differences of the baseline, not {name}"),
+            true => {
+                format!("change, raw_change, ratio, server_cpu, slower, faster or differences of the baseline, not {name}")
+            }
             false => format!("'baseline.' in front: {name} is against a baseline"),
         });
     }
@@ -184,10 +188,13 @@ fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<St
         return Some(format!("{name} without '{phase}': it is not of one phase"));
     }
     if bound != Bound::Value && !quantity.has_interval() {
-        return Some(format!("low and high after median, ratio or change: {name} has no interval"));
+        return Some(format!("low and high after median, ratio or a change: {name} has no interval"));
     }
     if quantity.compares_with_full() && kind == Some(Which::Kind(Kind::Full)) {
         return Some(format!("a resumed kind: {name} is against full handshakes"));
+    }
+    if quantity.is_of_server() && (tls.is_some() || kind.is_some()) {
+        return Some(format!("{name} without a version or a kind: it is of all connections"));
     }
     if quantity == Quantity::Kinds && kind.is_none() {
         return Some("a kind, 'kinds.ticket'".to_owned());

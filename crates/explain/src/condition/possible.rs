@@ -21,6 +21,8 @@ pub struct Planned<'a> {
     pub proxy: bool,
     /// Whether TLS is asked for in the clear: without, there is no `starttls`.
     pub starttls: bool,
+    /// Whether the server's processes are named: without, there is no `server_cpu`.
+    pub server_cpu: bool,
     /// The earlier results, where there is a baseline.
     pub baseline: Option<&'a [MeasureDocument]>,
 }
@@ -43,6 +45,9 @@ impl Condition {
             && !planned.scope.kinds.contains(&Kind::Full)
         {
             return Some("it is against full handshakes: add full to --kinds".to_owned());
+        }
+        if figure.quantity.is_of_server() && !planned.server_cpu {
+            return Some("it needs --server-pid".to_owned());
         }
         match figure.phase {
             Some(Phase::Wait | Phase::Receive) if !planned.requests => {
@@ -70,6 +75,10 @@ impl Condition {
             let mut runs = baseline.iter().filter_map(|result| result.run(asked.tls, asked.kind));
             runs.any(|run| figure.phase.is_none_or(|phase| run.phases.contains_key(&phase)))
         };
+        if figure.quantity.is_of_server() {
+            let has = baseline.iter().any(|result| result.server_cpu.is_some());
+            return (!has).then(|| "the baseline has no such figure".to_owned());
+        }
         let of_figures = figure.quantity != Quantity::Differences;
         (of_figures && !meant.into_iter().any(has)).then(|| "the baseline has no such figure".to_owned())
     }

@@ -1,12 +1,12 @@
 //! Conditions as they are written, judged, and refused.
 
 use proptest::prelude::*;
-use reprise_trace::document::MeasureDocument;
+use reprise_trace::document::{MeasureDocument, ServerCpu};
 use reprise_trace::{Kind, Version};
 
 use super::*;
 use crate::example::Example;
-use crate::{Scope, compare};
+use crate::{Earlier, Scope, compare};
 
 fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -97,8 +97,8 @@ fn failures_count_alone_and_as_a_share() {
 fn the_baseline_is_judged_too() {
     let mut now = measured();
     let earlier = Example::new().run("1.2", Kind::Full, 800).run("1.2", Kind::Id, 400).document();
-    let comparison = compare(&now, &earlier, "earlier.json", &Scope::default(), 1);
-    now.baseline = Some(Box::new(comparison));
+    let earlier = [Earlier { result: &earlier, file: "earlier.json" }];
+    now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
     assert_met("baseline.1.2.full.tls.change > 10%", &now, &["localhost: 1.2 full tls change"]);
     assert_met("baseline.1.2.tls.full > 24%", &now, &["localhost: 1.2 full tls change"]);
     assert_eq!(judged("baseline.1.2.tls.id.change > 10%", &now), Judgement::NotMet);
@@ -109,6 +109,31 @@ fn the_baseline_is_judged_too() {
     let Judgement::Met(found) = judged("baseline.differences > 0", &now) else { panic!() };
     assert_eq!(found[0].shown, "2: 1.3 full measured, 1.3 ticket measured");
     assert!(matches!(judged("baseline.slower > 0", &measured()), Judgement::Unknown(_)));
+    assert_met("baseline.1.2.tls.full.raw_change > 24%", &now, &["localhost: 1.2 full tls raw_change"]);
+    assert_met("baseline.tls.id.ratio > 24%", &now, &["localhost: 1.2 id tls ratio"]);
+    assert_eq!(judged("baseline.tls.id.ratio < 0%", &now), Judgement::NotMet);
+    let Judgement::Met(found) = judged("baseline.tls.id.ratio.low > 10%", &now) else { panic!() };
+    assert!(found[0].shown.starts_with("+25.0 % (+"), "{found:?}");
+}
+
+#[test]
+fn the_servers_processor_time_is_judged_by_itself_and_against_a_baseline() {
+    let with_cpu = |per_connection_ns| {
+        let mut document = measured();
+        document.server_cpu = Some(ServerCpu { connections: 404, per_connection_ns });
+        document
+    };
+    let mut now = with_cpu(240_000);
+    let before = [195_000, 200_000, 205_000, 200_000].map(with_cpu);
+    let earlier = before.each_ref().map(|result| Earlier { result, file: "earlier.json" });
+    now.baseline = compare(&now, &earlier[1..2], &Scope::default(), 1).map(Box::new);
+    assert_met("server_cpu > 239us", &now, &["localhost: server_cpu"]);
+    assert_eq!(judged("server_cpu > 241us", &now), Judgement::NotMet);
+    assert_met("baseline.server_cpu > 10%", &now, &["localhost: baseline.server_cpu"]);
+    assert!(matches!(judged("baseline.server_cpu.low > 1%", &now), Judgement::Unknown(_)), "one baseline has no spread");
+    now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
+    assert_met("baseline.server_cpu.low > 10%", &now, &["localhost: baseline.server_cpu"]);
+    assert!(matches!(judged("server_cpu > 1us", &measured()), Judgement::Unknown(_)));
 }
 
 #[test]
@@ -134,11 +159,13 @@ fn an_error_points_at_the_place() {
         ("tls.connect > 5ms", 5, "one of each at most"),
         ("tls.full.ratio < 2", 1, "a resumed kind"),
         ("tls.p99.low < 2ms", 1, "low and high after median"),
+        ("full.server_cpu > 1ms", 1, "without a version or a kind"),
+        ("tls.server_cpu > 1ms", 1, "server_cpu without 'tls'"),
         ("tls.failed > 0", 1, "failed without 'tls'"),
         ("kinds < 100%", 1, "a kind"),
         ("1.3.id.tls < 1ms", 1, "TLS 1.3 knows no session IDs"),
         ("tls.change > 10%", 1, "'baseline.' in front"),
-        ("baseline.tls.p99 > 10ms", 1, "change, slower, faster or differences"),
+        ("baseline.tls.p99 > 10ms", 1, "change, raw_change, ratio, server_cpu, slower, faster or differences"),
         ("tls.baseline > 10%", 5, "baseline first"),
         ("bytes.failed > 10", 1, "bytes.sent or bytes.received"),
     ] {
@@ -166,6 +193,7 @@ fn what_a_measurement_cannot_have_is_known_before() {
         resolves: true,
         proxy: true,
         starttls: true,
+        server_cpu: true,
         baseline: Some(&baseline),
     };
     for text in [
@@ -193,6 +221,8 @@ fn what_a_measurement_cannot_have_is_known_before() {
         ("starttls.full > 1s", Planned { starttls: false, ..all.clone() }, "--starttls"),
         ("tls.full.high > 1s", Planned { count: 5, ..all.clone() }, "raise --count"),
         ("baseline.slower > 0", Planned { baseline: None, ..all.clone() }, "--baseline FILE"),
+        ("server_cpu > 1ms", Planned { server_cpu: false, ..all.clone() }, "--server-pid"),
+        ("baseline.server_cpu > 1%", all.clone(), "the baseline has no such figure"),
         ("baseline.ticket.tls.change > 1%", all.clone(), "the baseline has no such figure"),
         ("baseline.resolve.change > 1%", all.clone(), "the baseline has no such figure"),
     ] {

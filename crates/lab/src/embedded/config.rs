@@ -10,6 +10,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 
+use super::extra_work;
 use crate::{Identity, LabError, Result};
 
 /// What an [`EmbeddedServer`](crate::EmbeddedServer) is and does; [`EmbeddedConfig::new`] has the usual values.
@@ -35,6 +36,9 @@ pub struct EmbeddedConfig {
     pub cipher_suites: Vec<CipherSuite>,
     /// The key exchange groups, the preferred first; empty for rustls' own choice.
     pub groups: Vec<NamedGroup>,
+    /// How many rounds of [`spin`](crate::spin) the server does before each signature, as one whose handshakes have become
+    /// dearer; 0 for none.
+    pub work_before_signature: u64,
     /// What is said under TLS.
     pub application: Application,
     /// Where to listen; port 0 for a free one.
@@ -128,6 +132,7 @@ impl EmbeddedConfig {
             alpn: vec![b"http/1.1".to_vec()],
             cipher_suites: Vec::new(),
             groups: Vec::new(),
+            work_before_signature: 0,
             application: Application::Http,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             max_connections: 64,
@@ -164,6 +169,9 @@ impl EmbeddedConfig {
         }
         config.max_early_data_size = self.max_early_data;
         config.alpn_protocols.clone_from(&self.alpn);
+        if self.work_before_signature > 0 {
+            extra_work::slow_down(&mut config, &self.identity, self.work_before_signature)?;
+        }
         Ok(Arc::new(config))
     }
 

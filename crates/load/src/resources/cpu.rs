@@ -9,7 +9,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, SysconfVar, sysconf};
-use reprise_trace::ProcessorShare;
+use reprise_trace::{Nanos, ProcessorShare};
 
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,13 @@ impl Spent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerCpu {
     by_process: BTreeMap<u32, Process>,
+}
+
+/// The processor time that a process of this machine, and all that it has started, have used so far; `None` where there is no
+/// such process.
+pub fn process_tree_cpu(root: u32) -> Option<Nanos> {
+    let cpu = ServerCpu::of_tree(root);
+    (!cpu.is_empty()).then(|| cpu.total().into())
 }
 
 /// What one process has used.

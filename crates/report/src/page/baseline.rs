@@ -1,7 +1,7 @@
 //! What is other than in an earlier result.
 
 use reprise_trace::Phase;
-use reprise_trace::document::{Change, Comparison, Difference, PhaseChange};
+use reprise_trace::document::{Cause, Change, Comparison, Difference, PhaseChange};
 
 use super::{Block, Item};
 use crate::figures::{Figure, Scale, Unit};
@@ -22,10 +22,12 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     if !shown.is_empty() {
         blocks.push(Block::Table(table(&shown)));
         blocks.push(Block::Aside(
-            "change: of the median, with its 95 % interval, for two sets of samples that were taken one after the other."
+            "change: of the median, with its 95 % interval, for sets of samples that were taken one after the other. own: what is \
+             left of it when connecting and the machine's calibration have taken off what they changed by."
                 .to_owned(),
         ));
-        blocks.push(Block::Paragraph(verdict(comparisons)));
+        blocks.push(Block::Paragraph(count(comparisons)));
+        blocks.extend(verdicts(comparisons));
     }
     for (label, comparison) in comparisons {
         blocks.extend(comparison.differences.iter().map(|difference| Block::Item(item(label, difference))));
@@ -40,6 +42,14 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
 }
 
 fn heading(comparison: &Comparison) -> String {
+    if let (Some(provenance), [_, _, ..]) = (&comparison.provenance, comparison.files.as_slice()) {
+        return format!(
+            "Against {} results, the last of them {} of {}",
+            comparison.files.len(),
+            comparison.file,
+            provenance.time
+        );
+    }
     match &comparison.provenance {
         Some(provenance) => format!("Against {} of {}", comparison.file, provenance.time),
         None => format!("Against {}", comparison.file),
@@ -65,6 +75,7 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
         Column::figures("before", unit.symbol()),
         Column::figures("now", unit.symbol()),
         Column::figures("change", "%"),
+        Column::figures("own", "%"),
     ];
     let mut drafts = Vec::new();
     let mut previous = None;
@@ -78,7 +89,10 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
         if previous.is_some() && !same_version {
             drafts.push(None);
         }
+        let is_others = change.own.is_some_and(|own| own.cause != Cause::Tls);
         let (is, tone) = match change.change {
+            Change::Slower if is_others => ("slower", Tone::Quiet),
+            Change::Faster if is_others => ("faster", Tone::Quiet),
             Change::Slower => ("slower", Tone::Warning),
             Change::Faster => ("faster", Tone::Gain),
             Change::None => ("", Tone::Plain),
@@ -96,6 +110,7 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
                 Some(scale.median(&change.before)),
                 Some(scale.median(&change.after)),
                 change.ratio.map(|ratio| Figure::change(ratio, change.ci95)),
+                change.own.map(|own| Figure::change(own.ratio, own.ci95)),
             ],
             note: None,
             tone,
@@ -105,8 +120,24 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
     Table::of_drafts(columns, drafts)
 }
 
+/// Whether TLS changed, or the machine or the network: of each server where there is something to say, or once of all.
+fn verdicts(comparisons: &[Labelled<'_>]) -> Vec<Block> {
+    let all = || comparisons.iter().filter_map(|(label, comparison)| Some((label, comparison.verdict.as_ref()?)));
+    let worth_saying: Vec<Block> = all()
+        .filter(|(_, verdict)| verdict.cause != Cause::None)
+        .map(|(label, verdict)| match label.is_empty() {
+            true => Block::Paragraph(verdict.text.clone()),
+            false => Block::Paragraph(format!("{label}: {}", verdict.text)),
+        })
+        .collect();
+    match all().next() {
+        Some((_, verdict)) if worth_saying.is_empty() => vec![Block::Paragraph(verdict.text.clone())],
+        _ => worth_saying,
+    }
+}
+
 /// How many figures changed, and how many would by chance alone: each interval misses the truth in 5 of 100 cases.
-fn verdict(comparisons: &[Labelled<'_>]) -> String {
+fn count(comparisons: &[Labelled<'_>]) -> String {
     let of = |wanted: Change| {
         let all = comparisons.iter().flat_map(|(_, comparison)| &comparison.phases);
         all.filter(|it| it.change == wanted).count()

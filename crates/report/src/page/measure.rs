@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
 use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
-use reprise_trace::{Kind, Phase, PskMode, Version};
+use reprise_trace::{Kind, Nanos, Phase, PskMode, Version};
 
 use super::baseline::baseline;
 use super::conditions::conditions;
@@ -61,6 +61,9 @@ fn facts(document: &MeasureDocument) -> Vec<Fact> {
     facts.extend(tickets(document).map(|value| Fact::new("tickets", value)));
     facts.push(Fact::new("samples", connections(document)));
     facts.extend(statuses(document).map(|value| Fact::new("HTTP", value)));
+    let of_server =
+        document.server_cpu.map(|cpu| format!("{} of processor time for a connection", Nanos(cpu.per_connection_ns)));
+    facts.extend(of_server.map(|value| Fact::new("server", value)));
     facts
 }
 
@@ -92,7 +95,7 @@ fn connections(document: &MeasureDocument) -> String {
     let most = each.iter().copied().max().unwrap_or_default();
     let up_to = if each.iter().all(|count| *count == most) { "" } else { "up to " };
     let all = document.all_connections;
-    let total = [all.full, all.id, all.ticket, all.psk, all.early, all.failed].into_iter().fold(0, u64::saturating_add);
+    let total = all.total();
     format!(
         "{up_to}{most} connection{} for each row, interleaved; {total} in all with discovery and priming",
         if most == 1 { "" } else { "s" }

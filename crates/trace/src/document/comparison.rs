@@ -6,18 +6,30 @@ use serde::{Deserialize, Serialize};
 use super::{Provenance, Statistics};
 use crate::{Kind, Phase, Version};
 
-/// A result against an earlier one. The two were measured one after the other and not in turns: what drifted between them,
-/// the machine or the network, is part of what changed.
+/// A result against one or several earlier ones. They were measured one after the other and not in turns: what drifted between
+/// them, the machine or the network, is part of what changed. What moved beside the handshake tells how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The file that the earlier result was read from.
+    /// The file that the earlier result was read from; of several the last one, which `differences` are against.
     pub file: String,
+    /// All files; absent where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Where the earlier result comes from; null where it has no result of this label.
     pub provenance: Option<Provenance>,
+    /// What it comes to; absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<BaselineVerdict>,
+    /// What knows nothing of TLS, and how it changed.
+    #[serde(default)]
+    pub controls: Vec<ControlChange>,
     /// Every phase of every version and kind that both have.
     pub phases: Vec<PhaseChange>,
     /// Every ratio that both have.
     pub ratios: Vec<RatioChange>,
+    /// The server's processor time for a connection; absent where a result has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu: Option<CpuChange>,
     /// What is of another kind, name or number: these have no interval.
     pub differences: Vec<Difference>,
     /// Why the two may not be comparable.
@@ -47,6 +59,98 @@ pub struct PhaseChange {
     pub ci95: Option<[f64; 2]>,
     /// What that comes to.
     pub change: Change,
+    /// What is left of it when the controls have taken off what they moved by; null for phases before TLS, and where there is
+    /// no control.
+    #[serde(default)]
+    pub own: Option<OwnChange>,
+}
+
+impl PhaseChange {
+    /// The ratio that a gate looks at: what is left, where that is known.
+    pub fn judged(&self) -> (Option<f64>, Option<[f64; 2]>, Change) {
+        match self.own {
+            Some(own) => (Some(own.ratio), own.ci95, Change::of(own.ci95)),
+            None => (self.ratio, self.ci95, self.change),
+        }
+    }
+}
+
+/// The server's processor time for a connection, before and after. Waiting is no part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuChange {
+    /// In the earlier result; of several, the geometric mean.
+    pub before_ns: u64,
+    /// In this one.
+    pub after_ns: u64,
+    /// after / before: above 1 means that it costs more.
+    pub ratio: f64,
+    /// Its interval, 95 %, from what the earlier results differ by; null with fewer than two.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// What is left of a change when the controls have taken off what they moved by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnChange {
+    /// As `ratio` beside it, over the change of the control that leaves least; `ratio` itself where that is least.
+    pub ratio: f64,
+    /// Its interval, 95 %, which holds the uncertainty of the control too; null where a part of it has none.
+    pub ci95: Option<[f64; 2]>,
+    /// What the change is put down to.
+    pub cause: Cause,
+}
+
+/// What a change is put down to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// There is nothing to be put down: no change beyond the interval.
+    None,
+    /// TLS itself, at the server or in what was negotiated: more changed than the controls did.
+    Tls,
+    /// The machine that measures: its calibration changed as much.
+    Machine,
+    /// The way to the target: connecting changed as much, and the machine's calibration did not.
+    Network,
+    /// One of the two: connecting changed as much, and there is no calibration that would tell them apart.
+    MachineOrNetwork,
+    /// It cannot be told: there is no interval.
+    Unknown,
+}
+
+/// What all changes of `tls` come to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineVerdict {
+    /// What they are put down to: TLS where any of them is.
+    pub cause: Cause,
+    /// The same in one sentence.
+    pub text: String,
+}
+
+/// A control, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ControlChange {
+    /// Which.
+    pub control: Control,
+    /// Its median in the earlier result; of several, the geometric mean.
+    pub before_ns: u64,
+    /// Its median in this one.
+    pub after_ns: u64,
+    /// after / before: above 1 means slower.
+    pub ratio: f64,
+    /// Its interval, 95 %; null where it has none.
+    pub ci95: Option<[f64; 2]>,
+    /// What that comes to.
+    pub change: Change,
+}
+
+/// What is measured beside the handshakes and knows nothing of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// Connecting to the target, over all versions and kinds.
+    Connect,
+    /// The handshake with a server inside the measuring process: see the `calibration` of a result.
+    Calibration,
 }
 
 /// What a kind of resumption saves, before and after.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Comparison, ConditionRecord, Finding, Provenance};
+use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
@@ -25,6 +25,12 @@ pub struct MeasureDocument {
     pub all_connections: AllConnections,
     /// Every counted connection.
     pub samples: Vec<SampleRecord>,
+    /// How fast this machine was meanwhile; absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// What the server's processes used meanwhile; absent where they were not named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu: Option<ServerCpu>,
     /// How many tickets were asked for (RFC 9149); absent where nothing was said of their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket_request: Option<TicketRequest>,
@@ -98,6 +104,15 @@ pub struct FirstConnection {
     pub session_age_ns: u64,
     /// Nanoseconds by phase, in a process that has yet to warm up.
     pub phases: Phases,
+}
+
+/// The processor time of a server's processes on this machine, while it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerCpu {
+    /// How many connections it had meanwhile, discovery and priming included.
+    pub connections: u64,
+    /// What each took, on average over all kinds.
+    pub per_connection_ns: u64,
 }
 
 /// How many tickets a client asks for (RFC 9149 §3).
@@ -261,6 +276,11 @@ pub struct AllConnections {
 }
 
 impl AllConnections {
+    /// How many there were, failed ones included.
+    pub fn total(self) -> u64 {
+        [self.full, self.id, self.ticket, self.psk, self.early, self.failed].into_iter().fold(0, u64::saturating_add)
+    }
+
     /// Counts one more connection of this kind.
     pub fn add(&mut self, kind: Kind) {
         match kind {

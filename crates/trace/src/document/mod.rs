@@ -1,5 +1,6 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
+mod calibration;
 mod comparison;
 mod condition;
 mod finding;
@@ -9,7 +10,11 @@ mod measure;
 mod provenance;
 mod trace;
 
-pub use comparison::{Change, Comparison, Difference, PhaseChange, RatioChange};
+pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
+pub use comparison::{
+    BaselineVerdict, Cause, Change, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
+    RatioChange,
+};
 pub use condition::{ConditionOutcome, ConditionRecord};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
@@ -19,7 +24,7 @@ pub use load::{
 };
 pub use measure::{
     AllConnections, FirstConnection, MeasureDocument, NextRequestStatistics, Observed, OfferedRecord, Ratio, Run,
-    SampleRecord, Statistics, Target, TicketRequest, Traffic,
+    SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,
 };
 pub use provenance::Provenance;
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

@@ -1,41 +1,36 @@
-//! `--baseline FILE`: an earlier result, read and judged before anything is measured.
+//! `--baseline FILE...`: earlier results, read and judged before anything is measured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use reprise_explain::Scope;
+use reprise_explain::{Earlier, Scope};
 use reprise_trace::document::{LabDocument, MeasureDocument};
 
 use crate::saved_result::{Named, parse, read_text, shown};
 
-/// An earlier result to compare with.
+/// Earlier results to compare with.
 pub(super) struct Baseline {
-    file: String,
+    /// As they were named, the newest last.
+    files: Vec<String>,
+    /// Of all files.
     results: Vec<MeasureDocument>,
+    /// For each result, the place of its file.
+    of_file: Vec<usize>,
     of_lab: bool,
     scope: Scope,
 }
 
 impl Baseline {
-    /// Reads `path`. `of_lab` says whether the embedded lab is about to be measured, and not a target.
-    pub(super) fn read(path: &Path, of_lab: bool, scope: Scope) -> anyhow::Result<Self> {
-        let file = shown(path);
-        let text = read_text(path).context("--baseline")?;
-        let named: Named = parse(&text).with_context(|| format!("--baseline: {file} holds no result of reprise"))?;
-        let results = match (named.schema.as_str(), of_lab) {
-            (MeasureDocument::SCHEMA, false) => vec![parse(&text).with_context(|| broken(&file, MeasureDocument::SCHEMA))?],
-            (LabDocument::SCHEMA, true) => {
-                parse::<LabDocument>(&text).with_context(|| broken(&file, LabDocument::SCHEMA))?.results
-            }
-            (LabDocument::SCHEMA, false) => {
-                bail!("--baseline: {file} is of the embedded lab, which is measured without a TARGET")
-            }
-            (MeasureDocument::SCHEMA, true) => {
-                bail!("--baseline: {file} is of one target: name it, 'reprise measure TARGET --baseline {file}'")
-            }
-            (other, _) => bail!("--baseline: {}", why_not(&file, other)),
-        };
-        Ok(Self { file, results, of_lab, scope })
+    /// Reads `paths`; `None` without any. `of_lab` says whether the embedded lab is about to be measured, and not a target.
+    pub(super) fn read(paths: &[PathBuf], of_lab: bool, scope: Scope) -> anyhow::Result<Option<Self>> {
+        let mut baseline = Self { files: Vec::new(), results: Vec::new(), of_file: Vec::new(), of_lab, scope };
+        for path in paths {
+            let results = read(path, of_lab).map_err(|error| with_hint(error, path, paths, of_lab))?;
+            baseline.of_file.extend(std::iter::repeat_n(baseline.files.len(), results.len()));
+            baseline.files.push(shown(path));
+            baseline.results.extend(results);
+        }
+        Ok(Some(baseline).filter(|_| !paths.is_empty()))
     }
 
     /// The earlier results.
@@ -43,18 +38,48 @@ impl Baseline {
         &self.results
     }
 
-    /// Notes in `document` what is other than in the earlier result of its label. The intervals follow from `seed`.
+    /// Notes in `document` what is other than in the earlier results of its label. The intervals follow from `seed`.
     pub(super) fn compare(&self, document: &mut MeasureDocument, seed: u64) {
-        let comparison = match self.earlier(&document.label) {
-            Some(earlier) => reprise_explain::compare(document, earlier, &self.file, &self.scope, seed),
-            None => reprise_explain::no_such_result(document, &self.file),
-        };
+        let earlier: Vec<Earlier<'_>> = self.earlier(&document.label).collect();
+        let comparison = reprise_explain::compare(document, &earlier, &self.scope, seed)
+            .unwrap_or_else(|| reprise_explain::no_such_result(document, &self.files.join(", ")));
         document.baseline = Some(Box::new(comparison));
     }
 
-    /// The earlier result with this label; of a target the only one, whose name may have changed.
-    fn earlier(&self, label: &str) -> Option<&MeasureDocument> {
-        self.results.iter().find(|result| !self.of_lab || result.label == label)
+    /// The earlier results with this label; of a target all, whose name may have changed.
+    fn earlier(&self, label: &str) -> impl Iterator<Item = Earlier<'_>> {
+        let all = self.results.iter().zip(&self.of_file);
+        let with_label = all.filter(move |(result, _)| !self.of_lab || result.label == label);
+        with_label.filter_map(|(result, file)| Some(Earlier { result, file: self.files.get(*file)? }))
+    }
+}
+
+fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
+    let file = shown(path);
+    let text = read_text(path).context("--baseline")?;
+    let named: Named = parse(&text).with_context(|| format!("--baseline: {file} holds no result of reprise"))?;
+    match (named.schema.as_str(), of_lab) {
+        (MeasureDocument::SCHEMA, false) => Ok(vec![parse(&text).with_context(|| broken(&file, MeasureDocument::SCHEMA))?]),
+        (LabDocument::SCHEMA, true) => {
+            Ok(parse::<LabDocument>(&text).with_context(|| broken(&file, LabDocument::SCHEMA))?.results)
+        }
+        (LabDocument::SCHEMA, false) => {
+            bail!("--baseline: {file} is of the embedded lab, which is measured without a TARGET")
+        }
+        (MeasureDocument::SCHEMA, true) => {
+            bail!("--baseline: {file} is of one target: name it, 'reprise measure TARGET --baseline {file}'")
+        }
+        (other, _) => bail!("--baseline: {}", why_not(&file, other)),
+    }
+}
+
+/// `--baseline a.json example.org` takes both for files.
+fn with_hint(error: anyhow::Error, path: &Path, paths: &[PathBuf], of_lab: bool) -> anyhow::Error {
+    let may_be_target = of_lab && paths.len() > 1 && paths.last().is_some_and(|last| last == path) && !path.exists();
+    if may_be_target {
+        error.context(format!("TARGET goes before --baseline, which takes '{}' for a file", path.display()))
+    } else {
+        error
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
 use reprise_probe::Options;
 use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
-use reprise_trace::{Asked, Kind};
+use reprise_trace::{Asked, Kind, Nanos};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
@@ -17,11 +17,18 @@ use super::subject::Measured;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// Compare with this earlier result, written by --json, and say what changed beyond its interval; '-' is standard input
-    #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
-    /// Exit 1 if this is met, as 'tls.resumed.ratio < 1.5', '1.3.ticket.tls.p99 > 20ms', 'kinds.ticket < 100%', 'failed > 0',
-    /// 'baseline.tls.full.change > 10%'; or if it cannot be told. May be given more than once
+    /// Compare with earlier results, written by --json, and say what changed beyond its interval, and whether TLS did or the
+    /// machine or network; '-' is standard input. With three or more, the interval holds what runs differ by
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    baseline: Vec<PathBuf>,
+    /// The server's process, if it runs on this machine: the processor time of it and of its children is counted, for each
+    /// connection on average
+    #[arg(long, value_name = "PID")]
+    pub(super) server_pid: Option<u32>,
+    /// Exit 1 if this is met, or if it cannot be told. May be given more than once. Ratios, kinds and processor time hold on a
+    /// busy machine: 'kinds.ticket < 100%', 'tls.resumed.ratio < 1.5', 'baseline.server_cpu > 15%', and with --count 400
+    /// 'baseline.tls.full.change.low > 10%', which takes off what the machine and the network changed by. Times by
+    /// themselves do not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. And 'failed > 0'
     #[arg(long, value_name = "CONDITION", value_parser = parse_condition)]
     fail_if: Vec<Condition>,
 }
@@ -50,10 +57,10 @@ pub(super) struct Complaints {
 impl Gate {
     /// Reads the baseline, and refuses conditions that such a measurement cannot answer.
     pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Self> {
+        check_server(arguments)?;
         let scope = Scope { versions: arguments.tls.clone(), kinds: arguments.kinds.clone() };
         let of_lab = arguments.target.is_none();
-        let path = arguments.gate.baseline.as_deref();
-        let baseline = path.map(|path| Baseline::read(path, of_lab, scope.clone())).transpose()?;
+        let baseline = Baseline::read(&arguments.gate.baseline, of_lab, scope.clone())?;
         let by_name = arguments.target.as_ref().is_some_and(|it| it.host.parse::<std::net::IpAddr>().is_err());
         let route = &arguments.connection.route;
         let planned = Planned {
@@ -64,6 +71,7 @@ impl Gate {
             resolves: route.has_proxy() || (by_name && !arguments.connection.gives_address()),
             proxy: route.has_proxy(),
             starttls: route.starttls().is_some(),
+            server_cpu: arguments.gate.server_pid.is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };
         let conditions = arguments.gate.fail_if.clone();
@@ -141,6 +149,29 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
         }
     }
     (!missed.is_empty()).then(|| missed.join("\n  "))
+}
+
+/// A process that is not there would be shown as one that used nothing, or not at all.
+fn check_server(arguments: &MeasureArgs) -> anyhow::Result<()> {
+    let Some(pid) = arguments.gate.server_pid else { return Ok(()) };
+    if arguments.target.is_none() {
+        bail!("--server-pid is of one target's server: name the target");
+    }
+    if server_cpu(pid).is_none() {
+        bail!("--server-pid {pid}: no process has this number here");
+    }
+    Ok(())
+}
+
+/// The processor time that a server's processes have used so far, where the kernel tells it.
+#[cfg(target_os = "linux")]
+pub(super) fn server_cpu(pid: u32) -> Option<Nanos> {
+    reprise_load::process_tree_cpu(pid)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn server_cpu(_pid: u32) -> Option<Nanos> {
+    None
 }
 
 fn parse_condition(text: &str) -> Result<Condition, String> {

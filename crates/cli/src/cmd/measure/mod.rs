@@ -1,6 +1,7 @@
 //! `reprise measure [TARGET]`: what does a connection cost, new and resumed, phase by phase?
 
 mod baseline;
+mod calibration;
 mod flags;
 mod gate;
 mod journal;

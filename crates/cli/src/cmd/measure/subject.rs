@@ -7,9 +7,10 @@ use reprise_attempt::Target;
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
 use reprise_trace::Failure;
-use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument};
+use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
 use serde::Serialize;
 
+use super::gate::server_cpu;
 use super::{MeasureArgs, lab, target};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -18,8 +19,8 @@ use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
 pub(super) enum Subject {
-    /// One target.
-    Target(Target, Box<Options>),
+    /// One target, and the process of its server, where that is named.
+    Target(Target, Box<Options>, Option<u32>),
     /// The embedded lab.
     Lab(Box<MeasureArgs>),
 }
@@ -42,10 +43,11 @@ impl Subject {
             return Ok((Self::Lab(Box::new(arguments)), SessionFiles::default()));
         };
         let files = arguments.session_files.clone();
+        let server_pid = arguments.gate.server_pid;
         let mut options = arguments.into_options(target::Trust::Roots)?;
         let files = files.open(&target, &mut options)?;
         session_files::check(&options.kinds, &options.versions, &options)?;
-        Ok((Self::Target(target, Box::new(options)), files))
+        Ok((Self::Target(target, Box::new(options), server_pid), files))
     }
 
     /// Measures it. What ended that before its time stands beside what was measured until then, and beside it the sessions
@@ -53,9 +55,15 @@ impl Subject {
     pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>, Option<Unused>)> {
         let progress = Progress::new();
         let (measured, failure, unused) = match self {
-            Self::Target(target, options) => {
-                let target::Measured { document, failure, unused } =
+            Self::Target(target, options, server_pid) => {
+                let before = server_pid.and_then(server_cpu);
+                let target::Measured { mut document, failure, unused } =
                     target::measure(target, options, provenance(), &progress, interrupt);
+                document.server_cpu = before.zip(server_pid.and_then(server_cpu)).and_then(|(before, after)| {
+                    let connections = document.all_connections.total();
+                    let per_connection_ns = after.0.saturating_sub(before.0).checked_div(connections)?;
+                    Some(ServerCpu { connections, per_connection_ns })
+                });
                 (Measured::Target(Box::new(document)), failure, Some(unused))
             }
             Self::Lab(arguments) => {

@@ -7,6 +7,8 @@ use reprise_trace::Failure;
 use reprise_trace::document::{MeasureDocument, Provenance};
 use rustls_pki_types::CertificateDer;
 
+use super::calibration::Calibrating;
+
 /// Whom to trust where no flag says.
 pub(super) enum Trust {
     /// The system's roots, or those of `--ca`.
@@ -29,8 +31,10 @@ pub(super) fn measure(
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Measured {
-    let measurement = reprise_probe::measure(target, options, observer, interrupt);
-    let (document, failure) = explained(target, options, &measurement, provenance);
+    let calibrating = Calibrating::beside(observer, interrupt);
+    let measurement = reprise_probe::measure(target, options, &calibrating, interrupt);
+    let (mut document, failure) = explained(target, options, &measurement, provenance);
+    document.calibration = calibrating.finish(options.seed);
     Measured { document, failure, unused: measurement.unused }
 }
 

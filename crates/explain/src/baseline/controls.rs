@@ -1,0 +1,303 @@
+//! What knows nothing of TLS and is measured beside it: where it moved as a handshake did, TLS is not the cause.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier, summarize};
+use reprise_trace::document::{Cause, Change, Control, ControlChange, MeasureDocument, OwnChange, SampleRecord};
+use reprise_trace::{Asked, Kind, Nanos, Phase};
+
+use super::{estimate, estimate_of};
+
+/// A figure in this result and in each of the earlier ones.
+#[derive(Clone)]
+pub(super) struct Figures {
+    pub(super) now: Ratio,
+    pub(super) earlier: Vec<Ratio>,
+}
+
+/// What stands beside the handshakes of a result and of the earlier ones.
+pub(super) struct Controls<'a> {
+    now: &'a MeasureDocument,
+    earlier: &'a [&'a MeasureDocument],
+    seed: u64,
+    /// Whether the target shares the machine with what measures it.
+    is_local: bool,
+    /// Whether all of them have a calibration, of the same work.
+    is_calibrated: bool,
+    connect: Option<Figures>,
+}
+
+impl<'a> Controls<'a> {
+    pub(super) fn of(now: &'a MeasureDocument, earlier: &'a [&'a MeasureDocument], seed: u64) -> Self {
+        let work = |document: &'a MeasureDocument| document.calibration.as_ref().map(|it| it.work.as_str());
+        let address = now.target.address.as_deref().and_then(|address| address.parse::<IpAddr>().ok());
+        Self {
+            now,
+            earlier,
+            seed,
+            is_local: address.is_some_and(|it| it.is_loopback()),
+            is_calibrated: work(now).is_some() && earlier.iter().all(|it| work(it) == work(now)),
+            connect: figures(now, earlier, |document| connect(document, seed)),
+        }
+    }
+
+    /// How each changed, as a document tells it.
+    pub(super) fn changes(&self) -> Vec<ControlChange> {
+        let calibration = self.is_calibrated.then(|| figures(self.now, self.earlier, calibration_of_full)).flatten();
+        let all = [(Control::Calibration, calibration.as_ref()), (Control::Connect, self.connect.as_ref())];
+        let change = |(control, figures): (Control, Option<&Figures>)| {
+            let figures = figures?;
+            let ratio = figures.ratio()?;
+            let ci95 = ends(&ratio);
+            let (before_ns, after_ns) = (figures.before() as u64, figures.now.median as u64);
+            Some(ControlChange { control, before_ns, after_ns, ratio: ratio.median, ci95, change: Change::of(ci95) })
+        };
+        all.into_iter().filter_map(change).collect()
+    }
+
+    /// What is left of the change of a phase when the controls have taken off what they moved by: `raw` is that change,
+    /// `figures` what it is made of. `None` where there is no control.
+    pub(super) fn own(&self, asked: Asked, phase: Phase, raw: Ratio, figures: &Figures) -> Option<OwnChange> {
+        let calibrated = self.beside_calibration(asked, phase, figures);
+        let is_calibrated = calibrated.is_some();
+        let beside_machine = calibrated.as_ref().unwrap_or(figures).ratio()?;
+        let left = self.beside_network(beside_machine, is_calibrated);
+        if !is_calibrated && self.connect.is_none() {
+            return None;
+        }
+        let is_change = |ratio: &Ratio| matches!(Change::of(ends(ratio)), Change::Slower | Change::Faster);
+        let cause = match () {
+            () if left.ci95.is_none() || raw.ci95.is_none() => Cause::Unknown,
+            () if is_change(&left) => Cause::Tls,
+            () if !is_change(&raw) && !is_change(&beside_machine) => Cause::None,
+            () if is_calibrated && !is_change(&beside_machine) => Cause::Machine,
+            () if is_calibrated => Cause::Network,
+            () if self.is_local => Cause::Machine,
+            () => Cause::MachineOrNetwork,
+        };
+        Some(OwnChange { ratio: left.median, ci95: ends(&left), cause })
+    }
+
+    /// The phase in units of the calibration beside it: each sample over the calibration's nearest of its sort, and of these the
+    /// median. What slows both down for a moment, a second or for good is in neither. Without samples, median over median.
+    fn beside_calibration(&self, asked: Asked, phase: Phase, of_phase: &Figures) -> Option<Figures> {
+        // What is received at once takes no time, and divides nothing.
+        if !self.is_calibrated || phase == Phase::Receive {
+            return None;
+        }
+        let kind = if asked.kind == Kind::Full { Kind::Full } else { Kind::Ticket };
+        let calibration = figures(self.now, self.earlier, |document| calibration(document, kind, phase))?;
+        let usual = calibration.before();
+        // A target elsewhere uses this machine for no longer than the calibration does, which has both ends here; the target's
+        // own machine goes its own way.
+        let share = if self.is_local { 1.0 } else { (usual / of_phase.before()).min(1.0) };
+        let slower = |took: f64| 1.0 + share * (took / usual - 1.0);
+        let beside = |document: &MeasureDocument, alone: Ratio, calibration: Ratio| {
+            let pairs = pairs(document, asked, kind, phase);
+            if pairs.is_empty() {
+                let ci95 = calibration.ci95.map(|(low, high)| (slower(low), slower(high)));
+                return ratio_of_estimates(alone, Ratio { median: slower(calibration.median), ci95 });
+            }
+            let over: Vec<u64> = pairs.iter().map(|(took, calibration)| (took / slower(*calibration)) as u64).collect();
+            let summary = summarize(&over, self.seed)?;
+            Some(estimate_of(summary.median, summary.ci95.map(|(low, high)| [low, high])))
+        };
+        let earlier = self.earlier.iter().zip(&of_phase.earlier).zip(&calibration.earlier);
+        Some(Figures {
+            now: beside(self.now, of_phase.now, calibration.now)?,
+            earlier: earlier
+                .map(|((document, alone), calibration)| beside(document, *alone, *calibration))
+                .collect::<Option<_>>()?,
+        })
+    }
+
+    /// A change without what connecting explains of it: where that changed beyond its interval and in the same direction, and
+    /// no further than to no change at all. On the target's own machine connecting is the kernel's work, which the
+    /// calibration has too, and steadier.
+    fn beside_network(&self, change: Ratio, is_calibrated: bool) -> Ratio {
+        let is_told_apart = is_calibrated && self.is_local;
+        let Some(connect) = self.connect.as_ref().filter(|_| !is_told_apart).and_then(Figures::ratio) else { return change };
+        let is_slower = change.median > 1.0;
+        let explains = Change::of(ends(&connect)) == if is_slower { Change::Slower } else { Change::Faster };
+        match ratio_of_estimates(change, connect).filter(|_| explains) {
+            Some(left) if is_slower => {
+                Ratio { median: left.median.max(1.0), ci95: left.ci95.map(|(low, high)| (low, high.max(1.0))) }
+            }
+            Some(left) => Ratio { median: left.median.min(1.0), ci95: left.ci95.map(|(low, high)| (low.min(1.0), high)) },
+            None => change,
+        }
+    }
+}
+
+impl Figures {
+    pub(super) fn ratio(&self) -> Option<Ratio> {
+        ratio_to_earlier(self.now, &self.earlier)
+    }
+
+    /// The geometric mean of the earlier ones.
+    fn before(&self) -> f64 {
+        (self.earlier.iter().map(|it| it.median.ln()).sum::<f64>() / self.earlier.len() as f64).exp()
+    }
+}
+
+fn figures(
+    now: &MeasureDocument,
+    earlier: &[&MeasureDocument],
+    figure: impl Fn(&MeasureDocument) -> Option<Ratio>,
+) -> Option<Figures> {
+    Some(Figures { now: figure(now)?, earlier: earlier.iter().map(|it| figure(it)).collect::<Option<_>>()? })
+}
+
+fn ends(ratio: &Ratio) -> Option<[f64; 2]> {
+    ratio.ci95.map(|(low, high)| [low, high])
+}
+
+fn calibration(document: &MeasureDocument, kind: Kind, phase: Phase) -> Option<Ratio> {
+    document.calibration.as_ref()?.run(kind)?.phases.get(&phase).map(estimate)
+}
+
+fn calibration_of_full(document: &MeasureDocument) -> Option<Ratio> {
+    calibration(document, Kind::Full, Phase::Tls)
+}
+
+/// Of all connections, whatever their kind: it does not know any.
+fn connect(document: &MeasureDocument, seed: u64) -> Option<Ratio> {
+    let all: Vec<u64> = document.samples.iter().filter_map(|it| it.phases.connect).map(|Nanos(nanos)| nanos).collect();
+    match summarize(&all, seed) {
+        Some(summary) => Some(estimate_of(summary.median, summary.ci95.map(|(low, high)| [low, high]))),
+        // Without samples: of the run that has the most.
+        None => document.runs.iter().max_by_key(|run| run.n)?.phases.get(&Phase::Connect).map(estimate),
+    }
+}
+
+/// One phase of each sample that came out as asked, and of the calibration's connection of this kind that was made nearest to
+/// it, in nanoseconds.
+fn pairs(document: &MeasureDocument, asked: Asked, kind: Kind, phase: Phase) -> Vec<(f64, f64)> {
+    let of_kind = document.calibration.iter().flat_map(|it| &it.samples).filter(|it| it.kind == kind);
+    let calibration: BTreeMap<u64, Nanos> = of_kind.filter_map(|it| Some((it.after, it.phases.of(phase)?))).collect();
+    let nearest = |after: u64| {
+        let (before, behind) = (calibration.range(..=after).next_back(), calibration.range(after..).next());
+        let all = before.into_iter().chain(behind);
+        all.min_by_key(|(place, _)| place.abs_diff(after)).map(|(_, took)| took.0 as f64).filter(|took| *took > 0.0)
+    };
+    let mut in_order: Vec<&SampleRecord> = document.samples.iter().collect();
+    in_order.sort_by_key(|sample| sample.index);
+    let samples = (1..).zip(in_order).filter(|(_, sample)| sample.asked == asked && sample.kind == asked.kind);
+    samples.filter_map(|(after, sample)| Some((sample.phases.of(phase)?.0 as f64, nearest(after)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_trace::Kind;
+    use reprise_trace::document::{Comparison, PhaseChange};
+
+    use super::*;
+    use crate::example::Example;
+    use crate::{Condition, Earlier, Judgement, Scope, compare};
+
+    /// Medians in microseconds: connect, tls of a full handshake, tls of a resumed one, calibration.
+    type Medians = (u64, u64, u64, Option<u64>);
+
+    fn measured((connect, full, ticket, calibration): Medians, address: &str) -> MeasureDocument {
+        let example = Example::new().timed_run("1.3", Kind::Full, [connect, full, 1000]);
+        let example = example.timed_run("1.3", Kind::Ticket, [connect, ticket, 1000]).address(address);
+        match calibration {
+            Some(us) => example.calibration(us).document(),
+            None => example.document(),
+        }
+    }
+
+    fn compared(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Comparison {
+        let earlier: Vec<Earlier<'_>> = earlier.iter().map(|result| Earlier { result, file: "earlier.json" }).collect();
+        compare(now, &earlier, &Scope::default(), 1).unwrap()
+    }
+
+    fn full(comparison: &Comparison) -> PhaseChange {
+        *comparison.phases.iter().find(|it| it.kind == Kind::Full && it.phase == Phase::Tls).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_cause(cause: Cause, now: Medians, before: Medians, address: &str) {
+        let mut now = measured(now, address);
+        let comparison = compared(&now, &[&measured(before, address)]);
+        let verdict = comparison.verdict.clone().unwrap();
+        assert_eq!(verdict.cause, cause, "{}", verdict.text);
+        now.baseline = Some(Box::new(comparison));
+        for gate in ["baseline.tls.change.low > 5%", "baseline.tls.slower > 0", "baseline.slower > 0"] {
+            let judged = gate.parse::<Condition>().unwrap().judge(std::slice::from_ref(&now));
+            assert_eq!(matches!(judged, Judgement::Met(_)), cause == Cause::Tls, "{gate}: {judged:?}");
+        }
+    }
+
+    const HERE: &str = "127.0.0.1";
+    const ELSEWHERE: &str = "192.0.2.1";
+
+    #[test]
+    fn where_connect_rose_as_tls_did_no_gate_fails() {
+        let before = (1000, 10_000, 4_000, None);
+        assert_cause(Cause::MachineOrNetwork, (1150, 11_500, 4_600, None), before, ELSEWHERE);
+        assert_cause(Cause::Machine, (1150, 11_500, 4_600, None), before, HERE);
+    }
+
+    #[test]
+    fn where_the_calibration_rose_too_it_is_the_machine() {
+        let before = (100, 1000, 400, Some(500));
+        assert_cause(Cause::Machine, (115, 1150, 460, Some(575)), before, HERE);
+        assert_cause(Cause::Machine, (100, 1150, 460, Some(575)), before, HERE);
+        assert_cause(Cause::None, (115, 1000, 400, Some(500)), before, HERE);
+    }
+
+    #[test]
+    fn where_the_calibration_stayed_it_is_the_network() {
+        assert_cause(Cause::Network, (11_500, 13_800, 12_650, Some(500)), (10_000, 12_000, 11_000, Some(500)), ELSEWHERE);
+    }
+
+    #[test]
+    fn where_tls_alone_rose_the_gate_fails() {
+        let before = (100, 1000, 400, Some(500));
+        assert_cause(Cause::Tls, (100, 1200, 400, Some(500)), before, HERE);
+        assert_cause(Cause::Tls, (100, 1200, 400, Some(500)), before, ELSEWHERE);
+        assert_cause(Cause::Tls, (100, 1200, 400, None), (100, 1000, 400, None), HERE);
+    }
+
+    /// A busy client makes a connection over a network longer by its own work alone.
+    #[test]
+    fn a_slower_client_excuses_no_more_than_its_share_of_a_far_target() {
+        let before = (10_000, 20_000, 15_000, Some(500));
+        assert_cause(Cause::Tls, (10_000, 24_000, 15_000, Some(600)), before, ELSEWHERE);
+    }
+
+    #[test]
+    fn a_faster_machine_does_not_hide_that_tls_is_slower() {
+        assert_cause(Cause::Tls, (100, 1000, 320, Some(400)), (100, 1000, 400, Some(500)), HERE);
+    }
+
+    #[test]
+    fn a_faster_network_makes_nothing_slower() {
+        assert_cause(Cause::None, (800, 4000, 2000, Some(500)), (1000, 4000, 2000, Some(500)), ELSEWHERE);
+    }
+
+    #[test]
+    fn a_calibration_of_other_work_is_none() {
+        let (now, mut before) = (measured((100, 1150, 400, Some(600)), HERE), measured((100, 1000, 400, Some(500)), HERE));
+        before.calibration.as_mut().unwrap().work = "RSA".to_owned();
+        let controls: Vec<Control> = compared(&now, &[&before]).controls.iter().map(|it| it.control).collect();
+        assert_eq!(controls, [Control::Connect]);
+    }
+
+    #[test]
+    fn baselines_that_differ_widen_the_interval() {
+        let now = measured((100, 1000, 400, Some(500)), HERE);
+        let before = [940, 1000, 1060].map(|full| measured((100, full, 400, Some(500)), HERE));
+        let width = |earlier: &[&MeasureDocument]| {
+            let change = full(&compared(&now, earlier));
+            [change.ci95, change.own.unwrap().ci95].map(|ends| ends.map(|[low, high]| high - low).unwrap())
+        };
+        let one = width(&[&before[1]]);
+        let [raw, own] = width(&before.each_ref());
+        assert!(raw > 3.0 * one[0] && own > 3.0 * one[1], "{raw} {own} against {one:?}");
+        let comparison = compared(&now, &before.each_ref());
+        assert_eq!((comparison.files.len(), full(&comparison).n_before), (3, 300));
+    }
+}

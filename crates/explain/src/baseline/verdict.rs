@@ -1,0 +1,61 @@
+//! What the changes of `tls` come to: is TLS slower, or the machine, or the network?
+
+use reprise_trace::Phase;
+use reprise_trace::document::{BaselineVerdict, Cause, Change, Control, ControlChange, PhaseChange};
+
+/// Of everything that was compared; `None` where there is no `tls` in both results.
+pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Option<BaselineVerdict> {
+    let all = || phases.iter().filter(|it| it.phase == Phase::Tls);
+    let of = |cause: Cause| -> Vec<&PhaseChange> { all().filter(|it| cause_of(it) == cause).collect() };
+    all().next()?;
+    // TLS where anything is TLS's; the rest in the order in which it is the less certain.
+    let order = [Cause::Tls, Cause::Machine, Cause::Network, Cause::MachineOrNetwork, Cause::None];
+    let cause = order.into_iter().find(|cause| !of(*cause).is_empty()).unwrap_or(Cause::Unknown);
+    Some(BaselineVerdict { cause, text: sentence(cause, &of(cause), controls) })
+}
+
+fn cause_of(change: &PhaseChange) -> Cause {
+    match (change.own, change.change) {
+        (Some(own), _) => own.cause,
+        (None, Change::None) => Cause::None,
+        (None, _) => Cause::Unknown,
+    }
+}
+
+fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) -> String {
+    let names: Vec<String> = which.iter().map(|it| format!("{} {}", it.tls.number(), it.kind)).collect();
+    let names = names.join(", ");
+    let ratio = |it: &PhaseChange| if cause == Cause::Tls { it.own.map(|own| own.ratio) } else { it.ratio };
+    let is_slower = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio > 1.0));
+    let is_faster = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio < 1.0));
+    let how = match (is_slower, is_faster) {
+        (true, true) => "not as it was",
+        (false, true) => "faster",
+        _ => "slower",
+    };
+    let moved = |control: Control| {
+        let it = controls.iter().find(|it| it.control == control);
+        it.map_or_else(String::new, |it| format!(" ({:+.0} %)", (it.ratio - 1.0) * 100.0))
+    };
+    match cause {
+        Cause::Tls => format!("TLS is {how}: {names}, by more than what was measured beside it."),
+        Cause::Machine => format!(
+            "The machine is {how} now, not TLS: its calibration{} or connecting{} changed as {names} did.",
+            moved(Control::Calibration),
+            moved(Control::Connect)
+        ),
+        Cause::Network => format!(
+            "The network is {how} now, not TLS: connecting{} changed as {names} did, the machine's calibration{} did not.",
+            moved(Control::Connect),
+            moved(Control::Calibration)
+        ),
+        Cause::MachineOrNetwork => {
+            format!(
+                "The machine or the network is {how} now, not TLS: connecting{} changed as {names} did.",
+                moved(Control::Connect)
+            )
+        }
+        Cause::None => "TLS is as it was: no handshake changed beyond its interval.".to_owned(),
+        Cause::Unknown => "Whether TLS changed cannot be told: there are no intervals.".to_owned(),
+    }
+}

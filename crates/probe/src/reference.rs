@@ -1,0 +1,90 @@
+//! Connections to a server that is always the same, to see how fast this machine is while a target is measured.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use reprise_attempt::{Fault, Target};
+use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
+use reprise_stats::summarize;
+use reprise_trace::document::{Calibration, CalibrationRun, CalibrationSample};
+use reprise_trace::{Asked, Kind, Phase, Purpose, Version};
+use rustls_pki_types::{CertificateDer, ServerName};
+
+use crate::connector::Connector;
+use crate::interrupt::Interrupt;
+use crate::options::Options;
+use crate::stock::Stock;
+use crate::summary::statistics;
+use crate::trial::Trial;
+
+/// Makes TLS 1.3 handshakes with one server, full and resumed by ticket in turns, each with a request, and keeps how long
+/// they took.
+pub struct Reference {
+    connector: Connector,
+    config: Arc<Config>,
+    work: String,
+    stock: Stock,
+    next: Kind,
+    samples: Vec<CalibrationSample>,
+}
+
+impl Reference {
+    /// For the server at `address`, whose certificate `root` has issued. `work` says in words what it does for a connection.
+    ///
+    /// # Errors
+    /// If there are no sockets to be had.
+    pub fn new(
+        address: SocketAddr,
+        root: &CertificateDer<'static>,
+        work: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Fault> {
+        let connector = Connector::new(&Target::at(address), &Options::default(), interrupt)?;
+        let name = ServerName::IpAddress(address.ip().into());
+        let policy = CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(std::slice::from_ref(root)).0));
+        let config = Config {
+            versions: vec![Version::Tls13],
+            alpn: vec![b"http/1.1".to_vec()],
+            ..Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
+        };
+        Ok(Self {
+            connector,
+            config: Arc::new(config),
+            work: work.to_owned(),
+            stock: Stock::default(),
+            next: Kind::Full,
+            samples: Vec::new(),
+        })
+    }
+
+    /// Makes one connection, after so many of the target's. One that fails says nothing of the machine, and is left out.
+    pub fn connect(&mut self, after: u64) {
+        let asked = Asked { tls: Version::Tls13, kind: self.next };
+        let Some(taken) = self.stock.take_offer(asked, self.connector.now(), 0, None) else {
+            self.next = Kind::Full;
+            return;
+        };
+        let (config, origin) = (Arc::clone(&self.config), taken.origin());
+        let trial = Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin };
+        let mut tried = self.connector.connect(trial);
+        if tried.observation.is_as_asked() {
+            self.samples.push(CalibrationSample { after, kind: self.next, phases: tried.observation.phases });
+        }
+        self.stock.settle(taken.held, &mut tried);
+        self.next = if self.next == Kind::Full { Kind::Ticket } else { Kind::Full };
+    }
+
+    /// What they came to; `None` without a single one. The intervals follow from `seed`.
+    pub fn calibration(self, seed: u64) -> Option<Calibration> {
+        let run = |kind: Kind| {
+            let of_kind: Vec<&CalibrationSample> = self.samples.iter().filter(|sample| sample.kind == kind).collect();
+            let of = |phase: Phase| -> Vec<u64> {
+                of_kind.iter().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
+            };
+            let phases = Phase::ALL.into_iter().filter_map(|phase| Some((phase, statistics(summarize(&of(phase), seed)?))));
+            (!of_kind.is_empty()).then(|| CalibrationRun { kind, n: of_kind.len() as u64, phases: phases.collect() })
+        };
+        let runs: Vec<CalibrationRun> = [Kind::Full, Kind::Ticket].into_iter().filter_map(run).collect();
+        (!runs.is_empty()).then_some(Calibration { work: self.work, runs, samples: self.samples })
+    }
+}
