@@ -45,6 +45,19 @@ servers:
 bench:
     cargo bench --workspace --locked
 
+# the session library with a real store, and its examples (valkey-server or redis-server)
+session:
+    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
+
+# what takes too long for every change: instructions of the session library against rustls alone, and its soak
+full: && (soak "20")
+    cargo bench --locked -p reprise-session-benches --bench session_instructions
+
+# five processes, rotation every 20 s, the store killed every minute
+soak MINUTES="20":
+    cargo build --release -p reprise-session-tests --features valkey
+    target/release/session-soak {{MINUTES}}
+
 # fuzz one target for a while, from the seeds in the tree (nightly, cargo-fuzz)
 fuzz TARGET SECONDS="600":
     mkdir -p fuzz/corpus/{{TARGET}}
