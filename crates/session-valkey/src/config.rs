@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reprise_session::metrics::{Metrics, NoMetrics};
 use reprise_session::{KeyEncryptionKeys, KeyError, Rotation};
+use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 
 /// Where the store is. Addresses are URLs: `redis://[user][:password@]host[:port][/database]`, or `rediss://` for TLS.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,10 +62,14 @@ pub struct ValkeyConfig {
     /// How long [`Valkey::start`](crate::Valkey::start) waits for the store; 2 s by default. Without one it begins with a ring of its own.
     pub start: Duration,
     /// How long after its start the store is not trusted with early data; 120 s by default, and never less than that in
-    /// production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way.
+    /// production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way. A cluster and a master
+    /// behind sentinels are never trusted with it.
     pub window: Duration,
     /// For TLS: the certificate authority of the store in PEM, instead of the system's.
     pub ca: Option<Vec<u8>>,
+    /// What this node takes for the time; the system's clock by default. It should be the one of its
+    /// [`Resumption`](reprise_session::rustls::Resumption).
+    pub clock: Arc<dyn TimeProvider>,
     /// Who is told how long the store takes, and of the ring.
     pub metrics: Arc<dyn Metrics>,
 }
@@ -86,6 +91,7 @@ impl ValkeyConfig {
             start: Duration::from_secs(2),
             window: Duration::from_secs(120),
             ca: None,
+            clock: Arc::new(DefaultTimeProvider),
             metrics: Arc::new(NoMetrics),
         }
     }

@@ -53,9 +53,14 @@ impl Connector {
         })
     }
 
-    /// Whether a failover of what a connection leads to would be seen by its end.
-    pub(crate) fn sees_failovers(&self) -> bool {
-        !matches!(self, Self::Cluster(_))
+    /// Whether all nodes that have this configuration ask one and the same server. With a cluster or sentinels, one that is
+    /// cut off may be asked by some nodes while its successor is asked by others.
+    pub(crate) fn is_one_store(&self) -> bool {
+        matches!(self, Self::Single(_))
+    }
+
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self, Self::Cluster(_))
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use redis::{ErrorKind, RedisError, RedisResult, Script};
-use reprise_session::coordination::{Step, next_step};
+use reprise_session::coordination::{Clocks, Step, next_step};
 use reprise_session::{KeyEncryptionKeys, Rotation, SystemRandom};
+use rustls::time_provider::TimeProvider;
 use rustls_pki_types::UnixTime;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -21,12 +22,14 @@ const MOST_LOOKS: usize = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Sets the ring if it is what was seen: `KEYS[1]`, what was seen (empty: nothing), the new one, and for how many
-/// milliseconds.
+/// A ring that a leaping clock dated into the far future: the store refuses times beyond its own counting.
+const LONGEST_KEPT: Duration = Duration::from_secs(366 * 86_400);
+
+/// Sets the ring if it is what was seen: `KEYS[1]`, what was seen (empty: nothing), the new one, and for how many seconds.
 const COMPARE_AND_SET: &str = "
 local found = redis.call('GET', KEYS[1])
 if found == ARGV[1] or (not found and ARGV[1] == '') then
-    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+    redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
     return 1
 end
 return 0";
@@ -37,6 +40,7 @@ pub(crate) struct Keeper {
     rotation: Rotation,
     keys: KeyEncryptionKeys,
     refresh: Duration,
+    clock: Arc<dyn TimeProvider>,
     compare_and_set: Script,
     stop: Stop,
     /// Told once, when the ring has been seen.
@@ -51,8 +55,9 @@ impl Keeper {
         stop: Stop,
         ready: mpsc::Sender<()>,
     ) -> Self {
-        let ValkeyConfig { rotation, keys, refresh, .. } = config;
-        Self { inner, connector, rotation, keys, refresh, compare_and_set: Script::new(COMPARE_AND_SET), stop, ready }
+        let ValkeyConfig { rotation, keys, refresh, clock, .. } = config;
+        let compare_and_set = Script::new(COMPARE_AND_SET);
+        Self { inner, connector, rotation, keys, refresh, clock, compare_and_set, stop, ready }
     }
 
     /// Connects, and connects again, until it is stopped.
@@ -72,11 +77,15 @@ impl Keeper {
 
     async fn connect(&mut self) -> RedisResult<(Connection, Option<String>)> {
         let mut connection = self.connector.connect().await?;
-        if !self.connector.sees_failovers() {
+        if self.connector.is_cluster() {
             return Ok((connection, None));
         }
-        let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
-        let run_id = info.lines().find_map(|line| line.strip_prefix("run_id:")).map(|id| id.trim().to_owned());
+        let run_id = if self.connector.is_one_store() {
+            let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
+            info.lines().find_map(|line| line.strip_prefix("run_id:")).map(|id| id.trim().to_owned())
+        } else {
+            None
+        };
         // After a failover the old master may come back as a replica, from which nothing can be taken.
         let role: Vec<redis::Value> = redis::cmd("ROLE").query_async(&mut connection).await?;
         match role.first().map(redis::from_redis_value_ref::<String>).transpose()?.as_deref() {
@@ -111,19 +120,18 @@ impl Keeper {
     async fn look_once(&self, connection: &mut Connection) -> RedisResult<bool> {
         let key = [&self.inner.prefix[..], b":ring"].concat();
         let found: Option<Vec<u8>> = redis::cmd("GET").arg(&key).query_async(connection).await?;
-        // Rotation goes by the store's clock, which all nodes have in common; expiry by each node's own, since the store is
-        // not trusted.
         let (seconds, _micros): (u64, u64) = redis::cmd("TIME").query_async(connection).await?;
-        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let Some(now) = self.clock.current_time() else { return Ok(true) };
+        let clocks = Clocks { own: now, store: UnixTime::since_unix_epoch(Duration::from_secs(seconds)) };
         let current = self.inner.ring.load(now);
-        let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, now, &SystemRandom);
+        let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, clocks, &SystemRandom);
         let ring = match next {
             Ok(Step::Use(ring)) => ring,
             Ok(Step::Publish { ring, sealed }) => {
-                let lifetime = ring.keys().map(|key| key.times().decrypt_until.as_secs()).max().unwrap_or(0);
-                let millis = lifetime.saturating_sub(seconds).max(1).saturating_mul(1000);
+                let end = ring.keys().map(|key| key.times().decrypt_until.as_secs()).max().unwrap_or(0);
+                let seconds = end.saturating_sub(now.as_secs()).clamp(1, LONGEST_KEPT.as_secs());
                 let mut script = self.compare_and_set.key(&key);
-                script.arg(found.unwrap_or_default()).arg(sealed).arg(millis);
+                script.arg(found.unwrap_or_default()).arg(sealed).arg(seconds);
                 let is_set: i64 = script.invoke_async(connection).await?;
                 if is_set == 0 {
                     // Another node was first.

@@ -67,7 +67,8 @@ impl Valkey {
             return Err(ValkeyError::Refresh { refresh: config.refresh, period });
         }
         let connector = Connector::new(&config.topology, config.ca.as_ref())?;
-        let ring = RingHandle::new(provisional(&config.rotation, UnixTime::now(), &SystemRandom)?);
+        let now = config.clock.current_time().unwrap_or_else(UnixTime::now);
+        let ring = RingHandle::new(provisional(&config.rotation, now, &SystemRandom)?);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (queue, writes) = Queue::new(config.queue);
         let inner = Arc::new(Inner {

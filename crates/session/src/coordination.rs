@@ -5,6 +5,7 @@ use rustls_pki_types::UnixTime;
 
 use crate::key::KeyError;
 use crate::random::Random;
+pub use crate::ring::Clocks;
 use crate::ring::KeyRing;
 use crate::rotation::Rotation;
 use crate::sealed_ring::{KeyEncryptionKeys, SealedRingError};
@@ -44,10 +45,11 @@ pub fn provisional(rotation: &Rotation, now: UnixTime, random: &dyn Random) -> R
     Ok(KeyRing::generate(rotation, now, random)?.at_version(0))
 }
 
-/// Decides what to do at `now` with `found`, the sealed ring in the store, having `current`.
+/// Decides what to do with `found`, the sealed ring in the store, having `current`.
 ///
 /// A store that lost the ring, or came back with an older one, gets the current one: nothing is lost, and no key comes back
-/// that is gone.
+/// that is gone. Each node sees to it that there is a key for its own clock. The store's clock can do nothing but keep a key
+/// that is over by the node's: a node whose clock is ahead must not take away what others use.
 ///
 /// # Errors
 /// [`CoordinationError`].
@@ -56,7 +58,7 @@ pub fn next_step(
     found: Option<&[u8]>,
     rotation: &Rotation,
     keys: &KeyEncryptionKeys,
-    now: UnixTime,
+    clocks: Clocks,
     random: &dyn Random,
 ) -> Result<Step, CoordinationError> {
     let stored = found.map(|sealed| KeyRing::open(keys, sealed)).transpose()?;
@@ -64,7 +66,10 @@ pub fn next_step(
         Some(stored) if stored.version() >= current.version() => (stored, false),
         _ => (current.clone().at_version(current.version().max(1)), true),
     };
-    match base.rotated(rotation, now, random)? {
+    // A node whose clock is that far behind would add what all others take away again: it goes without.
+    let is_behind = rotation.times(clocks.own).decrypt_until <= clocks.store && base.encryption_key(clocks.store).is_some();
+    let next = if is_behind { None } else { base.rotated_by(rotation, clocks, random)? };
+    match next {
         Some(ring) => publish(ring, keys, random),
         None if must_publish => publish(base, keys, random),
         None => Ok(Step::Use(base)),
@@ -82,7 +87,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::key::KeyName;
+    use crate::key::{KeyName, TicketKey};
     use crate::random::SystemRandom;
     use crate::ring_handle::RingHandle;
 
@@ -109,6 +114,9 @@ mod tests {
         rotation: Rotation,
         keys: KeyEncryptionKeys,
         now: u64,
+        /// How far the store's clock, and that of the second node, are ahead.
+        store_ahead: i64,
+        second_ahead: i64,
         /// Every key that ever stood in the store.
         published: BTreeSet<KeyName>,
     }
@@ -121,16 +129,32 @@ mod tests {
                 Node { handle: RingHandle::new(ring), pending: None }
             };
             let nodes = [node(), node()];
-            World { nodes, store: None, rotation, keys: keys(), now: 1000, published: BTreeSet::new() }
+            World {
+                nodes,
+                store: None,
+                rotation,
+                keys: keys(),
+                now: 1000,
+                store_ahead: 0,
+                second_ahead: 0,
+                published: BTreeSet::new(),
+            }
+        }
+
+        /// What a node's clock and the store's say.
+        fn clocks(&self, index: usize) -> Clocks {
+            let ahead = |seconds| at(self.now.saturating_add_signed(seconds));
+            Clocks { own: ahead(if index == 1 { self.second_ahead } else { 0 }), store: ahead(self.store_ahead) }
         }
 
         /// The next atomic step of one node: a GET, or a compare-and-set.
         fn step(&mut self, index: usize) {
+            let clocks = self.clocks(index);
             let node = &mut self.nodes[index];
             let Some((expected, ring, sealed)) = node.pending.take() else {
                 let current = node.handle.load(at(self.now));
                 let found = self.store.as_deref();
-                match next_step(&current, found, &self.rotation, &self.keys, at(self.now), &SystemRandom).unwrap() {
+                match next_step(&current, found, &self.rotation, &self.keys, clocks, &SystemRandom).unwrap() {
                     Step::Use(ring) => assert!(node.handle.replace(ring)),
                     Step::Publish { ring, sealed } => node.pending = Some((self.store.clone(), ring, sealed)),
                 }
@@ -155,7 +179,7 @@ mod tests {
 
         /// Both look until nothing changes.
         fn settle(&mut self) {
-            for _ in 0..4 {
+            for _ in 0..6 {
                 self.step(0);
                 self.step(1);
             }
@@ -213,12 +237,64 @@ mod tests {
         }
     }
 
+    /// An hour, a day, a year; either way as far as there is time before.
+    const LEAPS: [i64; 5] = [3600, 86_400, 31_536_000, -3600, -86_400];
+
+    #[test]
+    fn a_store_whose_clock_leaps_takes_no_key_away() {
+        for leap in LEAPS {
+            let mut world = World::new();
+            world.now = 1_000_000;
+            world.settle();
+            // Away and back, in the middle of a rotation and beyond it.
+            for (seconds, store_ahead) in [(0, leap), (60, leap), (60, leap), (60, 0), (0, leap), (0, 0), (300, 0)] {
+                world.now += seconds;
+                let now = at(world.now);
+                world.store_ahead = store_ahead;
+                let before = world.nodes[0].handle.load(now);
+                world.settle();
+                let ring = world.nodes[0].handle.load(now);
+                assert!(ring.encryption_key(now).is_some(), "no ticket: {leap} {ring:?}");
+                let is_kept =
+                    |key: &TicketKey| key.times().decrypt_until <= now || ring.decryption_key(key.name(), now).is_ok();
+                assert!(before.keys().all(is_kept), "{leap}");
+                assert!(ring.keys().count() <= 16, "{leap}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_whose_clock_leaps_takes_no_key_away() {
+        for leap in LEAPS {
+            let mut world = World::new();
+            world.now = 1_000_000;
+            world.settle();
+            for (seconds, second_ahead) in [(0, leap), (60, leap), (60, leap), (60, 0), (0, leap), (0, 0), (300, 0)] {
+                world.now += seconds;
+                world.second_ahead = second_ahead;
+                let now = at(world.now);
+                let before = world.nodes[0].handle.load(now);
+                world.settle();
+                let ring = world.nodes[0].handle.load(now);
+                assert!(ring.encryption_key(now).is_some(), "no ticket: {leap} {ring:?}");
+                let is_kept =
+                    |key: &TicketKey| key.times().decrypt_until <= now || ring.decryption_key(key.name(), now).is_ok();
+                assert!(before.keys().all(is_kept), "{leap}");
+                // They do not undo one another's work for ever.
+                let version = ring.version();
+                world.settle();
+                assert_eq!(world.nodes[0].handle.load(now).version(), version, "{leap}");
+            }
+        }
+    }
+
     #[test]
     fn a_ring_of_another_fleet_is_left_alone() {
         let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
         let current = provisional(&rotation, at(0), &SystemRandom).unwrap();
         let theirs = current.seal(&keys(), &SystemRandom).unwrap();
-        let step = next_step(&current, Some(&theirs), &rotation, &keys(), at(0), &SystemRandom);
+        let clocks = Clocks { own: at(0), store: at(0) };
+        let step = next_step(&current, Some(&theirs), &rotation, &keys(), clocks, &SystemRandom);
         assert_eq!(step.unwrap_err(), CoordinationError::Sealed(SealedRingError::Altered));
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use rustls_pki_types::UnixTime;
 
-use crate::key::{KeyError, KeyName, TicketKey};
+use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
 use crate::random::Random;
 use crate::rotation::{Rotation, after};
 use crate::ticket::Refused;
@@ -18,6 +18,8 @@ pub struct KeyRing {
 impl KeyRing {
     /// How many keys a ring may hold.
     pub const MAX_KEYS: usize = 64;
+    /// How many of them rotation leaves. It needs three; more are there only while clocks disagree.
+    const MOST_KEPT: usize = 16;
 
     /// A ring of these keys, in any order. Its version is 1.
     ///
@@ -81,9 +83,9 @@ impl KeyRing {
         if now < key.times().decrypt_until { Ok(key) } else { Err(Refused::KeyExpired) }
     }
 
-    /// When [`KeyRing::rotated`] will next have something to do.
-    pub fn due(&self, rotation: &Rotation) -> UnixTime {
-        let end = self.last_encryption().as_secs().saturating_sub(rotation.ahead().as_secs());
+    /// When [`KeyRing::rotated`] will have something to do, as seen from `now`.
+    pub fn due(&self, rotation: &Rotation, now: UnixTime) -> UnixTime {
+        let end = self.covered_until(now).as_secs().saturating_sub(rotation.ahead().as_secs());
         let expiry = self.keys().map(|key| key.times().decrypt_until.as_secs()).min().unwrap_or(end);
         UnixTime::since_unix_epoch(Duration::from_secs(end.min(expiry)))
     }
@@ -94,21 +96,66 @@ impl KeyRing {
     /// # Errors
     /// [`KeyError::Random`].
     pub fn rotated(&self, rotation: &Rotation, now: UnixTime, random: &dyn Random) -> Result<Option<Self>, KeyError> {
-        if now < self.due(rotation) {
+        self.rotated_by(rotation, Clocks { own: now, store: now }, random)
+    }
+
+    /// The same where two clocks may disagree: a key is made for the own clock, and gone once it is over by both.
+    pub(crate) fn rotated_by(
+        &self,
+        rotation: &Rotation,
+        clocks: Clocks,
+        random: &dyn Random,
+    ) -> Result<Option<Self>, KeyError> {
+        let (now, earlier) = (clocks.own, clocks.own.min(clocks.store));
+        let covered = self.covered_until(now);
+        let is_short = after(now, rotation.ahead()) >= covered;
+        let is_over = |key: &Arc<TicketKey>| key.times().decrypt_until <= earlier;
+        if !is_short && self.keys.len() <= Self::MOST_KEPT && !self.keys.iter().any(is_over) {
             return Ok(None);
         }
-        let mut keys: Vec<_> = self.keys.iter().filter(|key| now < key.times().decrypt_until).cloned().collect();
-        if after(now, rotation.ahead()) >= self.last_encryption() {
-            // After a long pause there is nothing to follow on.
-            let not_before = self.last_encryption().max(now);
-            keys.push(Arc::new(TicketKey::generate(rotation.times(not_before), random)?));
+        let mut keys: Vec<_> = self.keys.iter().filter(|key| !is_over(key)).cloned().collect();
+        if is_short {
+            keys.push(Arc::new(TicketKey::generate(rotation.times(covered), random)?));
+        }
+        if keys.len() > Self::MOST_KEPT {
+            // Clocks have leapt, again and again: those keys stay whose time is nearest by either clock.
+            let distance = |key: &Arc<TicketKey>| clocks.distance(key.times(), rotation.ahead());
+            keys.sort_by_key(|key| (distance(key), key.times().not_before));
+            keys.truncate(Self::MOST_KEPT);
+            keys.sort_by_key(|key| key.times().not_before);
         }
         Self::with_version(self.version.saturating_add(1), keys).map(Some)
     }
 
-    fn last_encryption(&self) -> UnixTime {
-        let ends = self.keys().map(|key| key.times().encrypt_until);
-        ends.max().unwrap_or_else(|| UnixTime::since_unix_epoch(Duration::ZERO))
+    /// Until when there is a key to encrypt with, from `now` on without a gap; `now` if there is none. A key that begins
+    /// in the far future, since a clock once leapt, covers nothing.
+    fn covered_until(&self, now: UnixTime) -> UnixTime {
+        let mut until = now;
+        let encrypts = |key: &&TicketKey, at| key.times().not_before <= at && at < key.times().encrypt_until;
+        while let Some(key) = self.keys().find(|key| encrypts(key, until)) {
+            until = key.times().encrypt_until;
+        }
+        until
+    }
+}
+
+/// What two clocks say that ought to say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// This node's.
+    pub own: UnixTime,
+    /// That of the store, which all nodes have in common, and which nobody vouches for.
+    pub store: UnixTime,
+}
+
+impl Clocks {
+    /// How many seconds a key's time is away from the nearer clock; 0 if it is in use or about to be.
+    fn distance(&self, times: KeyTimes, ahead: Duration) -> u64 {
+        let from = |now: UnixTime| {
+            let until_begin = times.not_before.as_secs().saturating_sub(after(now, ahead).as_secs());
+            until_begin.max(now.as_secs().saturating_sub(times.decrypt_until.as_secs()))
+        };
+        from(self.own).min(from(self.store))
     }
 }
 
@@ -169,7 +216,34 @@ mod tests {
             }
             assert!(ring.encryption_key(at(second)).is_some(), "{second}");
             assert!(ring.keys().count() <= 3, "{second}: {ring:?}");
-            assert!(at(second) < ring.due(&rotation()), "{second}");
+            assert!(at(second) < ring.due(&rotation(), at(second)), "{second}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_leaps_and_returns_finds_a_key() {
+        let (mut ring, mut now) = (KeyRing::generate(&rotation(), at(0), &SystemRandom).unwrap(), 0);
+        let next = |ring: KeyRing, now| ring.rotated(&rotation(), at(now), &SystemRandom).unwrap().unwrap_or(ring);
+        // An hour, a day, a year, and again and again a little more.
+        for leap in [3600, 86_400, 31_536_000].into_iter().chain((1..100).map(|number| 100_000 * number)) {
+            for second in [now, now + leap, now] {
+                ring = next(ring, second);
+                assert!(ring.encryption_key(at(second)).is_some(), "{leap}");
+                assert!(ring.keys().count() <= KeyRing::MOST_KEPT, "{leap}");
+            }
+            now += 10;
+        }
+    }
+
+    #[test]
+    fn one_clock_alone_makes_no_key_go() {
+        let ring = KeyRing::generate(&rotation(), at(1000), &SystemRandom).unwrap();
+        let name = ring.keys[0].name();
+        for (own, store) in [(1000, 9_999_999), (9_999_999, 1000)] {
+            let clocks = Clocks { own: at(own), store: at(store) };
+            let next = ring.rotated_by(&rotation(), clocks, &SystemRandom).unwrap().unwrap_or_else(|| ring.clone());
+            assert!(next.decryption_key(name, at(1000)).is_ok(), "{clocks:?}");
+            assert!(next.encryption_key(at(own)).is_some(), "{clocks:?}");
         }
     }
 

@@ -22,7 +22,9 @@ struct Shared {
 #[derive(Debug)]
 struct Own {
     rotation: Rotation,
-    /// Seconds since 1970, so that nearly always one load tells that there is nothing to do.
+    /// From when until when the ring will do, in seconds since 1970: nearly always two loads tell that there is nothing to
+    /// do. A clock that was put back is before it.
+    checked: AtomicU64,
     due: AtomicU64,
     rotating: Mutex<()>,
 }
@@ -39,15 +41,15 @@ impl RingHandle {
     /// [`KeyError::Random`].
     pub fn in_memory(rotation: Rotation, now: UnixTime) -> Result<Self, KeyError> {
         let ring = KeyRing::generate(&rotation, now, &SystemRandom)?;
-        let due = AtomicU64::new(ring.due(&rotation).as_secs());
-        let own = Own { rotation, due, rotating: Mutex::new(()) };
+        let due = AtomicU64::new(ring.due(&rotation, now).as_secs());
+        let own = Own { rotation, checked: AtomicU64::new(now.as_secs()), due, rotating: Mutex::new(()) };
         Ok(Self(Arc::new(Shared { current: RwLock::new(Arc::new(ring)), own: Some(own) })))
     }
 
     /// The ring at `now`.
     pub fn load(&self, now: UnixTime) -> Arc<KeyRing> {
         if let Some(own) = &self.0.own
-            && now.as_secs() >= own.due.load(Ordering::Relaxed)
+            && !(own.checked.load(Ordering::Relaxed)..own.due.load(Ordering::Relaxed)).contains(&now.as_secs())
         {
             self.rotate(own, now, &SystemRandom);
         }
@@ -76,10 +78,11 @@ impl RingHandle {
         let Ok(_one) = own.rotating.try_lock() else { return };
         let current = Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner));
         // Without randomness the ring stays, its expiries hold, and the next connection tries again.
-        if let Ok(Some(next)) = current.rotated(&own.rotation, now, random) {
-            own.due.store(next.due(&own.rotation).as_secs(), Ordering::Relaxed);
-            self.replace(next);
-        }
+        let Ok(next) = current.rotated(&own.rotation, now, random) else { return };
+        let due = next.as_ref().unwrap_or(&current).due(&own.rotation, now);
+        own.checked.store(now.as_secs(), Ordering::Relaxed);
+        own.due.store(due.as_secs(), Ordering::Relaxed);
+        next.map(|next| self.replace(next));
     }
 }
 
@@ -100,6 +103,16 @@ mod tests {
         let second = ring.load(at(120)).encryption_key(at(120)).unwrap().name();
         assert_ne!(first, second);
         assert!(ring.load(at(10_000)).encryption_key(at(10_000)).is_some());
+    }
+
+    #[test]
+    fn a_clock_that_leaps_and_returns_leaves_no_gap() {
+        let ring = RingHandle::in_memory(Rotation::new(Duration::from_secs(100)).unwrap(), at(1000)).unwrap();
+        for leap in [3600, 86_400, 31_536_000] {
+            for second in [1000, 1000 + leap, 1000, 999, 1001] {
+                assert!(ring.load(at(second)).encryption_key(at(second)).is_some(), "{second}");
+            }
+        }
     }
 
     #[test]

@@ -62,8 +62,7 @@ impl ClientAuth {
 
     /// A verifier of another make. `identity` must differ wherever its judgement could: sessions are bound to it.
     pub fn custom(verifier: Arc<dyn ClientCertVerifier>, identity: &[u8]) -> Self {
-        // A clone of its own, whose count tells whether a configuration has it: see `is_applied`.
-        Self { verifier: Arc::new(Own(verifier)), identity: PolicyBuilder::new().field("custom", identity).build() }
+        Self { verifier, identity: PolicyBuilder::new().field("custom", identity).build() }
     }
 
     /// Gives the verifier to a configuration in the making.
@@ -78,10 +77,14 @@ impl ClientAuth {
         &self.identity
     }
 
-    /// Whether some configuration has the verifier. Sessions bound to client authentication that is not in force would be
-    /// worse than none.
-    pub(super) fn is_applied(&self) -> bool {
-        Arc::strong_count(&self.verifier) > 1
+    /// Whether this very configuration has the verifier. Sessions bound to client authentication that is not in force would
+    /// be worse than none.
+    ///
+    /// rustls does not show the verifier, but each clone of the configuration holds it once more. There are more clones here
+    /// than other holders, so connections that come and go meanwhile do not count.
+    pub(super) fn is_applied(&self, config: &ServerConfig) -> bool {
+        let clones = vec![config.clone(); Arc::strong_count(&self.verifier).saturating_add(64)];
+        Arc::strong_count(&self.verifier) > clones.len()
     }
 
     fn verified(
@@ -106,69 +109,5 @@ impl ClientAuth {
             .field("crls", sorted(crls.iter().map(|crl| crl.as_ref()).collect()).as_bytes())
             .build();
         Ok(Self { verifier: builder.build()?, identity })
-    }
-}
-
-use own::Own;
-
-mod own {
-    use std::sync::Arc;
-
-    use rustls::client::danger::HandshakeSignatureValid;
-    use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-    use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
-    use rustls_pki_types::{CertificateDer, UnixTime};
-
-    /// Someone else's verifier behind a count of ours.
-    #[derive(Debug)]
-    pub(super) struct Own(pub(super) Arc<dyn ClientCertVerifier>);
-
-    impl ClientCertVerifier for Own {
-        fn offer_client_auth(&self) -> bool {
-            self.0.offer_client_auth()
-        }
-
-        fn client_auth_mandatory(&self) -> bool {
-            self.0.client_auth_mandatory()
-        }
-
-        fn root_hint_subjects(&self) -> &[DistinguishedName] {
-            self.0.root_hint_subjects()
-        }
-
-        fn verify_client_cert(
-            &self,
-            end_entity: &CertificateDer<'_>,
-            intermediates: &[CertificateDer<'_>],
-            now: UnixTime,
-        ) -> Result<ClientCertVerified, Error> {
-            self.0.verify_client_cert(end_entity, intermediates, now)
-        }
-
-        fn verify_tls12_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            self.0.verify_tls12_signature(message, cert, dss)
-        }
-
-        fn verify_tls13_signature(
-            &self,
-            message: &[u8],
-            cert: &CertificateDer<'_>,
-            dss: &DigitallySignedStruct,
-        ) -> Result<HandshakeSignatureValid, Error> {
-            self.0.verify_tls13_signature(message, cert, dss)
-        }
-
-        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-            self.0.supported_verify_schemes()
-        }
-
-        fn requires_raw_public_keys(&self) -> bool {
-            self.0.requires_raw_public_keys()
-        }
     }
 }

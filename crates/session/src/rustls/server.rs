@@ -31,7 +31,7 @@ pub struct ResumingServer {
 #[non_exhaustive]
 pub enum ServerError {
     /// Sessions would be bound to client authentication that is not in force.
-    #[error("the configuration was not built with ClientAuth::apply")]
+    #[error("the configuration was not built with this ClientAuth's apply")]
     ClientAuthNotApplied,
 }
 
@@ -40,9 +40,9 @@ impl ResumingServer {
     /// resumption is off.
     ///
     /// # Errors
-    /// [`ServerError::ClientAuthNotApplied`] if no configuration has the verifier.
+    /// [`ServerError::ClientAuthNotApplied`] if this configuration does not have the verifier.
     pub fn new(config: ServerConfig, client_auth: &ClientAuth, resumption: &Resumption) -> Result<Self, ServerError> {
-        if !client_auth.is_applied() {
+        if !client_auth.is_applied(&config) {
             return Err(ServerError::ClientAuthNotApplied);
         }
         let config = Arc::new(config);

@@ -210,9 +210,16 @@ fn another_context_is_another_policy() {
 fn client_auth_that_is_not_in_force_is_refused() {
     let fleet = Fleet::new();
     let identity = fleet.identity(&["localhost"]);
-    let config = plain_server(&identity, &ClientAuth::none(), |_| ());
+    let resumption = fleet.resumption(Means::Tickets);
     let forgotten = ClientAuth::required(&[fleet.authority.certificate().clone()], &[], provider()).unwrap();
-    let refused = ResumingServer::new(config, &forgotten, &fleet.resumption(Means::Tickets));
+    let config = || plain_server(&identity, &ClientAuth::none(), |_| ());
+    let refused = ResumingServer::new(config(), &forgotten, &resumption);
+    assert_eq!(refused.unwrap_err(), ServerError::ClientAuthNotApplied);
+    // Other configurations have it, and many connections; this one does not.
+    let applied = plain_server(&identity, &forgotten, |_| ());
+    let _connections = vec![applied.clone(); 1000];
+    assert!(ResumingServer::new(applied, &forgotten, &resumption).is_ok());
+    let refused = ResumingServer::new(config(), &forgotten, &resumption);
     assert_eq!(refused.unwrap_err(), ServerError::ClientAuthNotApplied);
 }
 

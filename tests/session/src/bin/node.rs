@@ -105,10 +105,11 @@ impl Settings {
     fn resumption(&self, counters: &Arc<Counters>) -> Result<Resumption> {
         let lifetime = Duration::from_secs(self.number("lifetime", 600)?);
         let chain = Duration::from_secs(self.number("chain", 86_400)?);
+        let clock = Arc::new(Skewed(self.text("skew").map_or(Ok(0), str::parse)?));
         let builder = Resumption::builder()
             .limits(Limits { lifetime, chain })
             .metrics(Arc::clone(counters) as _)
-            .clock(Arc::new(Skewed(self.text("skew").map_or(Ok(0), str::parse)?)));
+            .clock(Arc::clone(&clock) as _);
         let Some(url) = self.text("store") else {
             return Ok(match self.required("means")? {
                 "off" => Resumption::off(),
@@ -130,6 +131,7 @@ impl Settings {
             _ => Topology::Single(url.to_owned()),
         };
         let mut config = ValkeyConfig::new(topology, rotation, KeyEncryptionKeys::new([&secret[..]])?);
+        config.clock = clock;
         config.metrics = Arc::clone(counters) as _;
         config.budget = Duration::from_millis(self.number("budget", 2)?);
         config.refresh = Duration::from_millis(self.number("refresh", 200)?);
