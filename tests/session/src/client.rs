@@ -3,15 +3,14 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use reprise_engine::{Config, Connection, Offer, Session};
 use reprise_lab::{Authority, Identity};
 use reprise_scripted::client;
 use reprise_trace::{EarlyData, Kind, Nanos, Version};
 
-/// Longer than anything takes that does not hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::PATIENCE;
+
 /// A full handshake in which a TLS 1.2 ticket is asked for.
 pub const FULL: Offer = Offer::Full { session_ticket: true };
 
@@ -38,6 +37,14 @@ impl Visit {
             Session::Tls12(session) => Offer::SessionId(session),
             Session::Tls13(ticket) => Offer::Ticket(ticket),
         }
+    }
+}
+
+/// The name of a session, under which a store has it: its ID, or what takes its place in TLS 1.3.
+pub fn id(session: &Session) -> &[u8] {
+    match session {
+        Session::Tls12(session) => &session.session_id,
+        Session::Tls13(ticket) => &ticket.ticket,
     }
 }
 

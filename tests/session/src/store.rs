@@ -3,16 +3,17 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+use aws_lc_rs::digest;
 use reprise_lab::servers::find;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::client::{self, Visit};
+use crate::{PATIENCE, until};
+
 /// The programs that will do, the preferred one first.
 const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
-const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A server on a port that it keeps over restarts. Ended when dropped.
 pub struct Store {
@@ -40,7 +41,7 @@ macro_rules! require_store {
 impl Store {
     /// Starts one.
     pub fn start(arguments: &[&str]) -> Self {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let mut store = Self { child: None, port, arguments, folder: tempfile::tempdir().unwrap() };
         store.start_again();
@@ -54,11 +55,9 @@ impl Store {
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"]);
         command.arg(self.folder.path()).args(&self.arguments).stdin(Stdio::null()).stdout(log).stderr(Stdio::null());
         self.child = Some(command.spawn().unwrap());
-        let end = Instant::now() + DEADLINE;
-        while !self.try_ask("PING").is_some_and(|answer| answer.starts_with("+PONG") || answer.starts_with("-NOAUTH")) {
-            assert!(Instant::now() < end, "the store does not answer");
-            thread::sleep(Duration::from_millis(10));
-        }
+        until("the store answers", || {
+            self.try_ask("PING").is_some_and(|answer| answer.starts_with("+PONG") || answer.starts_with("-NOAUTH"))
+        });
     }
 
     /// Where it is.
@@ -106,19 +105,45 @@ impl Store {
         self.try_ask(command).unwrap()
     }
 
+    /// Waits until it has all sessions that a visit left behind: they are written behind the handshake.
+    pub fn wait_for(&self, visit: &Visit) {
+        until("the sessions are stored", || visit.sessions.iter().all(|session| self.holds(client::id(session))));
+    }
+
+    /// Whether it has a session of this ID.
+    pub fn holds(&self, id: &[u8]) -> bool {
+        let key = [b"reprise:s:", digest::digest(&digest::SHA256, id).as_ref()].concat();
+        let begin = format!("*2\r\n$6\r\nEXISTS\r\n${}\r\n", key.len());
+        exchange(self.address(), &[begin.as_bytes(), &key, b"\r\n"].concat()).unwrap() == ":1\r\n"
+    }
+
+    /// The same of whatever speaks so at this address, if it does.
+    pub fn ask_at(address: SocketAddr, command: &str) -> Option<String> {
+        exchange(address, format!("{command}\r\n").as_bytes())
+    }
+
     fn try_ask(&self, command: &str) -> Option<String> {
-        let mut stream = TcpStream::connect(self.address()).ok()?;
-        stream.set_read_timeout(Some(DEADLINE)).ok()?;
-        stream.write_all(format!("{command}\r\n").as_bytes()).ok()?;
-        let mut answer = vec![0; 1 << 16];
-        let count = stream.read(&mut answer).ok()?;
-        Some(String::from_utf8_lossy(&answer[..count]).into_owned())
+        Self::ask_at(self.address(), command)
     }
 
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(self.child.as_ref().unwrap());
         kill_process(pid, signal).unwrap();
     }
+}
+
+fn exchange(address: SocketAddr, command: &[u8]) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.write_all(command).ok()?;
+    let mut answer = vec![0; 1 << 16];
+    let count = stream.read(&mut answer).ok()?;
+    Some(String::from_utf8_lossy(&answer[..count]).into_owned())
+}
+
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 impl Drop for Store {
