@@ -119,3 +119,33 @@ pub enum ValkeyError {
     #[error("cannot start a thread for the store: {0}")]
     Thread(#[from] std::io::Error),
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use reprise_session::{Random, SystemRandom};
+
+    use super::*;
+
+    #[test]
+    fn debug_and_errors_show_no_password() {
+        let mut key = [0; 32];
+        SystemRandom.fill(&mut key).unwrap();
+        let url = || "redis://user:hunter2@store.internal:6379".to_owned();
+        let sentinel = Topology::Sentinel { sentinels: vec![url()], master: "sessions".to_owned() };
+        for topology in [Topology::Single(url()), Topology::Cluster(vec![url()]), sentinel] {
+            let keys = KeyEncryptionKeys::new([&key[..]]).unwrap();
+            let config = ValkeyConfig::new(topology, Rotation::new(Duration::from_secs(60)).unwrap(), keys);
+            let shown = format!("{config:?} {:?}", config.topology);
+            assert!(!shown.contains("hunter2") && !shown.contains("store.internal"), "{shown}");
+        }
+        for bad in ["redis://user:hunter2@:x", "http://user:hunter2@store", "redis://user:hunter2@store:99999999"] {
+            let keys = KeyEncryptionKeys::new([&key[..]]).unwrap();
+            let topology = Topology::Single(bad.to_owned());
+            let config = ValkeyConfig::new(topology, Rotation::new(Duration::from_secs(60)).unwrap(), keys);
+            let error = crate::Valkey::start(config).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+        }
+    }
+}

@@ -71,20 +71,7 @@ impl Valkey {
         let ring = RingHandle::new(provisional(&config.rotation, now, &SystemRandom)?);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (queue, writes) = Queue::new(config.queue);
-        let inner = Arc::new(Inner {
-            runtime: runtime.handle().clone(),
-            connection: RwLock::new(None),
-            broken: Notify::new(),
-            in_flight: Arc::new(Semaphore::new(config.in_flight)),
-            breaker: Mutex::new(Breaker::new(config.failures, config.pause)),
-            strikes: Mutex::new(StrikeRegister::new(config.window)),
-            queue,
-            prefix: config.prefix.clone().into_bytes(),
-            budget: config.budget,
-            metrics: Arc::clone(&config.metrics),
-            ring: ring.clone(),
-            is_connected: AtomicBool::new(false),
-        });
+        let inner = Arc::new(Inner::new(&config, runtime.handle().clone(), queue, ring.clone()));
         let wait = config.start;
         let stop = Stop::default();
         let (ready, is_ready) = mpsc::channel();
@@ -131,6 +118,23 @@ impl SharedStore for Valkey {
 }
 
 impl Inner {
+    fn new(config: &ValkeyConfig, runtime: Handle, queue: Queue, ring: RingHandle) -> Self {
+        Self {
+            runtime,
+            connection: RwLock::new(None),
+            broken: Notify::new(),
+            in_flight: Arc::new(Semaphore::new(config.in_flight)),
+            breaker: Mutex::new(Breaker::new(config.failures, config.pause)),
+            strikes: Mutex::new(StrikeRegister::new(config.window)),
+            queue,
+            prefix: config.prefix.clone().into_bytes(),
+            budget: config.budget,
+            metrics: Arc::clone(&config.metrics),
+            ring,
+            is_connected: AtomicBool::new(false),
+        }
+    }
+
     /// Whether a ClientHello may ask at all, and whom.
     fn admit(&self, now: Instant) -> Option<(Connection, OwnedSemaphorePermit)> {
         let connection = self.connection()?;
@@ -232,4 +236,45 @@ fn unanswered(lookups: &[Lookup]) -> Answers {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use redis::aio::MultiplexedConnection;
+    use redis::{AsyncConnectionConfig, Client};
+    use reprise_session::{KeyEncryptionKeys, Random, Rotation};
+    use tokio::time;
+
+    use super::*;
+    use crate::config::Topology;
+
+    const BUDGET: Duration = Duration::from_millis(200);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_store_costs_the_budget_and_no_more() {
+        let mut key = [0; 32];
+        SystemRandom.fill(&mut key).unwrap();
+        let rotation = Rotation::new(Duration::from_secs(3600)).unwrap();
+        let keys = KeyEncryptionKeys::new([&key[..]]).unwrap();
+        let url = "redis://unused";
+        let mut config = ValkeyConfig::new(Topology::Single(url.to_owned()), rotation, keys);
+        config.budget = BUDGET;
+        let ring = RingHandle::new(provisional(&config.rotation, UnixTime::now(), &SystemRandom).unwrap());
+        let inner = Inner::new(&config, Handle::current(), Queue::new(1).0, ring);
+        // The other end of the connection is there, and never says anything.
+        let (ours, _theirs) = tokio::io::duplex(1 << 16);
+        let settings = Client::open(url).unwrap().get_connection_info().redis_settings().clone().set_skip_set_lib_name();
+        let connecting = MultiplexedConnection::new_with_config(&settings, ours, AsyncConnectionConfig::new());
+        let (connection, driver) = connecting.await.unwrap();
+        tokio::spawn(driver);
+
+        // This clock stands still but for timers.
+        let begun = time::Instant::now();
+        let permit = Arc::clone(&inner.in_flight).try_acquire_owned().unwrap();
+        let lookups = vec![Lookup::Take(StoreKey::new([1; 32])), Lookup::Get(StoreKey::new([2; 32]))];
+        let answers = inner.ask(Connection::One(connection), permit, lookups, begun.into_std()).await;
+        assert!(answers.answers.is_empty() && !answers.early_data);
+        let waited = begun.elapsed();
+        assert!((BUDGET..BUDGET + Duration::from_millis(3)).contains(&waited), "{waited:?}");
+    }
 }
