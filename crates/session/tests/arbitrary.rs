@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use reprise_session::key_file::{FileTimes, Format, KeyFiles};
 use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
 use reprise_session::{KeyEncryptionKeys, KeyRing, LookAhead, PolicyBuilder, Rotation, SystemRandom};
 use rustls_pki_types::UnixTime;
@@ -44,6 +45,17 @@ proptest! {
         key[16] = 2;
         let keys = KeyEncryptionKeys::new([&key[..]]).unwrap();
         prop_assert!(KeyRing::open(&keys, &[b"reprise1", &bytes[..]].concat()).is_err());
+    }
+
+    #[test]
+    fn any_bytes_as_a_key_file(format in 0usize..3, bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let format = [Format::Nginx, Format::Haproxy, Format::Apache][format];
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &bytes).unwrap();
+        let times = FileTimes { encrypt: Duration::from_secs(100), lifetime: Duration::from_secs(100) };
+        let read = KeyFiles { format, paths: vec![file.path().to_owned()], times }.read();
+        // Nothing but a whole key is one.
+        prop_assert!(read.is_err() || [48, 80].contains(&bytes.len()));
     }
 
     #[test]

@@ -196,6 +196,20 @@ mod tests {
         assert!(ring.decryption_key(KeyName([1; 16]), later(4201)).is_err());
     }
 
+    #[test]
+    fn a_file_serves_nodes_whose_clock_is_a_minute_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let ring = files(Format::Nginx, &[&path]).read().unwrap();
+        let key = ring.keys().next().unwrap();
+        assert_eq!(key.times().span(), Duration::from_secs(60) + TIMES.encrypt + TIMES.lifetime);
+        let changed = fs::metadata(&path).unwrap().modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let behind = |seconds| UnixTime::since_unix_epoch(changed.checked_sub(Duration::from_secs(seconds)).unwrap());
+        assert!(ring.encryption_key(behind(60)).is_some());
+        assert!(ring.encryption_key(behind(62)).is_none());
+    }
+
     /// A Secret as the kubelet mounts it: a folder for each version, `..data` that leads to one, replaced by a rename.
     fn mount(folder: &Path, version: &str, keys: &[TicketKey]) {
         let data = folder.join(version);

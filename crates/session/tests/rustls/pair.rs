@@ -137,9 +137,17 @@ impl Client {
         version: &'static SupportedProtocolVersion,
         identity: Option<(Vec<CertificateDer<'static>>, rustls_pki_types::PrivateKeyDer<'static>)>,
     ) -> Self {
+        Self::of_versions(authority, &[version], identity)
+    }
+
+    pub(crate) fn of_versions(
+        authority: &Authority,
+        versions: &[&'static SupportedProtocolVersion],
+        identity: Option<(Vec<CertificateDer<'static>>, rustls_pki_types::PrivateKeyDer<'static>)>,
+    ) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(authority.certificate().clone()).unwrap();
-        let builder = ClientConfig::builder_with_provider(provider()).with_protocol_versions(&[version]).unwrap();
+        let builder = ClientConfig::builder_with_provider(provider()).with_protocol_versions(versions).unwrap();
         let builder = builder.with_root_certificates(roots);
         let mut config = match identity {
             Some((chain, key)) => builder.with_client_auth_cert(chain, key).unwrap(),

@@ -8,7 +8,7 @@ use reprise_session::rustls::{ClientAuth, ResumingServer};
 use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
 use reprise_session::ticket::Refused;
 
-use super::pair::{Client, Connected, Fleet, VERSIONS, server};
+use super::pair::{Client, Connected, Fleet, VERSIONS, provider, server};
 
 #[derive(Debug, Default)]
 struct Table(Mutex<HashMap<StoreKey, Vec<u8>>>);
@@ -70,6 +70,39 @@ fn every_node_resumes_every_nodes_sessions() {
             }
         }
     }
+}
+
+#[test]
+fn clients_of_tls12_do_not_hide_sessions_of_tls13() {
+    let fleet = Fleet::new();
+    let table = Arc::new(Table::default());
+    let [one, other] = [(); 2].map(|()| node(&fleet, &table));
+    let [old, new] = VERSIONS.map(|version| fleet.client(version));
+    let both = Client::of_versions(&fleet.authority, &VERSIONS, None);
+    for _ in 0..3 {
+        // A session ID was asked for, and found: that says nothing of the next client.
+        for client in [&old, &new, &both] {
+            connect(client, &one);
+            assert!(connect(client, &other).resumed);
+        }
+    }
+}
+
+#[test]
+fn a_server_of_tls12_alone_finds_ids_of_clients_that_offer_more() {
+    let fleet = Fleet::new();
+    let table = Arc::new(Table::default());
+    let resumption = fleet.builder().shared_store(table.clone(), fleet.ring.clone()).build().unwrap();
+    let auth = ClientAuth::none();
+    let identity = fleet.identity(&["localhost"]);
+    let builder = rustls::ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[VERSIONS[0]]).unwrap();
+    let config = auth.apply(builder).with_single_cert(identity.chain().to_vec(), identity.key_der()).unwrap();
+    let node = ResumingServer::new(config, &auth, &resumption).unwrap();
+    let both = Client::of_versions(&fleet.authority, &VERSIONS, None);
+    // It learns what it does not speak from the first that offers more, which may cost that one its session.
+    connect(&both, &node);
+    connect(&both, &node);
+    assert!(connect(&both, &node).resumed);
 }
 
 #[test]
