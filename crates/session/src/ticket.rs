@@ -248,6 +248,15 @@ mod tests {
     }
 
     #[test]
+    fn no_ticket_lives_longer_than_half_its_key() {
+        // The key decrypts for 200 seconds, whatever sessions may.
+        let (ring, limits) = (ring(), Limits { lifetime: Duration::from_secs(199), ..LIMITS });
+        let ticket = ticket(&ring);
+        let opened = |now| open(&ring, &policy("a"), Purpose::Ticket, &limits, at(now), &ticket).map(|_| ());
+        assert_eq!((opened(1099), opened(1100)), (Ok(()), Err(Refused::Expired)));
+    }
+
+    #[test]
     fn every_altered_bit_is_refused() {
         let ring = ring();
         let ticket = ticket(&ring);

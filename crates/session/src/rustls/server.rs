@@ -132,9 +132,7 @@ pub(super) struct Bound {
 
 impl Bound {
     fn new(config: Arc<ServerConfig>, client_auth: &ClientAuth, settings: Arc<Settings>) -> Self {
-        let base = PolicyBuilder::new()
-            .field("version", env!("CARGO_PKG_VERSION").as_bytes())
-            .field("rustls", env!("REPRISE_RUSTLS_VERSION").as_bytes())
+        let base = versions(env!("CARGO_PKG_VERSION"), env!("REPRISE_RUSTLS_VERSION"))
             .list("alpn", config.alpn_protocols.iter().map(Vec::as_slice))
             .field("client auth", client_auth.identity().as_bytes())
             .field("context", &settings.context)
@@ -192,8 +190,26 @@ impl Bound {
     }
 }
 
+/// A session's content is in rustls' own encoding, and its times are in this library's.
+fn versions(own: &str, rustls: &str) -> PolicyBuilder {
+    PolicyBuilder::new().field("version", own.as_bytes()).field("rustls", rustls.as_bytes())
+}
+
 impl fmt::Debug for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bound").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_of_other_versions_share_nothing() {
+        let policies = [("1.0.0", "0.23.46"), ("1.0.1", "0.23.46"), ("1.0.0", "0.23.47")];
+        let [same, own, rustls] = policies.map(|(own, rustls)| versions(own, rustls).build());
+        assert!(same != own && same != rustls && own != rustls);
+        assert!(env!("REPRISE_RUSTLS_VERSION").starts_with("0.23."), "the lock file says which");
     }
 }
