@@ -79,6 +79,33 @@ pub enum StoreOperation {
 
 /// Is told what happens; `metrics` and `prometheus` users implement it over their own registry. The names that a scraper
 /// should see stand in [`names`]. Every method must return at once.
+///
+/// ```
+/// use reprise_session::metrics::{HandshakeKind, Metrics, names};
+///
+/// # mod registry {
+/// #     #[derive(Debug, Default)]
+/// #     pub struct Registry(pub std::sync::Mutex<Vec<String>>);
+/// #     impl Registry {
+/// #         pub fn increment(&self, name: &str, label: (&str, &str)) {
+/// #             self.0.lock().unwrap().push(format!("{name}{{{}={}}}", label.0, label.1));
+/// #         }
+/// #     }
+/// # }
+/// # use registry::Registry;
+/// /// A registry of your own: `prometheus`, `metrics` or another.
+/// #[derive(Debug)]
+/// struct Plugged(Registry);
+///
+/// impl Metrics for Plugged {
+///     fn handshake(&self, kind: HandshakeKind) {
+///         self.0.increment(names::HANDSHAKES, ("kind", kind.label()));
+///     }
+/// }
+/// # let plugged = Plugged(Registry::default());
+/// # plugged.handshake(HandshakeKind::Ticket);
+/// # assert_eq!(*plugged.0.0.lock().unwrap(), ["reprise_session_handshakes{kind=ticket}"]);
+/// ```
 pub trait Metrics: Debug + Send + Sync {
     /// A handshake was completed.
     fn handshake(&self, kind: HandshakeKind) {

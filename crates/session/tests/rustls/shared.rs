@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use reprise_session::Offered;
 use reprise_session::rustls::{ClientAuth, ResumingServer};
 use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
 use reprise_session::ticket::Refused;
+use rustls::{HandshakeKind, ServerConnection};
 
 use super::pair::{Client, Connected, Fleet, VERSIONS, provider, server};
 
@@ -43,17 +46,16 @@ fn node(fleet: &Fleet, table: &Arc<Table>) -> ResumingServer {
 }
 
 fn connect(client: &Client, node: &ResumingServer) -> Connected {
-    let connected = client.connect_with(node, |offered| {
-        let mut fetch = node.fetch(offered);
-        fetch.as_mut().map_or_else(Answers::default, |fetch| {
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            match fetch.as_mut().poll(&mut context) {
-                std::task::Poll::Ready(answers) => answers,
-                std::task::Poll::Pending => panic!("a table answers at once"),
-            }
-        })
-    });
-    connected.unwrap()
+    client.connect_with(node, |offered| answered(node, offered)).unwrap()
+}
+
+/// What the table says to a hello.
+fn answered(node: &ResumingServer, offered: &Offered) -> Answers {
+    let Some(mut fetch) = node.fetch(offered) else { return Answers::default() };
+    match fetch.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answers) => answers,
+        Poll::Pending => panic!("a table answers at once"),
+    }
 }
 
 #[test]
@@ -69,6 +71,40 @@ fn every_node_resumes_every_nodes_sessions() {
                 assert!(connect(&client, other).resumed);
             }
         }
+    }
+}
+
+#[test]
+fn of_two_nodes_one_resumes_in_every_order() {
+    // Each node asks the store, and then begins the handshake; bit n says whose step the n-th is.
+    let orders = (0u32..16).filter(|order| order.count_ones() == 2);
+    for order in orders {
+        let fleet = Fleet::new();
+        let table = Arc::new(Table::default());
+        let nodes = [(); 2].map(|()| node(&fleet, &table));
+        let client = fleet.client(VERSIONS[1]);
+        connect(&client, &nodes[0]);
+        let mut hello = Vec::new();
+        client.hello().write_tls(&mut hello).unwrap();
+        let mut asked = [None, None];
+        let mut resumed = [false, false];
+        for step in 0..4 {
+            let index = (order >> step & 1) as usize;
+            match asked[index].take() {
+                None => {
+                    let offered = nodes[index].look_ahead().unwrap().receive(&hello).unwrap().unwrap();
+                    let answers = answered(&nodes[index], &offered);
+                    asked[index] = Some((offered, answers));
+                }
+                Some((offered, answers)) => {
+                    let mut connection = ServerConnection::new(nodes[index].connection(&offered, answers).0).unwrap();
+                    connection.read_tls(&mut &hello[..]).unwrap();
+                    connection.process_new_packets().unwrap();
+                    resumed[index] = connection.handshake_kind() == Some(HandshakeKind::Resumed);
+                }
+            }
+        }
+        assert!(resumed[0] != resumed[1], "{order:04b}: {resumed:?}");
     }
 }
 
