@@ -1,13 +1,14 @@
-//! Seal and open of one ticket, beside rustls' own ticketer, in turns; medians. `-- --check` fails above the bound.
+//! Seal and open of one ticket, beside rustls' own ticketer, in turns, by processor time; medians. `-- --check` fails above the bound.
 
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
 use reprise_session::{KeyRing, PolicyBuilder, Rotation, SystemRandom};
+use reprise_session_benches::Used;
 use rustls::crypto::aws_lc_rs::Ticketer;
 use rustls_pki_types::UnixTime;
 
@@ -53,11 +54,11 @@ fn main() -> anyhow::Result<()> {
 
 /// Nanoseconds each.
 fn time(mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<f64> {
-    let begun = Instant::now();
+    let begun = Used::so_far()?;
     for _ in 0..TICKETS {
         once()?;
     }
-    Ok(begun.elapsed().as_nanos() as f64 / f64::from(TICKETS))
+    Ok(Used::so_far()?.since(begun).cpu.as_nanos() as f64 / f64::from(TICKETS))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -22,7 +22,7 @@ fn main() {
     let node = std::env::current_exe().unwrap().with_file_name("session-node");
     let mut store = Store::start(&[]);
     let url = format!("store={}", store.url());
-    let fleet = Fleet::new(node, &[&url, "means=store", "lifetime=10", "period=20", "budget=20"]);
+    let fleet = Fleet::new(node, &[&url, "means=store", "lifetime=10", "period=20", "budget=200"]);
     let nodes = fleet.five(&[]);
     let (is_over, full, resumed) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let usage = || nodes.iter().map(|node| (memory(node.pid()), descriptors(node.pid()))).collect::<Vec<_>>();
