@@ -49,8 +49,9 @@ bench:
 session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
 
-# what takes too long for every change: instructions of the session library against rustls alone, and its soak
+# what takes too long for every change: the session library beside its peers, its instructions beside rustls alone, its soak
 full: && (soak "20")
+    cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
 
 # five processes, rotation every 20 s, the store killed every minute
