@@ -50,15 +50,24 @@ gate-rates *arguments:
     cargo build --release --locked -p reprise-cli -p reprise-benches
     target/release/gate-rates {{arguments}}
 
-# what takes too long for CI: the coverage of intervals where samples depend on one another
-full:
+# the session library with a real store, and its examples (valkey-server or redis-server)
+session:
+    cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
+
+# what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
+# session library beside its peers, its instructions beside rustls alone, its soak
+full: && (soak "20")
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
+    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture
+    cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
+    cargo bench --locked -p reprise-session-benches --bench session_instructions
+
+# five processes, rotation every 20 s, the store killed every minute
+soak MINUTES="20":
+    cargo build --release -p reprise-session-tests --features valkey
+    target/release/session-soak {{MINUTES}}
 
 # fuzz one target for a while, from the seeds in the tree (nightly, cargo-fuzz)
 fuzz TARGET SECONDS="600":
     mkdir -p fuzz/corpus/{{TARGET}}
     cargo +nightly fuzz run -s none {{TARGET}} fuzz/corpus/{{TARGET}} tests/fuzz/corpus/{{TARGET}} -- -max_total_time={{SECONDS}} -rss_limit_mb=2048 -timeout=10 -max_len=2048
-
-# what takes too long for CI: twenty orders of every kind behind balanced nodes
-full:
-    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture

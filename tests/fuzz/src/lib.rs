@@ -16,6 +16,7 @@ pub mod script;
 pub mod seeds;
 mod session;
 mod session_file;
+mod session_library;
 mod stream;
 mod target;
 
@@ -41,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "target", run: target::run, seeds: seeds::targets },
     Target { name: "session", run: session::run, seeds: seeds::sessions },
     Target { name: "session_file", run: session_file::run, seeds: seeds::session_files },
+    Target { name: "session_library", run: session_library::run, seeds: session_library::seeds },
     Target { name: "condition", run: condition::run, seeds: seeds::conditions },
 ];
 

@@ -63,6 +63,11 @@ fn session_file() {
 }
 
 #[test]
+fn session_library() {
+    replay("session_library");
+}
+
+#[test]
 fn condition() {
     replay("condition");
 }

@@ -23,9 +23,10 @@ pub(super) struct Baseline {
 impl Baseline {
     /// Reads `paths`; `None` without any. `of_lab` says whether the embedded lab is about to be measured, and not a target.
     pub(super) fn read(paths: &[PathBuf], of_lab: bool, scope: Scope) -> anyhow::Result<Option<Self>> {
+        refuse_target(paths, of_lab)?;
         let mut baseline = Self { files: Vec::new(), results: Vec::new(), of_file: Vec::new(), of_lab, scope };
         for path in paths {
-            let results = read(path, of_lab).map_err(|error| with_hint(error, path, paths, of_lab))?;
+            let results = read(path, of_lab)?;
             baseline.of_file.extend(std::iter::repeat_n(baseline.files.len(), results.len()));
             baseline.files.push(shown(path));
             baseline.results.extend(results);
@@ -74,12 +75,12 @@ fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
 }
 
 /// `--baseline a.json example.org` takes both for files.
-fn with_hint(error: anyhow::Error, path: &Path, paths: &[PathBuf], of_lab: bool) -> anyhow::Error {
-    let may_be_target = of_lab && paths.len() > 1 && paths.last().is_some_and(|last| last == path) && !path.exists();
-    if may_be_target {
-        error.context(format!("TARGET goes before --baseline, which takes '{}' for a file", path.display()))
-    } else {
-        error
+fn refuse_target(paths: &[PathBuf], of_lab: bool) -> anyhow::Result<()> {
+    match paths {
+        [_, .., last] if of_lab && !last.exists() => {
+            bail!("TARGET goes before --baseline, which takes '{}' for a file, and there is none", last.display())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,144 @@
+use std::io;
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
+
+use crate::key::{KeyError, KeyName, TicketKey};
+
+/// How keys stand in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// nginx `ssl_session_ticket_key`: one key a file, 48 or 80 bytes; of several files the first one encrypts.
+    Nginx,
+    /// HAProxy `tls-ticket-keys`: lines of base64, each 48 or 80 bytes; the last but one encrypts, the last is the next.
+    Haproxy,
+    /// Apache `SSLSessionTicketKeyFile`: one key, 48 bytes.
+    Apache,
+}
+
+/// Why a key file cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileError {
+    /// It cannot be opened, read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others than its owner and group may read it, or others than its owner may write it.
+    #[error("{path}: mode {mode:03o}: others can read or change these keys; use 600, or 440 for a mounted secret")]
+    Exposed {
+        /// Which file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It holds no keys, or bad ones.
+    #[error("{path}: {source}")]
+    Key {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        source: KeyError,
+    },
+    /// A line is not base64.
+    #[error("{path}: line {line} is not base64")]
+    Base64 {
+        /// Which file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+    },
+    /// HAProxy refuses files of fewer than three keys, and so does this library.
+    #[error("{path}: HAProxy's format needs at least 3 keys, not {keys}")]
+    TooFew {
+        /// Which file.
+        path: PathBuf,
+        /// How many there are.
+        keys: usize,
+    },
+    /// The format has no room for a key, or for so many.
+    #[error("{format:?} cannot hold {what}")]
+    DoesNotFit {
+        /// The format.
+        format: Format,
+        /// What it cannot hold.
+        what: &'static str,
+    },
+}
+
+/// A name and its secret part, as they stand in a file.
+pub(super) type Parsed = (KeyName, Zeroizing<Vec<u8>>);
+
+/// What is wrong with a file's content.
+pub(super) enum Fault {
+    Key(KeyError),
+    Base64 { line: usize },
+    TooFew { keys: usize },
+}
+
+impl Format {
+    /// HAProxy's own bound.
+    const LEAST_HAPROXY: usize = 3;
+
+    /// The keys of one file in its order.
+    pub(super) fn parse(self, content: &[u8]) -> Result<Vec<Parsed>, Fault> {
+        let key = |bytes: &[u8]| {
+            let (name, material) = bytes.split_first_chunk().ok_or(KeyError::Length(bytes.len()))?;
+            let expected: &[usize] = match self {
+                Self::Nginx | Self::Haproxy => &[TicketKey::SHORT_MATERIAL_LEN, TicketKey::MATERIAL_LEN],
+                Self::Apache => &[TicketKey::SHORT_MATERIAL_LEN],
+            };
+            if expected.contains(&material.len()) {
+                Ok((KeyName(*name), Zeroizing::new(material.to_vec())))
+            } else {
+                Err(KeyError::Length(bytes.len()))
+            }
+        };
+        if self != Self::Haproxy {
+            return key(content).map(|parsed| vec![parsed]).map_err(Fault::Key);
+        }
+        let mut keys = Vec::new();
+        for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                let decoded = STANDARD.decode(line).map_err(|_| Fault::Base64 { line: index.saturating_add(1) })?;
+                keys.push(key(&Zeroizing::new(decoded)).map_err(Fault::Key)?);
+            }
+        }
+        if keys.len() < Self::LEAST_HAPROXY { Err(Fault::TooFew { keys: keys.len() }) } else { Ok(keys) }
+    }
+
+    /// The content of a file with these keys, the current one and then the next ones first to last in time.
+    pub(super) fn emit(self, keys: &[&TicketKey]) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
+        let does_not_fit = |what| Err(KeyFileError::DoesNotFit { format: self, what });
+        let joined = |key: &TicketKey| {
+            let mut bytes = Zeroizing::new(Vec::with_capacity(KeyName::LEN + TicketKey::MATERIAL_LEN));
+            bytes.extend_from_slice(&key.name().0);
+            bytes.extend_from_slice(key.material());
+            bytes
+        };
+        match (self, keys) {
+            (Self::Haproxy, keys) if keys.len() < Self::LEAST_HAPROXY => does_not_fit("fewer than three keys"),
+            (Self::Haproxy, keys) => {
+                let mut content = Zeroizing::new(Vec::with_capacity(keys.len().saturating_mul(112)));
+                for key in keys {
+                    content.extend_from_slice(Zeroizing::new(STANDARD.encode(&*joined(key))).as_bytes());
+                    content.push(b'\n');
+                }
+                Ok(content)
+            }
+            (Self::Apache, [key]) if key.material().len() != TicketKey::SHORT_MATERIAL_LEN => {
+                does_not_fit("a key of more than 48 bytes")
+            }
+            (Self::Nginx | Self::Apache, [key]) => Ok(joined(key)),
+            (Self::Nginx | Self::Apache, _) => does_not_fit("more or fewer keys than one"),
+        }
+    }
+}

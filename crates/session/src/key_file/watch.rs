@@ -1,0 +1,272 @@
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::format::KeyFileError;
+use super::read::KeyFiles;
+use crate::ring::KeyRing;
+use crate::ring_handle::RingHandle;
+
+/// Reads key files, and again every `interval`: a change takes effect at the next connection. Files that cannot be read
+/// leave the last good ring in force, with its expiries.
+///
+/// # Errors
+/// [`KeyFileError`] if they cannot be read now: a server without keys does not start.
+pub fn watch(files: KeyFiles, interval: Duration) -> Result<(RingHandle, Watcher), KeyFileError> {
+    let ring = files.read_consistently()?;
+    let mut seen = Seen::of(&ring);
+    let handle = RingHandle::new(ring);
+    let fault = Arc::new(Mutex::new(None));
+    let (stop, stopped) = mpsc::channel();
+    let (watched, faults) = (handle.clone(), Arc::clone(&fault));
+    let watching = move || {
+        while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            let result = reload(&files, &watched, &mut seen);
+            *faults.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
+        }
+    };
+    let spawned = std::thread::Builder::new().name("ticket-keys".to_owned()).spawn(watching);
+    let io = |source| KeyFileError::Io { path: "a thread".into(), source };
+    let watcher = Watcher { stop: Some(stop), thread: Some(spawned.map_err(io)?), fault };
+    Ok((handle, watcher))
+}
+
+/// Watches key files until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    fault: Arc<Mutex<Option<KeyFileError>>>,
+}
+
+impl Watcher {
+    /// Why the files could not be read the last time; `None` if they could.
+    pub fn fault(&self) -> Option<String> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            // It panics nowhere.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What tells one ring from another: names and times, in order.
+#[derive(PartialEq, Eq)]
+struct Seen(Vec<(crate::key::KeyName, crate::key::KeyTimes)>);
+
+impl Seen {
+    fn of(ring: &KeyRing) -> Self {
+        Self(ring.keys().map(|key| (key.name(), key.times())).collect())
+    }
+}
+
+fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen) -> Result<(), KeyFileError> {
+    let ring = files.read_consistently()?;
+    let now = Seen::of(&ring);
+    if now != *seen {
+        *seen = now;
+        handle.follow_with(ring);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::{Path, PathBuf};
+
+    use rustls_pki_types::UnixTime;
+
+    use super::super::{FileTimes, Format, write};
+    use super::*;
+    use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
+    use crate::random::{Random, SystemRandom};
+
+    const TIMES: FileTimes = FileTimes { encrypt: Duration::from_secs(3600), lifetime: Duration::from_secs(600) };
+
+    fn key(number: u8, length: usize) -> TicketKey {
+        let mut material = vec![0; length - 16];
+        SystemRandom.fill(&mut material).unwrap();
+        let at = |second| UnixTime::since_unix_epoch(Duration::from_secs(second));
+        let times = KeyTimes { not_before: at(0), encrypt_until: at(1), decrypt_until: at(2) };
+        TicketKey::new(KeyName([number; 16]), &material, times).unwrap()
+    }
+
+    fn files(format: Format, paths: &[&Path]) -> KeyFiles {
+        KeyFiles { format, paths: paths.iter().map(|path| PathBuf::from(*path)).collect(), times: TIMES }
+    }
+
+    fn current(ring: &KeyRing) -> u8 {
+        ring.encryption_key(UnixTime::now()).unwrap().name().0[0]
+    }
+
+    #[test]
+    fn every_format_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let keys = [(1, 80), (2, 48), (3, 80), (4, 80)].map(|(number, length)| key(number, length));
+        let all: Vec<&TicketKey> = keys.iter().collect();
+        for (format, written, encrypts) in
+            [(Format::Nginx, &all[..1], 1), (Format::Apache, &all[1..2], 2), (Format::Haproxy, &all[..], 3)]
+        {
+            write(&path, format, written).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            let read = files(format, &[&path]).read().unwrap();
+            assert_eq!(current(&read), encrypts, "{format:?}");
+            for (one, other) in written.iter().zip(read.keys()) {
+                assert_eq!((one.name(), one.material()), (other.name(), other.material()), "{format:?}");
+            }
+        }
+        assert!(matches!(write(&path, Format::Apache, &all[..1]), Err(KeyFileError::DoesNotFit { .. })));
+        assert!(matches!(write(&path, Format::Haproxy, &all[..2]), Err(KeyFileError::DoesNotFit { .. })));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn zero_short_missing_and_exposed_keys_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let read = |content: &[u8], mode| {
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            files(Format::Nginx, &[&path]).read().map(|_| ())
+        };
+        let mut good = vec![0; 80];
+        SystemRandom.fill(&mut good).unwrap();
+        assert!(read(&good, 0o600).is_ok() && read(&good, 0o440).is_ok());
+        assert!(matches!(read(&good, 0o644), Err(KeyFileError::Exposed { mode: 0o644, .. })));
+        assert!(matches!(read(&good, 0o620), Err(KeyFileError::Exposed { .. })));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        for length in [0, 15, 16, 47, 64, 79, 81] {
+            good.resize(length, 7);
+            let refused = read(&good, 0o600);
+            assert!(matches!(refused, Err(KeyFileError::Key { source: KeyError::Length(_), .. })), "{length}: {refused:?}");
+        }
+        let zero = read(&[0; 80], 0o600);
+        assert!(matches!(zero, Err(KeyFileError::Key { source: KeyError::NotRandom(_), .. })));
+        let missing = files(Format::Nginx, &[&folder.path().join("missing")]).read();
+        assert!(matches!(missing, Err(KeyFileError::Io { .. })));
+        let none = files(Format::Nginx, &[]).read();
+        assert!(matches!(none, Err(KeyFileError::Key { source: KeyError::None, .. })));
+        let twice = {
+            SystemRandom.fill(&mut good).unwrap();
+            good.resize(80, 9);
+            read(&good, 0o600).unwrap();
+            files(Format::Nginx, &[&path, &path]).read()
+        };
+        assert!(matches!(twice, Err(KeyFileError::Key { source: KeyError::Twice(_), .. })));
+    }
+
+    #[test]
+    fn haproxys_lines_are_checked_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys");
+        let keys = [1, 2, 3].map(|number| key(number, 80));
+        write(&path, Format::Haproxy, &keys.iter().collect::<Vec<_>>()).unwrap();
+        let good = fs::read_to_string(&path).unwrap();
+        let read = |content: &str| {
+            fs::write(&path, content).unwrap();
+            files(Format::Haproxy, &[&path]).read().map(|_| ())
+        };
+        assert!(read(&format!("\n{good}\n\n")).is_ok());
+        assert!(matches!(read(&good.replacen('\n', "\n#\n", 1)), Err(KeyFileError::Base64 { line: 2, .. })));
+        let two: String = good.lines().take(2).map(|line| format!("{line}\n")).collect();
+        assert!(matches!(read(&two), Err(KeyFileError::TooFew { keys: 2, .. })));
+    }
+
+    #[test]
+    fn keys_of_a_file_that_nobody_renews_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let ring = files(Format::Nginx, &[&path]).read().unwrap();
+        let later = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs() + seconds));
+        assert!(ring.encryption_key(later(3590)).is_some());
+        assert!(ring.encryption_key(later(3601)).is_none());
+        assert!(ring.decryption_key(KeyName([1; 16]), later(4190)).is_ok());
+        assert!(ring.decryption_key(KeyName([1; 16]), later(4201)).is_err());
+    }
+
+    #[test]
+    fn a_file_serves_nodes_whose_clock_is_a_minute_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let ring = files(Format::Nginx, &[&path]).read().unwrap();
+        let key = ring.keys().next().unwrap();
+        assert_eq!(key.times().span(), Duration::from_secs(60) + TIMES.encrypt + TIMES.lifetime);
+        let changed = fs::metadata(&path).unwrap().modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let behind = |seconds| UnixTime::since_unix_epoch(changed.checked_sub(Duration::from_secs(seconds)).unwrap());
+        assert!(ring.encryption_key(behind(60)).is_some());
+        assert!(ring.encryption_key(behind(62)).is_none());
+    }
+
+    /// A Secret as the kubelet mounts it: a folder for each version, `..data` that leads to one, replaced by a rename.
+    fn mount(folder: &Path, version: &str, keys: &[TicketKey]) {
+        let data = folder.join(version);
+        fs::create_dir(&data).unwrap();
+        for (index, key) in keys.iter().enumerate() {
+            write(&data.join(format!("{index}.key")), Format::Nginx, &[key]).unwrap();
+            let link = folder.join(format!("{index}.key"));
+            if link.symlink_metadata().is_err() {
+                symlink(Path::new("..data").join(format!("{index}.key")), link).unwrap();
+            }
+        }
+        symlink(version, folder.join("..data_tmp")).unwrap();
+        fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+    }
+
+    #[test]
+    fn a_mounted_secret_is_read_as_a_whole_and_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        mount(path, "..2026_11_21", &[key(2, 80), key(1, 80)]);
+        let secret = files(Format::Nginx, &[path]);
+        let handle = RingHandle::new(secret.read_consistently().unwrap());
+        let mut seen = Seen::of(&handle.load(UnixTime::now()));
+        assert_eq!(current(&handle.load(UnixTime::now())), 2);
+        assert_eq!(handle.load(UnixTime::now()).keys().count(), 2);
+
+        mount(path, "..2026_11_22", &[key(3, 80), key(2, 80)]);
+        reload(&secret, &handle, &mut seen).unwrap();
+        assert_eq!(current(&handle.load(UnixTime::now())), 3);
+        let version = handle.load(UnixTime::now()).version();
+        reload(&secret, &handle, &mut seen).unwrap();
+        assert_eq!(handle.load(UnixTime::now()).version(), version, "nothing changed");
+
+        // What cannot be read leaves the ring as it is.
+        fs::remove_file(path.join("..data")).unwrap();
+        fs::remove_dir_all(path.join("..2026_11_22")).unwrap();
+        assert!(reload(&secret, &handle, &mut seen).is_err());
+        assert_eq!(current(&handle.load(UnixTime::now())), 3);
+    }
+
+    #[test]
+    fn a_watched_file_takes_effect_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let (handle, watcher) = watch(files(Format::Nginx, &[&path]), Duration::from_millis(5)).unwrap();
+        write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while current(&handle.load(UnixTime::now())) != 2 {
+            assert!(std::time::Instant::now() < end);
+            std::thread::yield_now();
+        }
+        fs::write(&path, "short").unwrap();
+        while watcher.fault().is_none() {
+            assert!(std::time::Instant::now() < end);
+            std::thread::yield_now();
+        }
+        assert_eq!(current(&handle.load(UnixTime::now())), 2);
+    }
+}

@@ -1,0 +1,291 @@
+//! What a scraper wants to know, by name.
+
+use std::fmt::{self, Debug, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::ticket::Refused;
+
+/// How a handshake was, as the server saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HandshakeKind {
+    /// With certificates.
+    Full,
+    /// Resumed by TLS 1.2 session ID.
+    Id,
+    /// Resumed by ticket: TLS 1.2, or TLS 1.3 whether stateless or stored.
+    Ticket,
+    /// The same, with early data accepted.
+    Early,
+}
+
+impl HandshakeKind {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Id, Self::Ticket, Self::Early];
+
+    /// As a label's value: `full`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Id => "id",
+            Self::Ticket => "ticket",
+            Self::Early => "early",
+        }
+    }
+}
+
+impl Refused {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 10] = [
+        Self::UnknownKey,
+        Self::KeyExpired,
+        Self::Policy,
+        Self::Altered,
+        Self::Expired,
+        Self::OverCap,
+        Self::Future,
+        Self::Absent,
+        Self::OverBudget,
+        Self::Unanswered,
+    ];
+
+    /// As a label's value: `unknown_key`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::UnknownKey => "unknown_key",
+            Self::KeyExpired => "expired_key",
+            Self::Policy => "policy",
+            Self::Altered => "altered",
+            Self::Expired => "expired",
+            Self::OverCap => "over_cap",
+            Self::Future => "future",
+            Self::Absent => "absent",
+            Self::OverBudget => "over_budget",
+            Self::Unanswered => "unanswered",
+        }
+    }
+}
+
+/// What was asked of a shared store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreOperation {
+    /// All lookups of one ClientHello.
+    Fetch,
+    /// A batch of writes.
+    Put,
+}
+
+/// Is told what happens; `metrics` and `prometheus` users implement it over their own registry. The names that a scraper
+/// should see stand in [`names`]. Every method must return at once.
+///
+/// ```
+/// use reprise_session::metrics::{HandshakeKind, Metrics, names};
+///
+/// # mod registry {
+/// #     #[derive(Debug, Default)]
+/// #     pub struct Registry(pub std::sync::Mutex<Vec<String>>);
+/// #     impl Registry {
+/// #         pub fn increment(&self, name: &str, label: (&str, &str)) {
+/// #             self.0.lock().unwrap().push(format!("{name}{{{}={}}}", label.0, label.1));
+/// #         }
+/// #     }
+/// # }
+/// # use registry::Registry;
+/// /// A registry of your own: `prometheus`, `metrics` or another.
+/// #[derive(Debug)]
+/// struct Plugged(Registry);
+///
+/// impl Metrics for Plugged {
+///     fn handshake(&self, kind: HandshakeKind) {
+///         self.0.increment(names::HANDSHAKES, ("kind", kind.label()));
+///     }
+/// }
+/// # let plugged = Plugged(Registry::default());
+/// # plugged.handshake(HandshakeKind::Ticket);
+/// # assert_eq!(*plugged.0.0.lock().unwrap(), ["reprise_session_handshakes{kind=ticket}"]);
+/// ```
+pub trait Metrics: Debug + Send + Sync {
+    /// A handshake was completed.
+    fn handshake(&self, kind: HandshakeKind) {
+        let _ = kind;
+    }
+
+    /// A handshake was full although the client offered a session.
+    fn not_resumed(&self, why: Refused) {
+        let _ = why;
+    }
+
+    /// A shared store answered, or the waiting was over, after `waited`.
+    fn store(&self, operation: StoreOperation, waited: Duration, answered: bool) {
+        let _ = (operation, waited, answered);
+    }
+
+    /// The ring in use, when it was last seen to change.
+    fn ring(&self, version: u64, keys: usize) {
+        let _ = (version, keys);
+    }
+}
+
+/// Nobody wants to know.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoMetrics;
+
+impl Metrics for NoMetrics {}
+
+/// The names of the metrics.
+pub mod names {
+    /// A counter with a label `kind`.
+    pub const HANDSHAKES: &str = "reprise_session_handshakes";
+    /// A counter with a label `reason`.
+    pub const NOT_RESUMED: &str = "reprise_session_not_resumed";
+    /// A counter of a store's answers, with labels `operation` and `answered`.
+    pub const STORE: &str = "reprise_session_store_operations";
+    /// A counter of the seconds that were waited for a store.
+    pub const STORE_SECONDS: &str = "reprise_session_store_wait_seconds";
+    /// A gauge: the longest wait for a store's answer to a ClientHello, in seconds.
+    pub const STORE_LONGEST: &str = "reprise_session_store_longest_wait_seconds";
+    /// A gauge: the version of the ring in use.
+    pub const RING_VERSION: &str = "reprise_session_ring_version";
+    /// A gauge: how many keys it holds.
+    pub const RING_KEYS: &str = "reprise_session_ring_keys";
+}
+
+/// Counters in memory, for servers without a registry of their own.
+#[derive(Debug, Default)]
+pub struct Counters {
+    handshakes: [AtomicU64; HandshakeKind::ALL.len()],
+    not_resumed: [AtomicU64; Refused::ALL.len()],
+    /// Fetches answered and not, puts answered and not.
+    store: [[AtomicU64; 2]; 2],
+    store_nanos: AtomicU64,
+    longest_nanos: AtomicU64,
+    ring_version: AtomicU64,
+    ring_keys: AtomicU64,
+}
+
+impl Counters {
+    /// How many handshakes of a kind there were.
+    pub fn handshakes(&self, kind: HandshakeKind) -> u64 {
+        self.handshakes.get(kind as usize).map_or(0, load)
+    }
+
+    /// How many handshakes were full for a reason.
+    pub fn refused(&self, why: Refused) -> u64 {
+        self.not_resumed.get(why as usize).map_or(0, load)
+    }
+
+    /// How many operations a shared store answered, and how many it did not.
+    pub fn store_operations(&self, operation: StoreOperation) -> (u64, u64) {
+        let [[fetched, unfetched], [put, unput]] = &self.store;
+        match operation {
+            StoreOperation::Fetch => (load(fetched), load(unfetched)),
+            StoreOperation::Put => (load(put), load(unput)),
+        }
+    }
+
+    /// The longest that a handshake waited for a shared store.
+    pub fn longest_wait(&self) -> Duration {
+        Duration::from_nanos(load(&self.longest_nanos))
+    }
+
+    /// The page for a scraper: OpenMetrics text.
+    pub fn render(&self) -> String {
+        let mut page = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut page);
+        page
+    }
+
+    fn write(&self, page: &mut String) -> fmt::Result {
+        writeln!(page, "# TYPE {} counter", names::HANDSHAKES)?;
+        for kind in HandshakeKind::ALL {
+            writeln!(page, "{}_total{{kind=\"{}\"}} {}", names::HANDSHAKES, kind.label(), self.handshakes(kind))?;
+        }
+        writeln!(page, "# TYPE {} counter", names::NOT_RESUMED)?;
+        for why in Refused::ALL {
+            writeln!(page, "{}_total{{reason=\"{}\"}} {}", names::NOT_RESUMED, why.label(), self.refused(why))?;
+        }
+        writeln!(page, "# TYPE {} counter", names::STORE)?;
+        for (operation, label) in [(StoreOperation::Fetch, "fetch"), (StoreOperation::Put, "put")] {
+            let (answered, unanswered) = self.store_operations(operation);
+            for (count, is_answered) in [(answered, true), (unanswered, false)] {
+                let labels = format_args!("operation=\"{label}\",answered=\"{is_answered}\"");
+                writeln!(page, "{}_total{{{labels}}} {count}", names::STORE)?;
+            }
+        }
+        let seconds = |nanos: &AtomicU64| Duration::from_nanos(load(nanos)).as_secs_f64();
+        writeln!(page, "# TYPE {0} counter\n{0}_total {1}", names::STORE_SECONDS, seconds(&self.store_nanos))?;
+        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::STORE_LONGEST, seconds(&self.longest_nanos))?;
+        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_VERSION, load(&self.ring_version))?;
+        writeln!(page, "# TYPE {0} gauge\n{0} {1}", names::RING_KEYS, load(&self.ring_keys))?;
+        writeln!(page, "# EOF")
+    }
+}
+
+impl Metrics for Counters {
+    fn handshake(&self, kind: HandshakeKind) {
+        count(self.handshakes.get(kind as usize));
+    }
+
+    fn not_resumed(&self, why: Refused) {
+        count(self.not_resumed.get(why as usize));
+    }
+
+    fn store(&self, operation: StoreOperation, waited: Duration, answered: bool) {
+        count(self.store.get(operation as usize).and_then(|counts| counts.get(usize::from(!answered))));
+        let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        if operation == StoreOperation::Fetch {
+            self.store_nanos.fetch_add(nanos, Ordering::Relaxed);
+            self.longest_nanos.fetch_max(nanos, Ordering::Relaxed);
+        }
+    }
+
+    fn ring(&self, version: u64, keys: usize) {
+        self.ring_version.store(version, Ordering::Relaxed);
+        self.ring_keys.store(keys as u64, Ordering::Relaxed);
+    }
+}
+
+fn count(counter: Option<&AtomicU64>) {
+    if let Some(counter) = counter {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn load(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_counts_what_was_told() {
+        let counters = Counters::default();
+        counters.handshake(HandshakeKind::Ticket);
+        counters.handshake(HandshakeKind::Ticket);
+        counters.not_resumed(Refused::OverCap);
+        counters.store(StoreOperation::Fetch, Duration::from_millis(2), false);
+        counters.ring(7, 2);
+        let page = counters.render();
+        for line in [
+            "reprise_session_handshakes_total{kind=\"ticket\"} 2",
+            "reprise_session_not_resumed_total{reason=\"over_cap\"} 1",
+            "reprise_session_store_operations_total{operation=\"fetch\",answered=\"false\"} 1",
+            "reprise_session_store_longest_wait_seconds 0.002",
+            "reprise_session_ring_version 7",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+        }
+    }
+
+    #[test]
+    fn every_reason_has_its_own_counter() {
+        for (index, why) in Refused::ALL.into_iter().enumerate() {
+            assert_eq!(why as usize, index);
+        }
+    }
+}

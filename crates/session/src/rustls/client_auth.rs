@@ -1,0 +1,113 @@
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{VerifierBuilderError, WantsServerCert, WebPkiClientVerifier};
+use rustls::{ConfigBuilder, RootCertStore, ServerConfig, WantsVerifier};
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
+
+use crate::policy::{Policy, PolicyBuilder};
+
+/// How clients prove who they are, in a form that sessions can be bound to: a rustls configuration does not show its
+/// verifier, and a verifier shows neither its roots nor its CRLs.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use reprise_session::rustls::ClientAuth;
+/// # fn main() -> Result<(), rustls::Error> {
+/// # let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+/// let client_auth = ClientAuth::none();
+/// let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+/// // In the place of `with_no_client_auth` or `with_client_cert_verifier`:
+/// let builder = client_auth.apply(builder);
+/// # drop(builder);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ClientAuth {
+    verifier: Arc<dyn ClientCertVerifier>,
+    identity: Policy,
+}
+
+impl ClientAuth {
+    /// No certificate is asked for.
+    pub fn none() -> Self {
+        Self::custom(WebPkiClientVerifier::no_client_auth(), b"none")
+    }
+
+    /// A certificate is required, issued below one of `roots` and revoked by none of `crls`.
+    ///
+    /// # Errors
+    /// [`VerifierBuilderError`] if there are no roots or a CRL cannot be read; roots that cannot be read count as absent.
+    pub fn required(
+        roots: &[CertificateDer<'_>],
+        crls: &[CertificateRevocationListDer<'static>],
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Self, VerifierBuilderError> {
+        Self::verified("required", roots, crls, provider)
+    }
+
+    /// The same, but a client may have no certificate.
+    ///
+    /// # Errors
+    /// As [`ClientAuth::required`].
+    pub fn optional(
+        roots: &[CertificateDer<'_>],
+        crls: &[CertificateRevocationListDer<'static>],
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Self, VerifierBuilderError> {
+        Self::verified("optional", roots, crls, provider)
+    }
+
+    /// A verifier of another make. `identity` must differ wherever its judgement could: sessions are bound to it.
+    pub fn custom(verifier: Arc<dyn ClientCertVerifier>, identity: &[u8]) -> Self {
+        Self { verifier, identity: PolicyBuilder::new().field("custom", identity).build() }
+    }
+
+    /// Gives the verifier to a configuration in the making.
+    pub fn apply(
+        &self,
+        builder: ConfigBuilder<ServerConfig, WantsVerifier>,
+    ) -> ConfigBuilder<ServerConfig, WantsServerCert> {
+        builder.with_client_cert_verifier(Arc::clone(&self.verifier))
+    }
+
+    pub(super) fn identity(&self) -> &Policy {
+        &self.identity
+    }
+
+    /// Whether this very configuration has the verifier. Sessions bound to client authentication that is not in force would
+    /// be worse than none.
+    ///
+    /// rustls does not show the verifier, but each clone of the configuration holds it once more. There are more clones here
+    /// than other holders, so connections that come and go meanwhile do not count.
+    pub(super) fn is_applied(&self, config: &ServerConfig) -> bool {
+        let clones = vec![config.clone(); Arc::strong_count(&self.verifier).saturating_add(64)];
+        Arc::strong_count(&self.verifier) > clones.len()
+    }
+
+    fn verified(
+        mode: &str,
+        roots: &[CertificateDer<'_>],
+        crls: &[CertificateRevocationListDer<'static>],
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Self, VerifierBuilderError> {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(roots.iter().map(|root| root.clone().into_owned()));
+        let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(store), provider).with_crls(crls.iter().cloned());
+        let builder = if mode == "optional" { builder.allow_unauthenticated() } else { builder };
+        // In whichever order they are configured.
+        let sorted = |mut list: Vec<&'_ [u8]>| {
+            list.sort_unstable();
+            list.dedup();
+            PolicyBuilder::new().list("", list.iter().copied()).build()
+        };
+        let identity = PolicyBuilder::new()
+            .field("mode", mode.as_bytes())
+            .field("roots", sorted(roots.iter().map(|root| root.as_ref()).collect()).as_bytes())
+            .field("crls", sorted(crls.iter().map(|crl| crl.as_ref()).collect()).as_bytes())
+            .build();
+        Ok(Self { verifier: builder.build()?, identity })
+    }
+}

@@ -1,0 +1,207 @@
+//! A ring on its way to other nodes: in a file or in a shared store, which are not trusted with it.
+//!
+//! ```text
+//! 0       8         16      48
+//! +-------+---------+-------+-------------------+-----+
+//! | magic | version | salt  | AES-256-GCM: keys | tag |
+//! +-------+---------+-------+-------------------+-----+
+//! a key:  name (16)  length (1)  material  not before (8)  encrypt until (8)  decrypt until (8)
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls_pki_types::UnixTime;
+use zeroize::Zeroizing;
+
+use crate::deriving_key::DerivingKey;
+use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
+use crate::random::Random;
+use crate::ring::KeyRing;
+
+const MAGIC: &[u8; 8] = b"reprise1";
+const LABEL: &[u8] = b"reprise-session ring 1";
+const SALT_LEN: usize = 32;
+const HEADER_LEN: usize = MAGIC.len() + 8 + SALT_LEN;
+
+/// The keys that seal rings: they do not live where the ring does. The first one seals, all of them open, so that they can
+/// be replaced node by node.
+pub struct KeyEncryptionKeys(Vec<DerivingKey>);
+
+impl KeyEncryptionKeys {
+    /// Keys of 32 bytes each from a source of randomness.
+    ///
+    /// # Errors
+    /// [`KeyError::None`]; [`KeyError::Length`] of any other length; [`KeyError::NotRandom`].
+    pub fn new<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Result<Self, KeyError> {
+        let derive = |key: &[u8]| match key.len() {
+            32 if key.chunks(16).all(|half| half.windows(2).any(|pair| pair.first() != pair.last())) => {
+                Ok(DerivingKey::new(LABEL, key))
+            }
+            32 => Err(KeyError::NotRandom(KeyName([0; 16]))),
+            length => Err(KeyError::Length(length)),
+        };
+        let keys = keys.into_iter().map(derive).collect::<Result<Vec<_>, _>>()?;
+        if keys.is_empty() { Err(KeyError::None) } else { Ok(Self(keys)) }
+    }
+}
+
+impl fmt::Debug for KeyEncryptionKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyEncryptionKeys({})", self.0.len())
+    }
+}
+
+/// Why sealed bytes are no ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealedRingError {
+    /// They do not begin as a ring of this version does.
+    #[error("this is no sealed ring of version 1")]
+    NoRing,
+    /// Altered, or sealed under another key-encryption key.
+    #[error("the ring was altered, or sealed under another key-encryption key")]
+    Altered,
+    /// What was sealed is no valid ring.
+    #[error("the ring holds a bad key: {0}")]
+    Key(#[from] KeyError),
+}
+
+impl KeyRing {
+    /// Seals the ring.
+    ///
+    /// # Errors
+    /// [`KeyError::Random`].
+    pub fn seal(&self, keys: &KeyEncryptionKeys, random: &dyn Random) -> Result<Vec<u8>, KeyError> {
+        let mut salt = [0; SALT_LEN];
+        random.fill(&mut salt)?;
+        let mut sealed = Vec::new();
+        sealed.extend_from_slice(MAGIC);
+        sealed.extend_from_slice(&self.version().to_be_bytes());
+        sealed.extend_from_slice(&salt);
+        let header = sealed.clone();
+        // As long as it can become: a secret must not stay behind in a buffer that grew.
+        let mut plain = Zeroizing::new(Vec::with_capacity(self.keys().count().saturating_mul(128)));
+        self.keys().for_each(|key| encode(key, &mut plain));
+        sealed.reserve_exact(plain.len().saturating_add(16));
+        sealed.extend_from_slice(&plain);
+        let sealing = keys.0.first().ok_or(KeyError::None)?;
+        sealing.seal(&salt, &header, &mut sealed, HEADER_LEN).ok_or(KeyError::None)?;
+        Ok(sealed)
+    }
+
+    /// Opens a sealed ring.
+    ///
+    /// # Errors
+    /// Whatever `sealed` is, it is a ring or one of [`SealedRingError`].
+    pub fn open(keys: &KeyEncryptionKeys, sealed: &[u8]) -> Result<Self, SealedRingError> {
+        let version = Self::sealed_version(sealed).ok_or(SealedRingError::NoRing)?;
+        let (header, ciphertext) = sealed.split_at_checked(HEADER_LEN).ok_or(SealedRingError::NoRing)?;
+        let salt = header.get(HEADER_LEN - SALT_LEN..).ok_or(SealedRingError::NoRing)?;
+        let mut plain = Zeroizing::new(Vec::new());
+        let opened = keys.0.iter().find_map(|key| {
+            *plain = ciphertext.to_vec();
+            key.open(salt, header, &mut plain).map(|opened| opened.len())
+        });
+        let mut rest = plain.get(..opened.ok_or(SealedRingError::Altered)?).ok_or(SealedRingError::Altered)?;
+        let mut ring = Vec::new();
+        while !rest.is_empty() {
+            ring.push(Arc::new(decode(&mut rest).ok_or(SealedRingError::Altered)??));
+        }
+        Ok(Self::with_version(version, ring)?)
+    }
+
+    /// The version that a sealed ring claims, before it is opened.
+    pub fn sealed_version(sealed: &[u8]) -> Option<u64> {
+        sealed.strip_prefix(MAGIC)?.first_chunk().map(|version| u64::from_be_bytes(*version))
+    }
+}
+
+fn encode(key: &TicketKey, out: &mut Vec<u8>) {
+    out.extend_from_slice(&key.name().0);
+    out.push(key.material().len() as u8);
+    out.extend_from_slice(key.material());
+    let KeyTimes { not_before, encrypt_until, decrypt_until } = key.times();
+    for time in [not_before, encrypt_until, decrypt_until] {
+        out.extend_from_slice(&time.as_secs().to_be_bytes());
+    }
+}
+
+fn decode(bytes: &mut &[u8]) -> Option<Result<TicketKey, KeyError>> {
+    let name = KeyName(*take(bytes)?);
+    let [length] = *take::<1>(bytes)?;
+    let (material, rest) = bytes.split_at_checked(usize::from(length))?;
+    *bytes = rest;
+    let mut time = || Some(UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*take(bytes)?))));
+    let times = KeyTimes { not_before: time()?, encrypt_until: time()?, decrypt_until: time()? };
+    Some(TicketKey::new(name, material, times))
+}
+
+fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SystemRandom;
+    use crate::rotation::Rotation;
+
+    fn random_key() -> [u8; 32] {
+        let mut key = [0; 32];
+        SystemRandom.fill(&mut key).unwrap();
+        key
+    }
+
+    fn ring() -> KeyRing {
+        let rotation = Rotation::new(Duration::from_secs(100)).unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(1000));
+        let later = UnixTime::since_unix_epoch(Duration::from_secs(1060));
+        let ring = KeyRing::generate(&rotation, now, &SystemRandom).unwrap();
+        ring.rotated(&rotation, later, &SystemRandom).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_sealed_ring_opens_to_the_same_keys() {
+        let keys = KeyEncryptionKeys::new([&random_key()[..]]).unwrap();
+        let ring = ring();
+        let sealed = ring.seal(&keys, &SystemRandom).unwrap();
+        let opened = KeyRing::open(&keys, &sealed).unwrap();
+        assert_eq!(opened.version(), 2);
+        for (one, other) in ring.keys().zip(opened.keys()) {
+            assert_eq!((one.name(), one.times(), one.material()), (other.name(), other.times(), other.material()));
+            assert!(!sealed.windows(16).any(|window| one.material().starts_with(window)));
+        }
+    }
+
+    #[test]
+    fn an_altered_ring_is_refused() {
+        let keys = KeyEncryptionKeys::new([&random_key()[..]]).unwrap();
+        let sealed = ring().seal(&keys, &SystemRandom).unwrap();
+        for index in 0..sealed.len() {
+            let mut altered = sealed.clone();
+            altered[index] ^= 1;
+            assert!(KeyRing::open(&keys, &altered).is_err(), "byte {index}");
+            assert!(KeyRing::open(&keys, &sealed[..index]).is_err(), "{index} bytes");
+        }
+    }
+
+    #[test]
+    fn key_encryption_keys_are_replaced_one_by_one() {
+        let [old, new] = [random_key(), random_key()];
+        let sealed = ring().seal(&KeyEncryptionKeys::new([&old[..]]).unwrap(), &SystemRandom).unwrap();
+        assert!(KeyRing::open(&KeyEncryptionKeys::new([&new[..], &old[..]]).unwrap(), &sealed).is_ok());
+        let refused = KeyRing::open(&KeyEncryptionKeys::new([&new[..]]).unwrap(), &sealed);
+        assert_eq!(refused.unwrap_err(), SealedRingError::Altered);
+    }
+
+    #[test]
+    fn zero_short_and_missing_sealing_keys_are_refused() {
+        assert_eq!(KeyEncryptionKeys::new([]).unwrap_err(), KeyError::None);
+        assert_eq!(KeyEncryptionKeys::new([&[7; 31][..]]).unwrap_err(), KeyError::Length(31));
+        assert!(matches!(KeyEncryptionKeys::new([&[0; 32][..]]).unwrap_err(), KeyError::NotRandom(_)));
+    }
+}

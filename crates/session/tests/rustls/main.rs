@@ -1,0 +1,11 @@
+//! The adapter against rustls' own client, in memory: each rule of what a session store must never get wrong.
+#![cfg(feature = "rustls")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod binding;
+mod budget;
+mod chain;
+mod crl;
+mod early_data;
+mod pair;
+mod shared;

@@ -1,0 +1,51 @@
+//! A server on hyper. `example-hyper CERTIFICATE KEY TICKET-KEY`, all of them files.
+
+#![allow(clippy::print_stdout)]
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::{Request, Response, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use reprise_session::key_file::{FileTimes, Format, KeyFiles, watch};
+use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
+use rustls::ServerConfig;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::net::TcpListener;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let [certificate, key, ticket_key] = &arguments[..] else { return Err("CERTIFICATE KEY TICKET-KEY".into()) };
+    let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
+    let key = PrivateKeyDer::from_pem_file(key)?;
+
+    let times = FileTimes { encrypt: Duration::from_secs(86_400), lifetime: Duration::from_secs(3600) };
+    let files = KeyFiles { format: Format::Nginx, paths: vec![ticket_key.into()], times };
+    let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
+    let resumption = Resumption::builder().tickets(ring).build()?;
+    let client_auth = ClientAuth::none();
+    let config = client_auth.apply(ServerConfig::builder()).with_single_cert(chain, key)?;
+    let server = ResumingServer::new(config, &client_auth, &resumption)?;
+
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?);
+    loop {
+        let (stream, _) = listener.accept().await?;
+        let server = server.clone();
+        tokio::spawn(async move {
+            let accepting = tokio::time::timeout(Duration::from_secs(10), server.accept_tokio(stream));
+            let Ok(Ok(tls)) = accepting.await else { return };
+            // What goes wrong from here on is between hyper and the client.
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(tls), service_fn(hello)).await;
+        });
+    }
+}
+
+async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    Ok(Response::new(Full::new(Bytes::from_static(b"hello\n"))))
+}

@@ -1,0 +1,195 @@
+//! An outage costs speed, not safety or service (rule 10): with a store that fails in every way no handshake fails, none
+//! waits for it, nothing resumes that should not, and everything recovers by itself.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use reprise_session_tests::client::{FULL, visit};
+use reprise_session_tests::fleet::{Fleet, Node};
+use reprise_session_tests::proxy::{Network, Proxy};
+use reprise_session_tests::store::Store;
+use reprise_session_tests::world::{BUDGET, World};
+use reprise_session_tests::{require_store, until};
+use reprise_trace::{Kind, Version};
+
+const NODE: &str = env!("CARGO_BIN_EXE_session-node");
+
+#[test]
+fn a_killed_store_costs_full_handshakes() {
+    require_store!();
+    let mut store = Store::start(&[]);
+    let world = World::new(NODE, &[&format!("store={}", store.url())]);
+    let before = world.sessions();
+    store.kill();
+    assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0));
+    // Restarted, and empty.
+    store.start_again();
+    assert_eq!(world.resumed(&before), 0);
+    world.recovers();
+    world.nothing_failed();
+}
+
+#[test]
+fn a_stopped_store_costs_full_handshakes() {
+    require_store!();
+    let store = Store::start(&[]);
+    let world = World::new(NODE, &[&format!("store={}", store.url())]);
+    let before = world.sessions();
+    store.pause();
+    assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0));
+    store.go_on();
+    world.recovers();
+    world.nothing_failed();
+}
+
+#[test]
+fn a_slow_or_cut_network_costs_full_handshakes() {
+    require_store!();
+    let store = Store::start(&[]);
+    let proxy = Proxy::before(store.address());
+    let world = World::new(NODE, &[&format!("store={}", proxy.url())]);
+    for network in [Network::Slow, Network::Cut] {
+        let before = world.sessions();
+        proxy.set(network);
+        assert_eq!((world.resumed(&before), world.resumed(&world.sessions())), (0, 0), "{network:?}");
+        proxy.set(Network::Fine);
+        world.recovers();
+    }
+    world.nothing_failed();
+}
+
+#[test]
+fn a_full_store_costs_full_handshakes() {
+    require_store!();
+    let store = Store::start(&["--maxmemory-policy", "noeviction"]);
+    let world = World::new(NODE, &[&format!("store={}", store.url())]);
+    store.ask("CONFIG SET maxmemory 1");
+    assert_eq!(world.resumed(&world.sessions()), 0);
+    store.ask("CONFIG SET maxmemory 0");
+    world.recovers();
+    world.nothing_failed();
+}
+
+#[test]
+fn a_flushed_store_gets_the_ring_again() {
+    require_store!();
+    let store = Store::start(&[]);
+    let world = World::new(NODE, &[&format!("store={}", store.url())]);
+    let lost = visit(world.nodes[0].address, &world.client, FULL, "/").unwrap();
+    store.wait_for(&lost);
+    store.ask("FLUSHALL");
+    assert_eq!(visit(world.nodes[1].address, &world.client, lost.offer(), "/").unwrap().kind, Kind::Full);
+    world.recovers();
+    until("the ring is there", || store.ask("EXISTS reprise:ring") == ":1\r\n");
+    // A node that starts now has the same ring.
+    let new = world.fleet.node(&["means=store", BUDGET]);
+    until("it resumes what the others gave", || {
+        let first = visit(world.nodes[0].address, &world.client, FULL, "/").unwrap();
+        store.wait_for(&first);
+        visit(new.address, &world.client, first.offer(), "/").unwrap().kind == Kind::Ticket
+    });
+    world.nothing_failed();
+}
+
+#[test]
+fn a_store_that_is_not_there_at_the_start_is_used_later() {
+    require_store!();
+    let mut store = Store::start(&[]);
+    store.kill();
+    let world = World::start(NODE, &[&format!("store={}", store.url())]);
+    assert_eq!(world.resumed(&world.sessions()), 0);
+    store.start_again();
+    world.recovers();
+    world.nothing_failed();
+}
+
+#[test]
+fn an_altered_entry_or_ring_is_refused() {
+    require_store!();
+    let store = Store::start(&[]);
+    let world = World::new(NODE, &[&format!("store={}", store.url())]);
+    let why = "reprise_session_not_resumed_total{reason=\"altered\"}";
+    // A busy machine may keep a node waiting beyond its budget: then it never saw what was altered.
+    until("a node sees what was altered", || {
+        let first = visit(world.nodes[0].address, &world.client, FULL, "/").unwrap();
+        store.wait_for(&first);
+        // Every value gets a byte more, the ring included.
+        store.ask("EVAL \"for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('APPEND', key, 'x') end\" 0");
+        assert_eq!(visit(world.nodes[1].address, &world.client, first.offer(), "/").unwrap().kind, Kind::Full);
+        world.fleet.metric(&world.nodes[1], why) >= 1.0
+    });
+    // Nodes go on with the ring that they have.
+    world.recovers();
+    world.nothing_failed();
+}
+
+#[test]
+fn a_clock_that_is_an_hour_wrong_costs_full_handshakes() {
+    require_store!();
+    for skew in ["skew=3600", "skew=-3600"] {
+        for means in ["means=store", "means=tickets"] {
+            let store = Store::start(&[]);
+            let fleet = Fleet::new(NODE, &[&format!("store={}", store.url()), means, "lifetime=600", "budget=2000"]);
+            let [right, wrong] = [fleet.node(&[]), fleet.node(&[skew])];
+            let client = fleet.client(Version::Tls13, None);
+            let settle = |session: &_| {
+                if means == "means=store" {
+                    store.wait_for(session);
+                }
+            };
+            for (from, to) in [(&right, &wrong), (&wrong, &right)] {
+                let first = visit(from.address, &client, FULL, "/").unwrap();
+                // A node that is behind has no key that it may use, and then gives no session at all.
+                if !first.sessions.is_empty() {
+                    settle(&first);
+                    let kind = visit(to.address, &client, first.offer(), "/").unwrap().kind;
+                    assert_eq!(kind, Kind::Full, "{skew} {means}");
+                }
+            }
+            // The others are not disturbed.
+            let third = fleet.node(&[]);
+            until("the others resume", || {
+                let first = visit(right.address, &client, FULL, "/").unwrap();
+                settle(&first);
+                visit(third.address, &client, first.offer(), "/").unwrap().kind == Kind::Ticket
+            });
+            for node in [&right, &wrong, &third] {
+                assert_eq!(fleet.ask(node, "/failed"), "0");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_whose_clock_leaps_keeps_every_session() {
+    require_store!();
+    for means in ["means=tickets", "means=store"] {
+        let store = Store::start(&[]);
+        let proxy = Proxy::before(store.address());
+        let fleet = Fleet::new(NODE, &[&format!("store={}", proxy.url()), means, "lifetime=600", "budget=2000"]);
+        let mut nodes = fleet.five(&[]);
+        let client = fleet.client(Version::Tls13, None);
+        let session = |node: &Node| {
+            let made = visit(node.address, &client, FULL, "/").unwrap();
+            assert!(!made.sessions.is_empty(), "there is a key to give sessions under");
+            if means == "means=store" {
+                store.wait_for(&made);
+            }
+            made
+        };
+        // An hour, a day and a year ahead, and back again each time.
+        for ahead in [3600, 0, 86_400, 0, 31_536_000, 0] {
+            let before = session(&nodes[0]);
+            proxy.set_clock_ahead(ahead);
+            let looks = proxy.asked_for_time() + 3 * nodes.len() as u64;
+            until("the nodes have looked at the clock", || proxy.asked_for_time() >= looks);
+            // One that starts now finds the same ring.
+            nodes[4] = fleet.node(&[]);
+            for made in [before, session(&nodes[1]), session(&nodes[4])] {
+                let kind = visit(nodes[2].address, &client, made.offer(), "/").unwrap().kind;
+                assert_eq!(kind, Kind::Ticket, "{ahead} s, {means}");
+            }
+        }
+        assert!(nodes.iter().all(|node| fleet.ask(node, "/failed") == "0"));
+    }
+}
