@@ -41,6 +41,11 @@ schema:
 servers:
     cargo xtask servers
 
+# what CI has no time for: every firmware image, built twice and measured
+full:
+    cargo xtask firmware --twice
+    cargo run --release --locked -- board --matrix --requests 100
+
 # time and instructions, side by side with peers
 bench:
     cargo bench --workspace --locked

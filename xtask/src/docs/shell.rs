@@ -20,7 +20,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 const LAST_LINES: usize = 40;
 
 /// Programs that work on the checkout and are therefore run at its root.
-const WORKSHOP: [&str; 2] = ["cargo", "just"];
+const FIRMWARE: [&str; 2] = ["cargo", "just"];
 
 /// A fresh folder, and a PATH that begins with the workspace's release build. Whatever its commands leave running ends
 /// when it is dropped.
@@ -96,7 +96,7 @@ impl Drop for Shell {
 
 fn is_workshop(command: &str) -> bool {
     let is_assignment = |word: &&str| word.contains('=');
-    command.split_whitespace().find(|word| !is_assignment(word)).is_some_and(|program| WORKSHOP.contains(&program))
+    command.split_whitespace().find(|word| !is_assignment(word)).is_some_and(|program| FIRMWARE.contains(&program))
 }
 
 fn wait(child: &mut Child, timeout: Duration) -> anyhow::Result<Option<ExitStatus>> {
