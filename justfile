@@ -44,7 +44,8 @@ servers:
 # what CI has no time for: every firmware image, built twice and measured
 full:
     cargo xtask firmware --twice
-    cargo run --release --locked -- board --matrix --requests 100
+    cargo run --release --locked -- board --requests 100
+    cargo run --release --locked -- board --matrix --runs 1 --requests 1
 
 # time and instructions, side by side with peers
 bench:

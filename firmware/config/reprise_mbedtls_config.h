@@ -3,7 +3,6 @@
  *
  *   REPRISE_ASM=0           no MBEDTLS_HAVE_ASM: bignum arithmetic in C alone
  *   REPRISE_ROM_TABLES=1    AES tables in flash instead of computed into RAM
- *   REPRISE_TLS13=1         TLS 1.3 besides (3.6)
  *   REPRISE_HEAP=1          allocates with reprise_calloc and reprise_free
  */
 #ifndef REPRISE_MBEDTLS_CONFIG_H
@@ -73,18 +72,6 @@ void reprise_free(void *memory);
 #define MBEDTLS_SSL_SERVER_NAME_INDICATION
 #if defined(REPRISE_SESSION_TICKETS) && REPRISE_SESSION_TICKETS
 #define MBEDTLS_SSL_SESSION_TICKETS
-#endif
-
-#if defined(REPRISE_TLS13) && REPRISE_TLS13
-#define MBEDTLS_SSL_PROTO_TLS1_3
-#define MBEDTLS_SSL_KEEP_PEER_CERTIFICATE
-#define MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_EPHEMERAL_ENABLED
-#define MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_PSK_EPHEMERAL_ENABLED
-#define MBEDTLS_PKCS1_V21
-#define MBEDTLS_X509_RSASSA_PSS_SUPPORT
-#define MBEDTLS_HKDF_C
-#define MBEDTLS_PSA_CRYPTO_C
-#define MBEDTLS_PSA_CRYPTO_EXTERNAL_RNG
 #endif
 
 #endif

@@ -199,6 +199,8 @@ pub struct Figure {
     pub error: f64,
     /// Whether the factor was fitted on this one.
     pub fitted: bool,
+    /// Whether this is what the board may have run instead, and not one of the six.
+    pub is_alternative: bool,
 }
 
 /// Seed 000's measurement on the ESP8266's CPU.

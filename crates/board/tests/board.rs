@@ -86,6 +86,41 @@ fn a_session_ends_with_its_lifetime_and_with_its_switch() {
 }
 
 #[test]
+fn two_versions_of_mbed_tls_work_in_one_image() {
+    let Some(firmware) = firmware() else { return };
+    firmware.build(usual(Stack::Both)).unwrap();
+    for stack in 0..2 {
+        let mut board = firmware.boot(usual(Stack::Both), &Setup { stack, ..setup() }).unwrap();
+        let full = connect(&mut board, None);
+        assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
+    }
+    let none = firmware.boot(usual(Stack::Both), &Setup { stack: 2, ..setup() });
+    assert!(matches!(none, Err(Fault::Refused(_))));
+}
+
+#[test]
+fn a_ticket_lives_as_long_as_its_session_may() {
+    let Some(firmware) = firmware() else { return };
+    let image = Image { tickets: true, ..usual(Stack::MbedTls3) };
+    firmware.build(image).unwrap();
+    let setup = Setup { tickets: true, sessions: None, ..setup() };
+    let mut board = firmware.boot(image, &setup).unwrap();
+    let full = connect(&mut board, None);
+    let at = |board: &mut Board<CortexM0>, seconds: u32| {
+        board.set_time(seconds * 1000).unwrap();
+        connect(board, Some(&full)).facts.kind
+    };
+    assert_eq!(at(&mut board, 299), Kind::Ticket);
+    // The keys have rotated, and the old one still opens what it sealed, but the session is too old.
+    assert_eq!(at(&mut board, 301), Kind::Full);
+    assert_eq!(connect(&mut board, None).facts.kind, Kind::Full);
+    assert_eq!(at(&mut board, 601), Kind::Full);
+    // Another board has other keys.
+    let mut other = firmware.boot(image, &Setup { seed: 2, ..setup }).unwrap();
+    assert_eq!(connect(&mut other, Some(&full)).facts.kind, Kind::Full);
+}
+
+#[test]
 fn a_session_of_one_name_opens_no_other() {
     let Some(firmware) = firmware() else { return };
     for stack in STACKS {

@@ -1,7 +1,8 @@
 //! `reprise board` as a user runs it.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use reprise_lab::servers::missing;
 
@@ -49,4 +50,43 @@ fn a_result_is_what_its_schema_says() {
     assert_eq!(errors, Vec::<String>::new());
     let instructions = |at: usize| result["handshakes"][at]["handshake"]["instructions"].as_u64().unwrap();
     assert!(instructions(0) > 12 * instructions(1), "{result}");
+}
+
+#[test]
+fn the_library_on_this_computer_is_measured_like_any_server() {
+    if let Some(not_run) = missing("make").or_else(|| missing("cc")) {
+        return not_run.announce();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let target = root.join("target/firmware");
+    let fetched = Command::new(root.join("firmware/sources/fetch.sh")).arg(target.join("sources")).arg("bearssl").status();
+    assert!(fetched.unwrap().success());
+    let made = Command::new("make")
+        .args(["-C", "firmware", "-j2", "--no-print-directory", "MACHINE=posix", "OPT=-O2", "I15=0"])
+        .current_dir(&root)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    let keys = root.join("crates/board/keys");
+    let mut server = Command::new(target.join("posix-bearssl.elf"))
+        .arg("bearssl")
+        .args([keys.join("p256.crt"), keys.join("p256.key")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let address = said.next().unwrap().replace("listening on ", "");
+    let measured = Command::new(env!("CARGO_BIN_EXE_reprise"))
+        .args(["measure", &address, "--insecure", "--tls", "1.2", "--kinds", "full,id", "--count", "5"])
+        .output()
+        .unwrap();
+    assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
+    // Its input ends, and it tells what its cache saw: five samples, and what primed and discovered them.
+    drop(server.stdin.take());
+    let cache = said.next().unwrap();
+    let hits: u32 = cache.strip_prefix("cache: ").and_then(|it| it.split(' ').next()).unwrap().parse().unwrap();
+    assert!(hits >= 5, "{cache}");
+    assert!(server.wait().unwrap().success());
 }

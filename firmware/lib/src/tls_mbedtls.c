@@ -14,9 +14,6 @@
 #include "mbedtls/ssl.h"
 #include "mbedtls/version.h"
 #include "mbedtls/x509_crt.h"
-#if defined(MBEDTLS_SSL_PROTO_TLS1_3)
-#include "psa/crypto.h"
-#endif
 #include "reprise/tls_server.h"
 
 #define IS_3 (MBEDTLS_VERSION_MAJOR == 3)
@@ -92,11 +89,6 @@ static int start(void *memory, const reprise_tls_config *config)
     mbedtls_x509_crt_init(&server->chain);
     mbedtls_pk_init(&server->key);
     mbedtls_ctr_drbg_init(&server->drbg);
-#if defined(MBEDTLS_SSL_PROTO_TLS1_3)
-    if (psa_crypto_init() != PSA_SUCCESS) {
-        return REPRISE_ERROR;
-    }
-#endif
     if (mbedtls_ctr_drbg_seed(&server->drbg, draw, server, NULL, 0) != 0 || load_pem(server) != REPRISE_OK
         || mbedtls_ssl_config_defaults(&server->tls, MBEDTLS_SSL_IS_SERVER, MBEDTLS_SSL_TRANSPORT_STREAM,
                                        MBEDTLS_SSL_PRESET_DEFAULT)
@@ -106,7 +98,9 @@ static int start(void *memory, const reprise_tls_config *config)
         return REPRISE_ERROR;
     }
     mbedtls_ssl_conf_rng(&server->tls, mbedtls_ctr_drbg_random, &server->drbg);
+    /* TLS 1.2, whatever else the library was configured for. */
     mbedtls_ssl_conf_min_version(&server->tls, MBEDTLS_SSL_MAJOR_VERSION_3, MBEDTLS_SSL_MINOR_VERSION_3);
+    mbedtls_ssl_conf_max_version(&server->tls, MBEDTLS_SSL_MAJOR_VERSION_3, MBEDTLS_SSL_MINOR_VERSION_3);
 #if REPRISE_SESSION_CACHE || REPRISE_SESSION_TICKETS
     mbedtls_sha256_init(&server->policy);
     sha256_starts(&server->policy);
@@ -216,11 +210,7 @@ static void facts(const void *memory, reprise_tls_facts *facts)
 {
     const connection *connection = memory;
     const mbedtls_ssl_session *session = connection->tls.session;
-#if IS_3
-    facts->version = (uint16_t)mbedtls_ssl_get_version_number(&connection->tls);
-#else
     facts->version = 0x0303;
-#endif
     facts->suite = session == NULL ? 0 : (uint16_t)session->ciphersuite;
 #if REPRISE_SESSION_CACHE || REPRISE_SESSION_TICKETS
     facts->resumed = connection->resumed;

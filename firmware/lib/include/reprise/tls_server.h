@@ -58,7 +58,7 @@ typedef struct {
 
 /* What a finished handshake was. */
 typedef struct {
-    uint16_t version; /* 0x0303: TLS 1.2; 0x0304: TLS 1.3 */
+    uint16_t version; /* 0x0303: TLS 1.2 */
     uint16_t suite;   /* IANA's number */
     bool resumed;
 } reprise_tls_facts;
