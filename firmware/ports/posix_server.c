@@ -61,7 +61,6 @@ int main(int count, char **arguments)
             cached = false;
 #if REPRISE_SESSION_TICKETS
         } else if (strcmp(arguments[index], "tickets") == 0) {
-            reprise_session_tickets_init(&tickets, 600);
             config.tickets = &tickets;
 #endif
         } else if (strcmp(arguments[index], "port") == 0) {
@@ -74,6 +73,9 @@ int main(int count, char **arguments)
             quit("an argument is not known");
         }
     }
+#if REPRISE_SESSION_TICKETS
+    reprise_session_tickets_init(&tickets, lifetime);
+#endif
 #if REPRISE_SESSION_CACHE
     static reprise_session_slot sessions[SESSIONS];
     static reprise_session_cache cache;

@@ -1,4 +1,4 @@
-//! The firmware: checks that a compiler cannot do. Run as `cargo xtask COMMAND`.
+//! The workshop: checks that a compiler cannot do. Run as `cargo xtask COMMAND`.
 
 // A program for the terminal of whoever works here: what it finds goes to standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

@@ -1,4 +1,5 @@
 //! Servers on the emulated Cortex-M0+, as clients of every kind meet them.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
 //! Other people's clients against the emulated board, over a bridge to TCP.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};

@@ -1,4 +1,5 @@
 //! Images as they are built: what is compiled out leaves no trace, and the session cache holds against its model on the board.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

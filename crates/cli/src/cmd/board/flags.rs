@@ -37,7 +37,7 @@ pub(crate) struct BoardArgs {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Do not measure, but serve at this address: the first of the stacks, with P-256 if it is among the keys
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick"])]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown"])]
     pub(crate) listen: Option<SocketAddr>,
     /// The folder with the firmware's Makefile; by default `firmware` here or in a folder above
     #[arg(long, value_name = "DIR")]
