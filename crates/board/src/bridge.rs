@@ -16,8 +16,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Carries connections of `listener` to `board` until `stop` says so. There are as many at a time as the board serves; more
 /// wait in the listener's queue. The board's clock is that of this computer.
 pub fn serve<M: Machine>(listener: &TcpListener, board: &mut Board<M>, stop: impl Fn() -> bool) -> Result<(), Fault> {
-    let network = |error| Fault::File { path: "the network".into(), error };
-    listener.set_nonblocking(true).map_err(network)?;
+    listener.set_nonblocking(true).map_err(Fault::Network)?;
     let begun = Instant::now();
     let mut told = begun;
     let mut streams: [Option<TcpStream>; Slot::COUNT] = [const { None }; Slot::COUNT];
@@ -26,14 +25,14 @@ pub fn serve<M: Machine>(listener: &TcpListener, board: &mut Board<M>, stop: imp
         if let Some(index) = streams.iter().position(Option::is_none) {
             match listener.accept() {
                 Ok((stream, _)) => {
-                    stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true)).map_err(network)?;
+                    stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true)).map_err(Fault::Network)?;
                     streams[index] = Some(stream);
                     let reaction = board.open(Slot(index as u8))?;
                     deliver(reaction, &mut streams);
                     moved = true;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(network(error)),
+                Err(error) => return Err(Fault::Network(error)),
             }
         }
         for index in 0..streams.len() {

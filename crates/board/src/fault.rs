@@ -57,8 +57,11 @@ pub enum Fault {
     /// There are no sources.
     #[error("{0} has no firmware/Makefile: run this in a checkout of Reprise, or give --firmware")]
     NoSources(PathBuf),
+    /// Sockets of this computer.
+    #[error("the network fails: {0}")]
+    Network(std::io::Error),
     /// A file.
-    #[error("cannot read {path}: {error}")]
+    #[error("cannot use {path}: {error}")]
     File {
         /// Which.
         path: PathBuf,
