@@ -55,12 +55,15 @@ session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
 
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
-# session library beside its peers, its instructions beside rustls alone, its soak
+# session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice
 full: && (soak "20")
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
     REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
+    cargo xtask firmware --twice
+    cargo run --release --locked -- board --requests 100
+    cargo run --release --locked -- board --matrix --runs 1 --requests 1
 
 # five processes, rotation every 20 s, the store killed every minute
 soak MINUTES="20":

@@ -5,6 +5,7 @@
 
 mod bogo;
 mod docs;
+mod firmware;
 mod floors;
 mod picture;
 mod schema;
@@ -41,6 +42,12 @@ enum Task {
         /// Names of tests, with * for anything: only these are run.
         tests: Vec<String>,
     },
+    /// Build every firmware image and print its sizes. Needs make, gcc-arm-none-eabi and gcc-xtensa-lx106.
+    Firmware {
+        /// Build each a second time, and fail where a byte differs.
+        #[arg(long)]
+        twice: bool,
+    },
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
     /// Check that the program compiles for Windows and macOS.
@@ -73,6 +80,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
         Task::Targets => targets::check(workspace),
         Task::Bogo { tests } => bogo::run(workspace, &tests),
+        Task::Firmware { twice } => firmware::build(workspace, twice),
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),

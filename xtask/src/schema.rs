@@ -44,7 +44,8 @@ type Schemas = BTreeMap<String, String>;
 
 fn wanted() -> anyhow::Result<Schemas> {
     let mut schemas = Schemas::new();
-    for (name, schema) in reprise_trace::schema::all() {
+    let board = reprise_board::document::BoardDocument::json_schema();
+    for (name, schema) in reprise_trace::schema::all().into_iter().chain([board]) {
         schemas.insert(name.to_owned(), format!("{}\n", serde_json::to_string_pretty(&schema)?));
     }
     Ok(schemas)

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::cmd::board::BoardArgs;
 use crate::cmd::load::LoadArgs;
 use crate::cmd::measure::MeasureArgs;
 use crate::cmd::report::ReportArgs;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Trace(Box<TraceArgs>),
     /// How many handshakes a second does it hold, and who is the bottleneck?
     Load(Box<LoadArgs>),
+    /// What does TLS cost on a microcontroller, and what does resuming save there?
+    Board(Box<BoardArgs>),
     /// Show a saved result again, in any format
     Report(Box<ReportArgs>),
 }

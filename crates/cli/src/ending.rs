@@ -40,6 +40,17 @@ impl From<anyhow::Result<Ending>> for Ending {
 }
 
 impl Ending {
+    /// Ctrl-C.
+    pub(crate) fn interrupted() -> Self {
+        Self::Failed(Failure {
+            class: FailureClass::Interrupted,
+            name: "interrupted".to_owned(),
+            message: "interrupted".to_owned(),
+            hint: None,
+            local_port: None,
+        })
+    }
+
     pub(crate) fn into_exit_code(self) -> ExitCode {
         let (code, words) = match self {
             Self::Done => (0, None),

@@ -19,8 +19,8 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// Lines of a command's output that are worth showing when it failed.
 const LAST_LINES: usize = 40;
 
-/// Programs that work on the checkout and are therefore run at its root.
-const WORKSHOP: [&str; 2] = ["cargo", "just"];
+/// Commands that work on the checkout and are therefore run at its root.
+const WORKSHOP: [&str; 4] = ["cargo", "just", "make", "reprise board"];
 
 /// A fresh folder, and a PATH that begins with the workspace's release build. Whatever its commands leave running ends
 /// when it is dropped.
@@ -95,8 +95,8 @@ impl Drop for Shell {
 }
 
 fn is_workshop(command: &str) -> bool {
-    let is_assignment = |word: &&str| word.contains('=');
-    command.split_whitespace().find(|word| !is_assignment(word)).is_some_and(|program| WORKSHOP.contains(&program))
+    let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).take(2).collect();
+    words.first().is_some_and(|program| WORKSHOP.contains(program)) || WORKSHOP.contains(&words.join(" ").as_str())
 }
 
 fn wait(child: &mut Child, timeout: Duration) -> anyhow::Result<Option<ExitStatus>> {
@@ -163,6 +163,7 @@ mod tests {
     fn cargo_runs_at_the_root() {
         assert!(is_workshop("cargo test --workspace"));
         assert!(is_workshop("RUST_BACKTRACE=1 cargo test"));
+        assert!(is_workshop("reprise board --quick"));
         assert!(!is_workshop("reprise measure --label=cargo"));
         assert!(!is_workshop("A=cargo"));
     }

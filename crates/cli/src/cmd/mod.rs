@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod board;
 #[cfg(target_os = "linux")]
 pub(crate) mod load;
 #[cfg(not(target_os = "linux"))]

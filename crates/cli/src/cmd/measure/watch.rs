@@ -8,7 +8,7 @@ use clap::Args;
 use reprise_probe::Interrupt;
 use reprise_report::line;
 use reprise_report::openmetrics::Metrics;
-use reprise_trace::{Failure, FailureClass};
+use reprise_trace::Failure;
 
 use super::gate::{Complaints, Gate};
 use super::journal::Journal;
@@ -73,7 +73,7 @@ impl Watch {
                 self.tell(&measured)?;
             }
             if ended_by_hand {
-                return Ok(Ending::Failed(interrupted()));
+                return Ok(Ending::interrupted());
             }
             history.add(&measured, failure, complaints);
             self.publish(&history.metrics);
@@ -82,7 +82,7 @@ impl Watch {
                 return Ok(history.ending());
             }
             if pause_until(next_due(begun, self.every), interrupt) {
-                return Ok(Ending::Failed(interrupted()));
+                return Ok(Ending::interrupted());
             }
         }
     }
@@ -173,16 +173,6 @@ fn pause_until(due: Instant, interrupt: &Interrupt) -> bool {
 
 fn is_empty(measured: &Measured) -> bool {
     measured.results().iter().all(|result| result.runs.is_empty())
-}
-
-fn interrupted() -> Failure {
-    Failure {
-        class: FailureClass::Interrupted,
-        name: "interrupted".to_owned(),
-        message: "interrupted".to_owned(),
-        hint: None,
-        local_port: None,
-    }
 }
 
 fn seconds_since_1970() -> f64 {

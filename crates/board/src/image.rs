@@ -1,0 +1,273 @@
+//! The images of `firmware/`: which there are, and how they are built.
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fault::Fault;
+use crate::sizes::{Sizes, sizes_of};
+
+const ARM_COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi libnewlib-arm-none-eabi");
+
+/// A TLS stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Stack {
+    /// BearSSL 0.6.
+    #[serde(rename = "bearssl")]
+    BearSsl,
+    /// Mbed TLS 2.28.
+    #[serde(rename = "mbedtls2")]
+    MbedTls2,
+    /// Mbed TLS 3.6.
+    #[serde(rename = "mbedtls3")]
+    MbedTls3,
+    /// Both Mbed TLS in one image.
+    #[serde(rename = "both")]
+    Both,
+}
+
+impl Stack {
+    /// As the Makefile calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BearSsl => "bearssl",
+            Self::MbedTls2 => "mbedtls2",
+            Self::MbedTls3 => "mbedtls3",
+            Self::Both => "both",
+        }
+    }
+
+    /// As its authors call it, with the version.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BearSsl => "BearSSL 0.6",
+            Self::MbedTls2 => "Mbed TLS 2.28.10",
+            Self::MbedTls3 => "Mbed TLS 3.6.5",
+            Self::Both => "Mbed TLS 2.28.10 and 3.6.5",
+        }
+    }
+}
+
+/// The CPU that an image is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Cpu {
+    /// Seed 002's board has it: the RP2040, 133 MHz.
+    #[serde(rename = "cortex-m0plus")]
+    CortexM0,
+    /// The ESP8266's, 80 or 160 MHz.
+    #[serde(rename = "lx106")]
+    Lx106,
+}
+
+/// How the compiler optimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Optimization {
+    /// For size.
+    #[serde(rename = "-Os")]
+    Size,
+    /// For speed.
+    #[serde(rename = "-O3")]
+    Speed,
+}
+
+/// One image: everything that its Makefile is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Image {
+    /// The CPU.
+    pub cpu: Cpu,
+    /// The stack.
+    pub stack: Stack,
+    /// The compiler's optimisation.
+    pub optimization: Optimization,
+    /// Whether the stack's own assembler is used.
+    pub assembler: bool,
+    /// BearSSL: a buffer for each direction.
+    pub two_way: bool,
+    /// Mbed TLS: AES tables in flash.
+    pub rom_tables: bool,
+    /// Whether the session cache is compiled in.
+    pub cache: bool,
+    /// Mbed TLS: session tickets.
+    pub tickets: bool,
+    /// BearSSL: arithmetic in words of 15 bits, not 31.
+    pub words15: bool,
+}
+
+impl Image {
+    /// The usual image of a stack.
+    pub fn usual(cpu: Cpu, stack: Stack, optimization: Optimization) -> Self {
+        Self {
+            cpu,
+            stack,
+            optimization,
+            assembler: true,
+            two_way: false,
+            rom_tables: false,
+            cache: true,
+            tickets: false,
+            words15: true,
+        }
+    }
+
+    /// All that can be built for a Cortex-M0+ and differs in what it costs.
+    pub fn all() -> Vec<Self> {
+        let mut images = Vec::new();
+        for optimization in [Optimization::Size, Optimization::Speed] {
+            let bearssl = Self::usual(Cpu::CortexM0, Stack::BearSsl, optimization);
+            images.extend([bearssl, Self { assembler: false, ..bearssl }, Self { two_way: true, ..bearssl }]);
+            for stack in [Stack::MbedTls2, Stack::MbedTls3] {
+                let mbedtls = Self::usual(Cpu::CortexM0, stack, optimization);
+                images.extend([mbedtls, Self { assembler: false, ..mbedtls }, Self { rom_tables: true, ..mbedtls }]);
+            }
+        }
+        let size = |stack| Self::usual(Cpu::CortexM0, stack, Optimization::Size);
+        images.extend([Stack::BearSsl, Stack::MbedTls2, Stack::MbedTls3].map(|stack| Self { cache: false, ..size(stack) }));
+        images.extend([Stack::MbedTls2, Stack::MbedTls3].map(|stack| Self { tickets: true, ..size(stack) }));
+        images.push(size(Stack::Both));
+        images
+    }
+
+    /// Whether its server can resume sessions.
+    pub fn resumes(&self) -> bool {
+        self.cache || self.tickets
+    }
+
+    /// What differs from the usual image, `no-asm two-way`.
+    pub fn options(&self) -> Vec<&'static str> {
+        let all = [
+            (!self.assembler, "no-asm"),
+            (self.two_way, "two-way"),
+            (self.rom_tables, "rom-tables"),
+            (!self.cache, "no-cache"),
+            (self.tickets, "tickets"),
+            (!self.words15, "i31"),
+        ];
+        all.into_iter().filter_map(|(holds, name)| holds.then_some(name)).collect()
+    }
+
+    /// Where it is once it is built: an ELF file, and its linker map beside it.
+    pub fn path(&self, output: &Path) -> PathBuf {
+        output.join(format!("{self}.elf"))
+    }
+
+    /// Builds it, if it is not there yet or older than its sources, which are fetched first. `firmware` is the folder of the
+    /// Makefile, `output` where images, intermediate files and the stacks' sources are kept; one process at a time writes there.
+    ///
+    /// # Errors
+    /// If a tool is missing, or fetching or building fails.
+    pub fn build(&self, firmware: &Path, output: &Path) -> Result<PathBuf, Fault> {
+        let (compiler, package) = self.compiler();
+        require(compiler, package)?;
+        require("make", "make")?;
+        let _lock = lock(output)?;
+        fetch_sources(firmware, output)?;
+        let name = self.to_string();
+        let flag = |holds: bool| if holds { "1" } else { "0" };
+        let settings = [
+            ("MACHINE", self.machine()),
+            ("STACK", self.stack.name()),
+            ("OPT", self.optimization.flag()),
+            ("ASM", flag(self.assembler)),
+            ("TWO_WAY", flag(self.two_way)),
+            ("ROM_TABLES", flag(self.rom_tables)),
+            ("CACHE", flag(self.cache)),
+            ("TICKETS", flag(self.tickets)),
+            ("I15", flag(self.words15)),
+            ("NAME", &name),
+        ];
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut make = Command::new("make");
+        make.arg("-C")
+            .arg(firmware)
+            .args(["--no-print-directory", &format!("--jobs={processors}")])
+            .args(settings.map(|(name, value)| format!("{name}={value}")));
+        for (name, folder) in [("SOURCES", "sources"), ("BUILD", &format!("build/{name}")), ("OUT", &name)] {
+            let absolute = std::path::absolute(output.join(folder)).unwrap_or_else(|_| output.join(folder));
+            make.arg(format!("{name}={}", absolute.display()));
+        }
+        run(make).map_err(|said| Fault::Build { image: name, said })?;
+        Ok(self.path(output))
+    }
+
+    /// The sizes of a built image, from its linker map.
+    pub fn sizes(&self, output: &Path) -> Result<Sizes, Fault> {
+        let path = self.path(output).with_extension("map");
+        let map = std::fs::read_to_string(&path).map_err(|error| Fault::File { path, error })?;
+        Ok(sizes_of(&map))
+    }
+
+    fn machine(&self) -> &'static str {
+        match self.cpu {
+            Cpu::CortexM0 => "mps2",
+            Cpu::Lx106 => "lx106",
+        }
+    }
+
+    /// The cross compiler, and Debian's packages that bring it.
+    fn compiler(&self) -> (&'static str, &'static str) {
+        match self.cpu {
+            Cpu::CortexM0 => ARM_COMPILER,
+            Cpu::Lx106 => ("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106"),
+        }
+    }
+}
+
+impl Optimization {
+    /// The compiler's flag.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Size => "-Os",
+            Self::Speed => "-O3",
+        }
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}-{}{}", self.machine(), self.stack.name(), self.optimization.flag())?;
+        self.options().iter().try_for_each(|option| write!(formatter, "-{option}"))
+    }
+}
+
+/// Fails, with what to install, if a program is not on the path.
+pub fn require(program: &'static str, package: &'static str) -> Result<(), Fault> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&paths).any(|folder| folder.join(program).is_file());
+    if there { Ok(()) } else { Err(Fault::Missing { program, package }) }
+}
+
+/// Fails, with what to install, without the compiler for a Cortex-M0+.
+pub fn require_compiler() -> Result<(), Fault> {
+    let (compiler, package) = ARM_COMPILER;
+    require(compiler, package)
+}
+
+/// The folder of the Makefile, in this folder or in one above it.
+pub fn find_firmware(from: &Path) -> Result<PathBuf, Fault> {
+    let there = from.ancestors().map(|folder| folder.join("firmware")).find(|folder| folder.join("Makefile").is_file());
+    there.ok_or_else(|| Fault::NoSources(from.to_owned()))
+}
+
+fn lock(output: &Path) -> Result<File, Fault> {
+    let path = output.join("lock");
+    let locked =
+        std::fs::create_dir_all(output).and_then(|()| File::create(&path)).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| Fault::File { path, error })
+}
+
+/// Fetches what `firmware/sources/sources.list` names, unless it is there.
+fn fetch_sources(firmware: &Path, output: &Path) -> Result<(), Fault> {
+    let mut fetch = Command::new(firmware.join("sources/fetch.sh"));
+    fetch.arg(output.join("sources"));
+    run(fetch).map_err(Fault::Fetch)
+}
+
+/// What it said on standard error, where it failed.
+fn run(mut command: Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}

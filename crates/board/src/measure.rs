@@ -1,0 +1,359 @@
+//! What `reprise board` measures: images on machines, connection by connection.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reprise_engine::{Tls12Session, outcome_of};
+use reprise_wire::{CipherSuite, NamedGroup};
+use sha2::{Digest, Sha256};
+
+use crate::client::{Client, Completed, NAME};
+use crate::document::{
+    BuiltImage, CacheCost, Esp8266, Esp8266Requests, FunctionInstructions, Handshake, KeyRatio, Memory, PhaseInstructions,
+    Requests, Witness,
+};
+use crate::fault::Fault;
+use crate::image::{Cpu, Image, Optimization, Stack};
+use crate::keys::Key;
+use crate::line::{Answer, Board, Report, Setup, Slot};
+use crate::machine::{CortexM0, Machine, Qemu};
+
+const CLIENT_SEED: u64 = 1;
+/// TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 and TLS_ECDHE_RSA_…: what seed 000's client would have had in common with it.
+const AES_256_GCM: [CipherSuite; 2] = [CipherSuite(0xc02c), CipherSuite(0xc030)];
+
+/// Where images come from and go to.
+#[derive(Clone, Debug)]
+pub struct Firmware {
+    /// The folder of the Makefile.
+    pub folder: PathBuf,
+    /// Where images, intermediate files and the stacks' sources are kept.
+    pub output: PathBuf,
+}
+
+impl Setup {
+    /// The HTTP server with this key, as this image can be: with tickets, where it has them.
+    pub fn of(image: Image, key: Key) -> Self {
+        Self { tickets: image.tickets, ..Self::usual(key, Answer::Http) }
+    }
+
+    /// A server with this key and eight cached sessions.
+    pub fn usual(key: Key, answer: Answer) -> Self {
+        Self {
+            certificates: key.certificate().to_owned(),
+            key: key.private_key().to_owned(),
+            answer,
+            sessions: Some(8),
+            tickets: false,
+            lifetime: 300,
+            handshake_ms: 0,
+            idle_ms: 0,
+            stack: 0,
+            seed: 1,
+        }
+    }
+}
+
+impl Firmware {
+    /// Builds an image and looks at it.
+    pub fn build(&self, image: Image) -> Result<BuiltImage, Fault> {
+        let path = image.build(&self.folder, &self.output)?;
+        let sizes = image.sizes(&self.output)?;
+        let sha256 = Sha256::digest(read(&path)?).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(BuiltImage { name: image.to_string(), stack: image.stack.title().to_owned(), build: image, sizes, sha256 })
+    }
+
+    /// A full handshake and a resumed one, on the Cortex-M0+ model, in `runs` boots.
+    pub fn handshakes(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<Handshake>, Fault> {
+        self.rows(image, stack, key, runs, clock_hz).map_err(|fault| fault.on(image, key))
+    }
+
+    fn rows(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<Handshake>, Fault> {
+        let setup = Setup { stack, ..Setup::of(image, key) };
+        let mut rows: Vec<Handshake> = Vec::new();
+        for _ in 0..runs {
+            let mut board = self.boot(image, &setup)?;
+            let client = Client::common(CLIENT_SEED);
+            let mut session = None;
+            for index in 0..if image.resumes() { 2 } else { 1 } {
+                let idle = board.mark()?;
+                board.take_profile();
+                let completed = as_asked(client.connect(&mut board, Slot(0), session.as_ref())?)?;
+                match rows.get_mut(index) {
+                    None => {
+                        let functions = most(board.take_profile());
+                        rows.push(Handshake { functions, ..row(image, key, &completed, &idle, clock_hz) });
+                    }
+                    Some(row) => {
+                        row.runs += 1;
+                        row.identical &= (row.handshake, row.application) == (completed.handshake, completed.application);
+                    }
+                }
+                if image.resumes() {
+                    session = Some(session_of(completed)?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The same full and resumed connections in QEMU.
+    pub fn witness(&self, image: Image, key: Key, rows: &[Handshake]) -> Result<Vec<Witness>, Fault> {
+        self.witnesses(image, key, rows).map_err(|fault| fault.on(image, key))
+    }
+
+    fn witnesses(&self, image: Image, key: Key, rows: &[Handshake]) -> Result<Vec<Witness>, Fault> {
+        let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::of(image, key))?;
+        let client = Client::common(CLIENT_SEED);
+        let mut session = None;
+        let mut witnesses = Vec::new();
+        for row in rows {
+            board.mark()?;
+            let completed = as_asked(client.connect(&mut board, Slot(0), session.as_ref())?)?;
+            witnesses.push(Witness {
+                image: image.to_string(),
+                key,
+                kind: row.kind,
+                model_instructions: row.handshake.instructions,
+                qemu_instructions: completed.handshake.instructions,
+            });
+            if image.resumes() {
+                session = Some(session_of(completed)?);
+            }
+        }
+        Ok(witnesses)
+    }
+
+    /// `requests` requests, each on a connection of its own: new, then reusing the session of one before. In QEMU.
+    pub fn requests(&self, image: Image, key: Key, answer: Answer, requests: u32) -> Result<Requests, Fault> {
+        let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::usual(key, answer))?;
+        let sums = new_and_reused(&mut board, &Client::common(CLIENT_SEED), requests)?;
+        let (new_instructions, reused_instructions) = (sums.new.sum(), sums.reused.sum());
+        let ratio = new_instructions as f64 / reused_instructions as f64;
+        Ok(Requests { image: image.to_string(), key, answer, requests, new_instructions, reused_instructions, ratio })
+    }
+
+    /// What the session cache costs those who do not use it, by BearSSL's full handshake.
+    pub fn cache_cost(&self, key: Key) -> Result<CacheCost, Fault> {
+        let with = Image::usual(Cpu::CortexM0, Stack::BearSsl, Optimization::Size);
+        let without = Image { cache: false, ..with };
+        let [with_sizes, without_sizes] = [self.build(with)?.sizes.total, self.build(without)?.sizes.total];
+        let full = |image, sessions| -> Result<Completed, Fault> {
+            let mut board = self.boot(image, &Setup { sessions, ..Setup::of(image, key) })?;
+            as_asked(Client::common(CLIENT_SEED).connect(&mut board, Slot(0), None)?)
+        };
+        let on = full(with, Some(8))?;
+        Ok(CacheCost {
+            key,
+            without_instructions: full(without, None)?.handshake.instructions,
+            off_instructions: full(with, None)?.handshake.instructions,
+            on_instructions: on.handshake.instructions,
+            flash: with_sizes.flash as i64 - without_sizes.flash as i64,
+            ram: with_sizes.ram as i64 - without_sizes.ram as i64,
+            session: on.report.session_bytes,
+        })
+    }
+
+    /// Seed 000: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
+    pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, Fault> {
+        let image = Image::usual(Cpu::Lx106, Stack::BearSsl, Optimization::Size);
+        let built = self.build(image)?;
+        let path = image.path(&self.output);
+        let mut jobs = Vec::new();
+        for group in [NamedGroup::X25519, NamedGroup::SECP256R1] {
+            for answer in [Answer::Fixed, Answer::Http] {
+                jobs.extend([Key::Rsa2048, Key::P256].map(|key| (group, answer, key)));
+            }
+        }
+        let rows = side_by_side(jobs, stop, |&(group, answer, key)| {
+            let mut counts = Vec::new();
+            for _ in 0..runs {
+                let mut board = Board::start(Qemu::lx106(&path)?, &Setup::usual(key, answer))?;
+                let client = Client::offering(NAME, &AES_256_GCM, &[group], CLIENT_SEED);
+                counts.push(new_and_reused(&mut board, &client, requests)?);
+            }
+            Ok(esp8266_row(group, answer, key, requests, &counts))
+        })?;
+        let ratios = ratios(&rows);
+        Ok(Esp8266 { image: built, requests: rows, ratios })
+    }
+
+    /// Boots an image on the Cortex-M0+ model and starts its server.
+    pub fn boot(&self, image: Image, setup: &Setup) -> Result<Board<CortexM0>, Fault> {
+        let path = image.path(&self.output);
+        Board::start(CortexM0::boot(&image.to_string(), &read(&path)?)?, setup)
+    }
+}
+
+/// Whether to stop; what was measured so far is kept.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Does jobs on as many threads as there are processors, and keeps their order. The first fault stops what was not begun;
+/// so does `stop`.
+///
+/// # Errors
+/// The fault of the first job that failed, unless it was to stop: Ctrl-C ends emulators too.
+pub fn side_by_side<J: Sync, R: Send>(
+    jobs: Vec<J>,
+    stop: Stop<'_>,
+    work: impl Fn(&J) -> Result<R, Fault> + Sync,
+) -> Result<Vec<R>, Fault> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<BTreeMap<usize, Result<R, Fault>>> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !stop() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { break };
+                    let result = work(job);
+                    let failed = result.is_err();
+                    if failed && stop() {
+                        break;
+                    }
+                    if let Ok(mut done) = done.lock() {
+                        done.insert(index, result);
+                    }
+                    if failed {
+                        next.store(jobs.len(), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_default().into_values().collect()
+}
+
+/// The instructions of `requests` connections with full handshakes, and of as many that resume.
+fn new_and_reused<M: Machine>(board: &mut Board<M>, client: &Client, requests: u32) -> Result<NewAndReused, Fault> {
+    let mut sums = NewAndReused::default();
+    let mut session = None;
+    for _ in 0..requests {
+        let completed = as_asked(client.connect(board, Slot(0), None)?)?;
+        sums.new.add(&completed);
+        session = Some(session_of(completed)?);
+    }
+    for _ in 0..requests {
+        sums.reused.add(&as_asked(client.connect(board, Slot(0), session.as_ref())?)?);
+    }
+    Ok(sums)
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct NewAndReused {
+    new: PhaseInstructions,
+    reused: PhaseInstructions,
+}
+
+impl PhaseInstructions {
+    fn add(&mut self, completed: &Completed) {
+        self.handshake += completed.handshake.instructions;
+        self.request += completed.application.instructions;
+    }
+
+    /// Of both phases.
+    pub fn sum(self) -> u64 {
+        self.handshake + self.request
+    }
+
+    fn mean(self, count: u32) -> Self {
+        let count = u64::from(count.max(1));
+        Self { handshake: self.handshake / count, request: self.request / count }
+    }
+}
+
+fn row(image: Image, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> Handshake {
+    let outcome = outcome_of(&completed.facts);
+    let cycles = completed.handshake.cycles.map(u128::from);
+    let report = &completed.report;
+    Handshake {
+        image: image.to_string(),
+        key,
+        kind: outcome.kind,
+        cipher: outcome.cipher,
+        group: outcome.group,
+        signature: outcome.signature,
+        round_trips: completed.seen.round_trips,
+        handshake: completed.handshake,
+        application: completed.application,
+        modelled_ns: cycles.map(|cycles| (cycles * 1_000_000_000 / u128::from(clock_hz)) as u64),
+        runs: 1,
+        identical: true,
+        functions: Vec::new(),
+        memory: Memory {
+            stack: report.stack,
+            connection: report.connection_bytes,
+            heap_of_connection: completed.heap_when_ready.saturating_sub(idle.heap),
+            heap_peak: report.heap_peak,
+            server: report.server_bytes,
+            session: report.session_bytes,
+        },
+    }
+}
+
+/// The functions that matter.
+fn most(profile: Vec<(String, u64)>) -> Vec<FunctionInstructions> {
+    const SHOWN: usize = 8;
+    profile.into_iter().take(SHOWN).map(|(name, instructions)| FunctionInstructions { name, instructions }).collect()
+}
+
+/// The seed's figures in milliseconds a request, new less reused: 100 requests took (184.680 − 6.986) s with RSA, (36.217 −
+/// 5.897) s with EC to the raw server, and (185.611 − 7.925) s with RSA to the web server.
+fn reported_saving_ms(key: Key, answer: Answer) -> Option<f64> {
+    match (key, answer) {
+        (Key::Rsa2048, Answer::Fixed) => Some(1776.9),
+        (Key::Rsa2048, Answer::Http) => Some(1776.9),
+        (Key::P256, Answer::Fixed) => Some(303.2),
+        _ => None,
+    }
+}
+
+fn esp8266_row(group: NamedGroup, answer: Answer, key: Key, requests: u32, counts: &[NewAndReused]) -> Esp8266Requests {
+    let NewAndReused { new, reused } = counts.first().copied().unwrap_or_default();
+    let (new, reused) = (new.mean(requests), reused.mean(requests));
+    let modelled_saving_ms = new.sum().saturating_sub(reused.sum()) as f64 / 160_000.0;
+    let reported_saving_ms = reported_saving_ms(key, answer);
+    Esp8266Requests {
+        key,
+        group: group.to_string(),
+        cipher: AES_256_GCM[usize::from(key == Key::Rsa2048)].to_string(),
+        answer,
+        requests,
+        new,
+        reused,
+        identical: counts.windows(2).all(|pair| pair[0] == pair[1]),
+        modelled_saving_ms,
+        reported_saving_ms,
+        cycles_per_instruction: reported_saving_ms.map(|reported| reported / modelled_saving_ms),
+    }
+}
+
+fn ratios(rows: &[Esp8266Requests]) -> Vec<KeyRatio> {
+    let saving = |row: &Esp8266Requests| row.new.sum().saturating_sub(row.reused.sum()) as f64;
+    let of_rsa = rows.iter().filter(|row| row.key == Key::Rsa2048);
+    let pairs = of_rsa.filter_map(|rsa| {
+        let ec = rows.iter().find(|row| row.key == Key::P256 && (&row.group, row.answer) == (&rsa.group, rsa.answer))?;
+        Some(KeyRatio { group: rsa.group.clone(), answer: rsa.answer, ratio: saving(rsa) / saving(ec) })
+    });
+    pairs.collect()
+}
+
+fn as_asked(completed: Completed) -> Result<Completed, Fault> {
+    let Completed { seen, facts, .. } = &completed;
+    if seen.http_status != Some(200) {
+        return Err(Fault::Response);
+    }
+    let (wanted, observed) = (seen.asked.kind, facts.kind);
+    if observed == wanted { Ok(completed) } else { Err(Fault::Kind { wanted, observed }) }
+}
+
+fn session_of(completed: Completed) -> Result<Tls12Session, Fault> {
+    completed.session.ok_or(Fault::Stopped("session"))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Fault> {
+    std::fs::read(path).map_err(|error| Fault::File { path: path.to_owned(), error })
+}

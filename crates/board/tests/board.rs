@@ -1,0 +1,279 @@
+//! Servers on the emulated Cortex-M0+, as clients of every kind meet them.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::sync::OnceLock;
+
+use reprise_attempt::exchange::{Exchange, Reply, Silent};
+use reprise_board::{
+    Answer, Board, Client, Completed, CortexM0, Cpu, Fault, Firmware, Image, Key, Optimization, Report, SUITES, Setup, Slot,
+    Stack,
+};
+use reprise_engine::EcdhKeyShare;
+use reprise_lab::servers::missing;
+use reprise_trace::Kind;
+
+const FIRST: Slot = Slot(0);
+const SECOND: Slot = Slot(1);
+const STACKS: [Stack; 3] = [Stack::BearSsl, Stack::MbedTls2, Stack::MbedTls3];
+
+/// The images of this test; `None`, and said so, without a cross compiler.
+fn firmware() -> Option<&'static Firmware> {
+    static FIRMWARE: OnceLock<Option<Firmware>> = OnceLock::new();
+    let built = FIRMWARE.get_or_init(|| {
+        if let Some(not_run) = missing("arm-none-eabi-gcc").or_else(|| missing("make")) {
+            not_run.announce();
+            return None;
+        }
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let firmware = Firmware { folder: root.join("firmware"), output: root.join("target/firmware") };
+        STACKS.into_iter().for_each(|stack| drop(firmware.build(usual(stack)).unwrap()));
+        firmware.build(two_way()).unwrap();
+        Some(firmware)
+    });
+    built.as_ref()
+}
+
+fn usual(stack: Stack) -> Image {
+    Image::usual(Cpu::CortexM0, stack, Optimization::Size)
+}
+
+fn two_way() -> Image {
+    Image { two_way: true, ..usual(Stack::BearSsl) }
+}
+
+fn setup() -> Setup {
+    Setup::usual(Key::P256, Answer::Http)
+}
+
+fn connect(board: &mut Board<CortexM0>, after: Option<&Completed>) -> Completed {
+    let session = after.and_then(|completed| completed.session.as_ref());
+    let completed = Client::common(7).connect(board, FIRST, session).unwrap();
+    assert_eq!(completed.seen.http_status, Some(200));
+    completed
+}
+
+#[test]
+fn every_stack_resumes_and_counts_the_same_twice() {
+    let Some(firmware) = firmware() else { return };
+    for stack in STACKS {
+        let boot = || {
+            let mut board = firmware.boot(usual(stack), &setup()).unwrap();
+            let full = connect(&mut board, None);
+            let resumed = connect(&mut board, Some(&full));
+            assert_eq!((full.facts.kind, resumed.facts.kind), (Kind::Full, Kind::Id));
+            assert_eq!(resumed.report.hits, 1);
+            [full.whole(), resumed.whole()]
+        };
+        let counts = boot();
+        assert_eq!(counts, boot(), "{}", stack.name());
+        let [full, resumed] = counts.map(|count| count.instructions);
+        assert!(full > 12 * resumed, "{}: {full} against {resumed}", stack.name());
+    }
+}
+
+#[test]
+fn a_session_ends_with_its_lifetime_and_with_its_switch() {
+    let Some(firmware) = firmware() else { return };
+    let mut board = firmware.boot(usual(Stack::BearSsl), &setup()).unwrap();
+    let full = connect(&mut board, None);
+    board.set_time(299_999).unwrap();
+    assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id);
+    board.set_time(300_000).unwrap();
+    assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Full);
+
+    let mut without = firmware.boot(usual(Stack::BearSsl), &Setup { sessions: None, ..setup() }).unwrap();
+    let full = connect(&mut without, None);
+    assert_eq!(connect(&mut without, Some(&full)).facts.kind, Kind::Full);
+}
+
+#[test]
+fn two_versions_of_mbed_tls_work_in_one_image() {
+    let Some(firmware) = firmware() else { return };
+    firmware.build(usual(Stack::Both)).unwrap();
+    for stack in 0..2 {
+        let mut board = firmware.boot(usual(Stack::Both), &Setup { stack, ..setup() }).unwrap();
+        let full = connect(&mut board, None);
+        assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
+    }
+    let none = firmware.boot(usual(Stack::Both), &Setup { stack: 2, ..setup() });
+    assert!(matches!(none, Err(Fault::Refused(_))));
+}
+
+#[test]
+fn a_ticket_lives_as_long_as_its_session_may() {
+    let Some(firmware) = firmware() else { return };
+    let image = Image { tickets: true, ..usual(Stack::MbedTls3) };
+    firmware.build(image).unwrap();
+    let setup = Setup { tickets: true, sessions: None, ..setup() };
+    let mut board = firmware.boot(image, &setup).unwrap();
+    let full = connect(&mut board, None);
+    let at = |board: &mut Board<CortexM0>, seconds: u32| {
+        board.set_time(seconds * 1000).unwrap();
+        connect(board, Some(&full)).facts.kind
+    };
+    assert_eq!(at(&mut board, 299), Kind::Ticket);
+    // The keys have rotated, and the old one still opens what it sealed, but the session is too old.
+    assert_eq!(at(&mut board, 301), Kind::Full);
+    assert_eq!(connect(&mut board, None).facts.kind, Kind::Full);
+    assert_eq!(at(&mut board, 601), Kind::Full);
+    // Another board has other keys.
+    let mut other = firmware.boot(image, &Setup { seed: 2, ..setup }).unwrap();
+    assert_eq!(connect(&mut other, Some(&full)).facts.kind, Kind::Full);
+}
+
+#[test]
+fn a_session_of_one_name_opens_no_other() {
+    let Some(firmware) = firmware() else { return };
+    for stack in STACKS {
+        let mut board = firmware.boot(usual(stack), &setup()).unwrap();
+        let full = connect(&mut board, None);
+        let other = Client::offering("other.example", &SUITES, EcdhKeyShare::GROUPS, 8);
+        match other.connect(&mut board, FIRST, full.session.as_ref()) {
+            // BearSSL looks sessions up before it knows the name: it can only refuse.
+            Err(Fault::Stopped(_) | Fault::Connection(_)) => assert_eq!(stack, Stack::BearSsl),
+            Ok(completed) => assert_eq!((completed.facts.kind, stack == Stack::BearSsl), (Kind::Full, false)),
+            Err(fault) => panic!("{}: {fault}", stack.name()),
+        }
+        assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{}", stack.name());
+    }
+}
+
+#[test]
+fn two_clients_that_send_byte_by_byte_take_turns() {
+    let Some(firmware) = firmware() else { return };
+    for stack in STACKS {
+        let mut board = firmware.boot(usual(stack), &setup()).unwrap();
+        let mut clients = [FIRST, SECOND].map(|slot| {
+            let client = Client::common(slot.0.into());
+            (slot, client.begin(&mut board, slot, None, Pipelined::default()).unwrap())
+        });
+        loop {
+            let flights = clients.each_mut().map(|(_, client)| client.take_outgoing());
+            let longest = flights.iter().map(Vec::len).max().unwrap_or_default();
+            if longest == 0 {
+                break;
+            }
+            for at in 0..longest {
+                for ((slot, client), flight) in clients.iter_mut().zip(&flights) {
+                    if let Some(&byte) = flight.get(at) {
+                        client.take(board.send(*slot, &[byte]).unwrap()).unwrap();
+                    }
+                }
+            }
+        }
+        for (_, client) in clients {
+            assert_eq!(client.statuses(), [(404, 1)], "{}", stack.name());
+            assert_eq!(client.end(&mut board).unwrap().facts.kind, Kind::Full);
+        }
+    }
+}
+
+/// Three requests at once; done when three responses have come, the second a 404.
+#[derive(Default)]
+struct Pipelined(String);
+
+impl Exchange for Pipelined {
+    fn begin(&mut self, _: Option<&[u8]>) -> Result<(), reprise_attempt::Fault> {
+        Ok(())
+    }
+
+    fn request(&mut self) -> Result<&[u8], reprise_attempt::Fault> {
+        Ok(b"GET / HTTP/1.1\r\n\r\nGET /none HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+    }
+
+    fn receive(&mut self, data: &[u8]) -> Result<Reply, reprise_attempt::Fault> {
+        self.0.push_str(std::str::from_utf8(data).unwrap());
+        let is_done = self.0.matches("from a microcontroller.\n").count() == 2 && self.status() == Some(404);
+        Ok(if is_done { Reply::Done } else { Reply::Begun })
+    }
+
+    fn receive_end(&mut self) -> Result<Reply, reprise_attempt::Fault> {
+        Ok(Reply::Done)
+    }
+
+    /// Of the response in the middle.
+    fn status(&self) -> Option<u16> {
+        self.0.split("HTTP/1.1 ").nth(2)?.get(..3)?.parse().ok()
+    }
+
+    fn keeps_alive(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn attacks_leave_the_other_client_served_and_memory_free() {
+    let Some(firmware) = firmware() else { return };
+    for stack in STACKS {
+        let limits = Setup { handshake_ms: 5_000, idle_ms: 5_000, lifetime: 3_600, ..setup() };
+        let mut board = firmware.boot(usual(stack), &limits).unwrap();
+        let heap = |report: Report| report.heap;
+        let hello = Client::common(3).begin(&mut board, SECOND, None, Silent).unwrap().take_outgoing();
+        board.close(SECOND).unwrap();
+        let attacks: [&[u8]; 6] = [
+            b"GET / HTTP/1.1\r\n\r\n",
+            &[0x16, 3, 3, 0xff, 0xff, 1, 2, 3],
+            &[0; 3000],
+            &[0x16, 3, 3, 0, 4, 1, 0xff, 0xff, 0xff],
+            &hello[..hello.len() / 2],
+            &hello,
+        ];
+        let full = connect(&mut board, None);
+        let idle = heap(board.mark().unwrap());
+        for (index, attack) in attacks.iter().enumerate() {
+            board.open(SECOND).unwrap();
+            board.send(SECOND, attack).unwrap();
+            // One more in the same place is refused, and is no harm to the first; after an alert the place is free again.
+            let _ = board.open(SECOND);
+            assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{} under attack {index}", stack.name());
+            // Whoever stalls is dropped when its time is over.
+            board.set_time((index as u32 + 1) * 10_000).unwrap();
+            assert_eq!(heap(board.mark().unwrap()), idle, "{} after attack {index}", stack.name());
+        }
+        for _ in 0..200 {
+            board.open(SECOND).unwrap();
+            board.send(SECOND, &[0x15, 3, 3, 0, 2, 2, 40]).unwrap();
+            let _ = board.close(SECOND);
+        }
+        assert_eq!(heap(board.mark().unwrap()), idle, "{} after a flood", stack.name());
+        assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id);
+    }
+}
+
+#[test]
+fn broken_frames_are_refused() {
+    let Some(firmware) = firmware() else { return };
+    let mut board = firmware.boot(usual(Stack::BearSsl), &setup()).unwrap();
+    let frames: [(u8, u8, &[u8]); 7] = [
+        (b'?', 0, b""),
+        (b'D', 0, b"data on a closed connection"),
+        (b'D', 200, b"data on none"),
+        (b'O', 2, b""),
+        (b'X', 1, b""),
+        (b'S', 0, b"short"),
+        (b'P', 0, &[b'a'; 3000]),
+    ];
+    for (kind, slot, bytes) in frames {
+        assert!(board.send_frame(kind, slot, bytes).unwrap().is_none(), "{}", char::from(kind));
+    }
+    connect(&mut board, None);
+}
+
+#[test]
+fn a_key_that_is_none_is_refused() {
+    let Some(firmware) = firmware() else { return };
+    for stack in STACKS {
+        for key in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "nonsense"] {
+            let refused = firmware.boot(usual(stack), &Setup { key: key.to_owned(), ..setup() });
+            assert!(matches!(refused, Err(Fault::Refused(_))), "{} takes {key:?}", stack.name());
+        }
+    }
+}
+
+#[test]
+fn one_buffer_for_both_directions_saves_its_size() {
+    let Some(firmware) = firmware() else { return };
+    let connection = |image| connect(&mut firmware.boot(image, &setup()).unwrap(), None).report.connection_bytes;
+    let [one, two] = [usual(Stack::BearSsl), two_way()].map(connection);
+    assert!((20_000..21_000).contains(&one) && (36_500..37_500).contains(&two), "{one} and {two}");
+}

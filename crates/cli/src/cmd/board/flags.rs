@@ -1,0 +1,141 @@
+//! The flags of `reprise board`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use reprise_board::{Key, Stack};
+
+use crate::outputs::OutputArgs;
+
+/// What does TLS cost on a microcontroller, and what does resuming save there?
+///
+/// Builds the firmware's server with each TLS stack, runs it on an emulated Cortex-M0+ (seed hardware: RP2040, 133 MHz) and on
+/// the ESP8266's CPU, connects with Reprise's own engine, and counts what the server computes. Waiting is not counted.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BoardArgs {
+    /// TLS stacks
+    #[arg(long, value_delimiter = ',', default_values_t = [StackName::Bearssl, StackName::Mbedtls2, StackName::Mbedtls3])]
+    pub(crate) stacks: Vec<StackName>,
+    /// Keys of the server's certificate
+    #[arg(long, value_delimiter = ',', default_values_t = [KeyName::Rsa1024, KeyName::Rsa2048, KeyName::P256, KeyName::P384])]
+    pub(crate) keys: Vec<KeyName>,
+    /// The clock by which cycles become time: 133MHz, 48MHz, 12500kHz
+    #[arg(long, value_name = "FREQUENCY", default_value = "133MHz", value_parser = frequency)]
+    pub(crate) clock: u64,
+    /// Boots of each image; their counts must agree
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) runs: u32,
+    /// Requests, each on its own connection, in the table of new against reused sessions
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) requests: u32,
+    /// Every stack at -Os and -O3, with and without assembler, ROM tables, a second buffer, the cache and tickets
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) matrix: bool,
+    /// Each image once, without RSA-2048 on the Cortex-M0+, and few requests
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Do not measure, but serve at this address: the first of the stacks, with P-256 if it is among the keys
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown"])]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The folder with the firmware's Makefile; by default `firmware` here or in a folder above
+    #[arg(long, value_name = "DIR")]
+    pub(crate) firmware: Option<PathBuf>,
+    /// Where images and the sources of the stacks are kept; by default target/firmware beside the firmware
+    #[arg(long, value_name = "DIR")]
+    pub(crate) images: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  reprise board --quick                            the main figures in a minute
+  reprise board --stacks bearssl --keys p-256 --clock 48MHz
+  reprise board --matrix --json board.json         every image
+  reprise board --listen 127.0.0.1:8443            for openssl s_client, curl, reprise measure, …";
+
+/// A stack by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StackName {
+    Bearssl,
+    Mbedtls2,
+    Mbedtls3,
+}
+
+/// A key by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyName {
+    #[value(name = "rsa-1024")]
+    Rsa1024,
+    #[value(name = "rsa-2048")]
+    Rsa2048,
+    #[value(name = "p-256")]
+    P256,
+    #[value(name = "p-384")]
+    P384,
+}
+
+impl std::fmt::Display for StackName {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(Stack::from(*self).name())
+    }
+}
+
+impl std::fmt::Display for KeyName {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(Key::from(*self).name())
+    }
+}
+
+impl From<StackName> for Stack {
+    fn from(name: StackName) -> Self {
+        match name {
+            StackName::Bearssl => Self::BearSsl,
+            StackName::Mbedtls2 => Self::MbedTls2,
+            StackName::Mbedtls3 => Self::MbedTls3,
+        }
+    }
+}
+
+impl From<KeyName> for Key {
+    fn from(name: KeyName) -> Self {
+        match name {
+            KeyName::Rsa1024 => Self::Rsa1024,
+            KeyName::Rsa2048 => Self::Rsa2048,
+            KeyName::P256 => Self::P256,
+            KeyName::P384 => Self::P384,
+        }
+    }
+}
+
+/// `133MHz` in hertz; from 1 kHz to 10 GHz.
+fn frequency(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let number = lower.trim_end_matches("hz");
+    let (digits, unit) = match number.as_bytes().last() {
+        Some(b'k') => (&number[..number.len() - 1], 1e3),
+        Some(b'm') => (&number[..number.len() - 1], 1e6),
+        Some(b'g') => (&number[..number.len() - 1], 1e9),
+        _ => (number, 1.0),
+    };
+    let hertz = digits.trim().parse::<f64>().map_err(|_| "a frequency is a number and a unit, 133MHz".to_owned())? * unit;
+    if (1e3..=1e10).contains(&hertz) { Ok(hertz as u64) } else { Err("a clock runs at 1kHz to 10GHz".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frequency_is_a_number_with_a_unit() {
+        assert_eq!(frequency("133MHz"), Ok(133_000_000));
+        assert_eq!(frequency("12.5 mhz"), Ok(12_500_000));
+        assert_eq!(frequency("48000k"), Ok(48_000_000));
+        assert_eq!(frequency("133000000"), Ok(133_000_000));
+        for wrong in ["", "MHz", "fast", "0", "-1MHz", "nan", "inf", "133 GHz"] {
+            assert!(frequency(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The page of `reprise board`: tables, as text, Markdown and CSV.
+
+use std::io::{self, Write};
+
+use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
+use reprise_board::document::{BoardDocument, Calibration, Esp8266, Handshake};
+use reprise_board::{Answer, Key};
+use reprise_report::terminal::Style;
+use reprise_trace::Kind;
+
+use crate::rendered::Rendered;
+
+impl Rendered for BoardDocument {
+    fn terminal(&self, _style: Style) -> String {
+        tables(self).iter().map(Table::text).collect::<Vec<_>>().join("\n")
+    }
+
+    fn csv(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        writeln!(
+            out,
+            "image,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"
+        )?;
+        for row in &self.handshakes {
+            let known = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+            let Handshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
+            writeln!(
+                out,
+                "{image},{},{kind},{cipher},{},{},{},{},{},{},{},{}",
+                key.name(),
+                group.as_deref().unwrap_or_default(),
+                handshake.instructions,
+                known(handshake.cycles),
+                known(row.modelled_ns),
+                application.instructions,
+                memory.stack,
+                memory.connection,
+                memory.heap_of_connection,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn markdown(&self) -> String {
+        let tables = tables(self).iter().map(Table::markdown).collect::<Vec<_>>();
+        format!("# TLS on microcontrollers\n\n{}", tables.join("\n"))
+    }
+}
+
+/// A heading, a grid and sentences below it.
+struct Table {
+    title: String,
+    head: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    notes: Vec<String>,
+}
+
+impl Table {
+    fn text(&self) -> String {
+        let mut grid = Grid::new();
+        grid.load_preset(presets::NOTHING);
+        let cell = |index: usize, text: &str| {
+            let figure = text.starts_with(|first: char| first.is_ascii_digit() || first == '−' || first == '+');
+            let alignment = if index > 0 && figure { CellAlignment::Right } else { CellAlignment::Left };
+            Cell::new(text).set_alignment(alignment)
+        };
+        grid.set_header(self.head.iter().map(Cell::new));
+        for row in &self.rows {
+            grid.add_row(row.iter().enumerate().map(|(index, text)| cell(index, text)));
+        }
+        let mut out = format!("{}\n", self.title);
+        if !self.rows.is_empty() {
+            grid.to_string().lines().for_each(|line| out.push_str(&format!("{}\n", line.trim_end())));
+        }
+        for note in &self.notes {
+            textwrap::wrap(note, 100).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        }
+        out
+    }
+
+    fn markdown(&self) -> String {
+        let mut out = format!("## {}\n\n", self.title);
+        if !self.rows.is_empty() {
+            out.push_str(&format!("| {} |\n|{}\n", self.head.join(" | "), " --- |".repeat(self.head.len())));
+            self.rows.iter().for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));
+            out.push('\n');
+        }
+        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n\n")));
+        out
+    }
+}
+
+fn tables(document: &BoardDocument) -> Vec<Table> {
+    let mut tables = vec![handshakes(document), memory(document), sizes(document)];
+    if !document.requests.is_empty() {
+        tables.push(requests(document));
+    }
+    tables.extend(cache(document));
+    tables.extend(document.calibration.as_ref().map(|it| calibration(it, document)));
+    tables.extend(document.esp8266.as_ref().map(esp8266));
+    tables.push(about(document));
+    tables
+}
+
+fn handshakes(document: &BoardDocument) -> Table {
+    let mut rows = Vec::new();
+    for row in document.handshakes.iter().filter(|row| row.kind == Kind::Full) {
+        let resumed = document
+            .handshakes
+            .iter()
+            .find(|other| other.kind != Kind::Full && (&other.image, other.key) == (&row.image, row.key));
+        rows.push(vec![
+            short(&row.image),
+            row.key.name().to_owned(),
+            format!("{} · {}", suite(&row.cipher), row.group.as_deref().unwrap_or("–")),
+            millions(row.handshake.instructions),
+            milliseconds(row.modelled_ns),
+            resumed.map_or(String::new(), |row| millions(row.handshake.instructions)),
+            resumed.map_or(String::new(), |row| milliseconds(row.modelled_ns)),
+            resumed.map_or(String::new(), |resumed| {
+                format!("{:.0}", row.handshake.instructions as f64 / resumed.handshake.instructions.max(1) as f64)
+            }),
+            millions(row.application.instructions),
+        ]);
+    }
+    let runs = document.handshakes.first().map_or(0, |row| row.runs);
+    let identical = document.handshakes.iter().all(|row| row.identical);
+    Table {
+        title: format!("Handshakes on a Cortex-M0+ at {} MHz", document.clock_hz as f64 / 1e6),
+        head: vec![
+            "image",
+            "key",
+            "suite · group",
+            "full M instr",
+            "ms",
+            "resumed M instr",
+            "ms",
+            "ratio",
+            "request M instr",
+        ],
+        rows,
+        notes: vec![
+            round_trips_note(document),
+            format!(
+                "Each image was booted {runs} times, and the counts were {}. Milliseconds are modelled: ARM's cycles, zero wait \
+                 states.",
+                if identical { "the same" } else { "NOT the same" }
+            ),
+            witness_note(document),
+        ],
+    }
+}
+
+fn round_trips_note(document: &BoardDocument) -> String {
+    let of = |full: bool| {
+        document.handshakes.iter().filter(move |row| (row.kind == Kind::Full) == full).map(|row| row.round_trips)
+    };
+    match (of(true).max(), of(false).max()) {
+        (Some(full), Some(resumed)) => {
+            format!("A client may send its request after {full} round trips, resumed after {resumed}.")
+        }
+        (Some(full), None) => format!("A client may send its request after {full} round trips."),
+        _ => String::new(),
+    }
+}
+
+fn witness_note(document: &BoardDocument) -> String {
+    let difference = |model: u64, qemu: u64| (model as f64 / qemu.max(1) as f64 - 1.0).abs();
+    let worst =
+        document.witnesses.iter().map(|it| difference(it.model_instructions, it.qemu_instructions)).fold(0.0, f64::max);
+    match document.witnesses.len() {
+        0 => "No second emulator has counted the same.".to_owned(),
+        counts => format!("QEMU counted {counts} of these as well; its counts differ by {:.3} % at most.", worst * 100.0),
+    }
+}
+
+fn memory(document: &BoardDocument) -> Table {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for image in &document.images {
+        let of_it = || document.handshakes.iter().filter(|row| row.image == image.name);
+        let most = |of: fn(&Handshake) -> u32| of_it().map(of).max().unwrap_or_default();
+        let connection = most(|row| row.memory.connection) + most(|row| row.memory.heap_of_connection);
+        rows.push(vec![
+            short(&image.name),
+            kilobytes(connection.into()),
+            kilobytes(most(|row| row.memory.connection).into()),
+            kilobytes(most(|row| row.memory.heap_of_connection).into()),
+            kilobytes(most(|row| row.memory.heap_peak).into()),
+            kilobytes(most(|row| row.memory.stack).into()),
+            kilobytes(most(|row| row.memory.server).into()),
+            kilobytes(image.sizes.total.ram),
+        ]);
+    }
+    Table {
+        title: "Memory, kB".to_owned(),
+        head: vec!["image", "a connection", "of it own", "of it heap", "heap peak", "stack peak", "server", "static RAM"],
+        rows,
+        notes: vec!["kB are 1,000 bytes. Peaks are high-water marks of all connections measured.".to_owned()],
+    }
+}
+
+fn sizes(document: &BoardDocument) -> Table {
+    let rows = document.images.iter().map(|image| {
+        let of = |name: &str| image.sizes.components.get(name).map_or(0, |size| size.flash);
+        let rest: u64 = ["board", "c library", "compiler", "alignment", "other"].into_iter().map(of).sum();
+        vec![
+            short(&image.name),
+            kilobytes(image.sizes.total.flash),
+            kilobytes(of("tls")),
+            kilobytes(of("session cache")),
+            kilobytes(of("server")),
+            kilobytes(rest),
+        ]
+    });
+    Table {
+        title: "Flash, kB".to_owned(),
+        head: vec!["image", "all", "TLS", "session cache", "server", "board and libraries"],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn requests(document: &BoardDocument) -> Table {
+    let rows = document.requests.iter().map(|it| {
+        vec![
+            it.key.name().to_owned(),
+            server(it.answer).to_owned(),
+            it.requests.to_string(),
+            millions(it.new_instructions),
+            millions(it.reused_instructions),
+            format!("{:.1}", it.ratio),
+        ]
+    });
+    Table {
+        title: "Requests, each on its own connection: new sessions against reused (BearSSL, M instructions in all)"
+            .to_owned(),
+        head: vec!["key", "server", "requests", "new", "reused", "ratio"],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn cache(document: &BoardDocument) -> Option<Table> {
+    let cache = document.cache.as_ref()?;
+    let more = |instructions: u64| instructions as i64 - cache.without_instructions as i64;
+    Some(Table {
+        title: "What the session cache costs a full handshake".to_owned(),
+        head: Vec::new(),
+        rows: Vec::new(),
+        notes: vec![format!(
+            "Against an image without it (BearSSL, {}, {} instructions): {:+} instructions where it is compiled in and off, {:+} \
+             where it is on. It takes {} bytes of flash and {} of RAM with 16 sessions of {} bytes in slots.",
+            cache.key.name(),
+            cache.without_instructions,
+            more(cache.off_instructions),
+            more(cache.on_instructions),
+            cache.flash,
+            cache.ram,
+            cache.session,
+        )],
+    })
+}
+
+fn calibration(calibration: &Calibration, document: &BoardDocument) -> Table {
+    let rows = calibration.figures.iter().map(|it| {
+        let error = if it.fitted { "fitted".to_owned() } else { format!("{:+.0} %", it.error * 100.0) };
+        vec![
+            it.board.clone(),
+            it.key.name().to_owned(),
+            it.group.clone().unwrap_or_default(),
+            format!("{:.2}", it.reported_s),
+            format!("{:.2}", it.predicted_s),
+            error,
+            busiest(document, &it.image, it.key),
+        ]
+    });
+    let order = if calibration.same_order { "the same" } else { "not the same" };
+    let mut notes = vec![format!(
+        "One factor, {:.2}, turns modelled time into that board's. The order of the six is {order}. Taken for granted beforehand:",
+        calibration.factor
+    )];
+    notes.extend(calibration.assumptions.iter().map(|it| format!("- {it}")));
+    Table {
+        title: "Against a real RP2040: a full handshake, seconds".to_owned(),
+        head: vec!["stack", "key", "group", "reported", "predicted", "error", "most instructions in"],
+        rows: rows.collect(),
+        notes,
+    }
+}
+
+/// The two functions that a full handshake spends most instructions in.
+fn busiest(document: &BoardDocument, image: &str, key: Key) -> String {
+    let row = document.handshakes.iter().find(|row| row.image == image && row.key == key && row.kind == Kind::Full);
+    let share = |instructions: u64, of: u64| 100.0 * instructions as f64 / of.max(1) as f64;
+    let functions = row.into_iter().flat_map(|row| row.functions.iter().map(move |it| (row.handshake.instructions, it)));
+    let shown = functions.take(2).map(|(of, it)| format!("{} {:.0} %", it.name, share(it.instructions, of)));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn esp8266(esp8266: &Esp8266) -> Table {
+    let rows = esp8266.requests.iter().map(|it| {
+        vec![
+            it.key.name().to_owned(),
+            it.group.clone(),
+            server(it.answer).to_owned(),
+            millions(it.new.handshake),
+            millions(it.new.request),
+            millions(it.reused.handshake),
+            millions(it.reused.request),
+            format!("{:.0}", it.new.sum() as f64 / it.reused.sum().max(1) as f64),
+            format!("{:.0}", it.modelled_saving_ms),
+            it.reported_saving_ms.map_or("–".to_owned(), |reported| format!("{reported:.0}")),
+            it.cycles_per_instruction.map_or("–".to_owned(), |cycles| format!("{cycles:.2}")),
+        ]
+    });
+    let ratios = esp8266.ratios.iter().map(|it| format!("{:.1} ({}, {})", it.ratio, it.group, server(it.answer)));
+    let identical = esp8266.requests.iter().all(|it| it.identical);
+    let requests = esp8266.requests.first().map_or(0, |it| it.requests);
+    Table {
+        title: "A request to the ESP8266's CPU (BearSSL, AES-256-GCM, M instructions)".to_owned(),
+        head: vec![
+            "key",
+            "group",
+            "server",
+            "new TLS",
+            "wait",
+            "reused TLS",
+            "wait",
+            "ratio",
+            "saved ms",
+            "reported ms",
+            "cycles an instr",
+        ],
+        rows: rows.collect(),
+        notes: vec![
+            format!(
+                "Means of {requests} requests; counts of different boots were {}. TLS is the handshake, wait the request and its response, as a \
+                 browser's panel divides them. Saved is new less reused, modelled at 160 MHz and one \
+                 cycle an instruction; reported is what the ESP8266 saved, and the last column the cycles an instruction at which \
+                 the CPU explains all of that.",
+                if identical { "the same" } else { "NOT the same" }
+            ),
+            format!(
+                "RSA saves {} times as much as EC; the ESP8266 reported 5.9. What remains of its reused requests, about 60 ms, is \
+                 network and framework, which are not modelled.",
+                ratios.collect::<Vec<_>>().join(", ")
+            ),
+        ],
+    }
+}
+
+fn about(document: &BoardDocument) -> Table {
+    let provenance = &document.provenance;
+    let mut notes: Vec<String> = document.left_out.iter().map(|why| format!("Left out: {why}")).collect();
+    notes.push(format!("reprise {} · {}", provenance.version, provenance.time));
+    Table { title: String::new(), head: Vec::new(), rows: Vec::new(), notes }
+}
+
+fn server(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Fixed => "fixed",
+        Answer::Http => "http",
+    }
+}
+
+/// An image's name without the machine.
+fn short(image: &str) -> String {
+    image.split_once('-').map_or(image, |(_, name)| name).to_owned()
+}
+
+fn suite(cipher: &str) -> &str {
+    cipher.split_once("_WITH_").map_or(cipher, |(_, name)| name)
+}
+
+fn millions(count: u64) -> String {
+    let millions = count as f64 / 1e6;
+    if millions < 10.0 { format!("{millions:.2}") } else { format!("{millions:.1}") }
+}
+
+fn milliseconds(nanoseconds: Option<u64>) -> String {
+    nanoseconds.map_or(String::new(), |ns| {
+        let ms = ns as f64 / 1e6;
+        if ms < 100.0 { format!("{ms:.1}") } else { format!("{ms:.0}") }
+    })
+}
+
+fn kilobytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / 1e3)
+}

@@ -1,0 +1,83 @@
+/*
+ * A cache of TLS 1.2 sessions for a server with little memory (RFC 5246 section 7.3, resumption by session ID).
+ *
+ * The caller owns the memory: an array of slots, each of sizeof(reprise_session_slot) = 112 bytes. Nothing is allocated,
+ * nothing else is kept. When all slots are in use, the least recently used session is wiped and its slot is used again.
+ *
+ * Rules that hold for every session:
+ *   - It lives at most `lifetime` seconds from its full handshake on. Resuming it does not prolong it.
+ *   - It is found only under the tag that it was stored with. A tag stands for the policy that the session was made
+ *     under: the server's certificate, the name that the client asked for, the CAs that client certificates must come from.
+ *   - Its secret is overwritten as soon as it is evicted, expired or forgotten.
+ *
+ * Time is an argument: seconds of any clock that does not run backwards; it may wrap around. A clock that has run backwards
+ * makes sessions expire.
+ *
+ * Not reentrant: where several threads share a cache, the caller holds a lock around each call.
+ */
+#ifndef REPRISE_SESSION_CACHE_H
+#define REPRISE_SESSION_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPRISE_SESSION_ID_MAX 32u
+#define REPRISE_MASTER_SECRET 48u
+#define REPRISE_SESSION_TAG 16u
+
+/* What resuming needs. */
+typedef struct {
+    uint8_t id[REPRISE_SESSION_ID_MAX];
+    uint8_t master_secret[REPRISE_MASTER_SECRET];
+    uint8_t tag[REPRISE_SESSION_TAG];
+    uint16_t version; /* 0x0303 */
+    uint16_t suite;   /* IANA's number */
+    uint8_t id_len;   /* 1 to 32 */
+} reprise_session;
+
+/* One session, or a free place (session.id_len is 0). Its fields belong to the cache. */
+typedef struct {
+    reprise_session session;
+    uint32_t created;
+    uint16_t newer, older; /* indices; the list of all slots in the order of their use */
+} reprise_session_slot;
+
+/* Its fields belong to the functions below; `hits` and `misses` may be read. */
+typedef struct {
+    reprise_session_slot *slots;
+    uint32_t lifetime;
+    uint32_t hits, misses;
+    uint16_t count, newest, oldest;
+} reprise_session_cache;
+
+/*
+ * Makes an empty cache of the `count` slots, whatever they hold; of more than 65,534, the first 65,534. With no slots it
+ * keeps nothing. A `lifetime` of 0 seconds keeps nothing either.
+ */
+void reprise_session_cache_init(reprise_session_cache *cache, reprise_session_slot *slots, size_t count, uint32_t lifetime);
+
+/* Stores a session as the newest; one with the same ID is replaced. One with an illegal id_len is not stored. */
+void reprise_session_cache_put(reprise_session_cache *cache, uint32_t now, const reprise_session *session);
+
+/*
+ * Finds the session of this ID and tag, and makes it the newest. Writes `found` only on success. A session of another tag
+ * is left where it is, and is not told apart from none. Where `tag` is NULL, any will do: the caller then compares
+ * `found->tag` itself, before a byte of application data is taken or given.
+ */
+bool reprise_session_cache_find(reprise_session_cache *cache, uint32_t now, const uint8_t *id, size_t id_len,
+                                const uint8_t *tag, reprise_session *found);
+
+/* Wipes the session of this ID, if there is one: after a fatal alert (RFC 5246 section 7.2.2), say. */
+void reprise_session_cache_forget(reprise_session_cache *cache, const uint8_t *id, size_t id_len);
+
+/* Wipes every session. */
+void reprise_session_cache_clear(reprise_session_cache *cache);
+
+/* How many sessions are stored and would be found now. */
+size_t reprise_session_cache_count(const reprise_session_cache *cache, uint32_t now);
+
+/* Overwrites memory in a way that no optimizer leaves out. */
+void reprise_wipe(void *memory, size_t len);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * The server on a host: the same library, service and TLS stack as in the firmware, over POSIX sockets on loopback.
+ *
+ *     server BACKEND CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets] [lifetime SECONDS] [idle MS]
+ *
+ * prints "listening on 127.0.0.1:PORT", serves at most SLOTS connections at a time until its input ends, and then prints
+ * what the cache saw.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "posix.h"
+#include "reprise/service.h"
+
+enum { SLOTS = 8, SESSIONS = 16 };
+
+typedef struct {
+    int descriptor; /* -1: free */
+    void *tls;
+    reprise_connection connection;
+} slot;
+
+static char *read_file(const char *path, size_t *len);
+static const reprise_tls_backend *backend_named(const char *name);
+static int listen_on(int port);
+static void accept_one(int listener, slot *slots, const reprise_service *service);
+static void drive(slot *slot);
+static void quit(const char *why);
+
+int main(int count, char **arguments)
+{
+    int port = 0;
+    bool cached = true;
+    uint32_t lifetime = 300;
+    reprise_service service = {NULL, NULL, REPRISE_HTTP, 10000, 10000};
+    if (count < 4 || (service.tls = backend_named(arguments[1])) == NULL) {
+        quit("usage: server bearssl|mbedtls2|mbedtls3 CERTIFICATES.pem KEY.pem [port N] [fixed] [no-cache] [tickets]"
+             " [lifetime SECONDS] [idle MS]");
+    }
+    reprise_tls_config config = {.random = reprise_posix_random, .seconds = reprise_posix_seconds};
+    config.certificates = read_file(arguments[2], &config.certificates_len);
+    config.key = read_file(arguments[3], &config.key_len);
+#if REPRISE_SESSION_TICKETS
+    static reprise_session_tickets tickets;
+#endif
+    for (int index = 4; index < count; index++) {
+        const char *value = index + 1 < count ? arguments[index + 1] : "0";
+        if (strcmp(arguments[index], "fixed") == 0) {
+            service.answer = REPRISE_FIXED;
+        } else if (strcmp(arguments[index], "no-cache") == 0) {
+            cached = false;
+#if REPRISE_SESSION_TICKETS
+        } else if (strcmp(arguments[index], "tickets") == 0) {
+            config.tickets = &tickets;
+#endif
+        } else if (strcmp(arguments[index], "port") == 0) {
+            port = atoi(value), index++;
+        } else if (strcmp(arguments[index], "lifetime") == 0) {
+            lifetime = (uint32_t)atol(value), index++;
+        } else if (strcmp(arguments[index], "idle") == 0) {
+            service.handshake_ms = service.idle_ms = (uint32_t)atol(value), index++;
+        } else {
+            quit("an argument is not known");
+        }
+    }
+#if REPRISE_SESSION_TICKETS
+    reprise_session_tickets_init(&tickets, lifetime);
+#endif
+#if REPRISE_SESSION_CACHE
+    static reprise_session_slot sessions[SESSIONS];
+    static reprise_session_cache cache;
+    reprise_session_cache_init(&cache, sessions, SESSIONS, lifetime);
+    config.cache = cached ? &cache : NULL;
+#else
+    (void)cached, (void)lifetime;
+#endif
+    service.server = calloc(1, service.tls->server_size);
+    if (service.server == NULL || service.tls->start(service.server, &config) != REPRISE_OK) {
+        quit("certificate or key cannot be used");
+    }
+    slot slots[SLOTS];
+    for (int index = 0; index < SLOTS; index++) {
+        slots[index].descriptor = -1;
+        slots[index].tls = calloc(1, service.tls->connection_size);
+    }
+
+    int listener = listen_on(port);
+    for (;;) {
+        /* Input that ends is the end of whoever started this. */
+        struct pollfd polled[2 + SLOTS] = {{STDIN_FILENO, POLLIN, 0}, {listener, POLLIN, 0}};
+        for (int index = 0; index < SLOTS; index++) {
+            polled[2 + index].fd = slots[index].descriptor;
+            polled[2 + index].events = POLLIN;
+        }
+        poll(polled, 2 + SLOTS, 50);
+        if (polled[0].revents != 0) {
+            break;
+        }
+        if (polled[1].revents != 0) {
+            accept_one(listener, slots, &service);
+        }
+        for (int index = 0; index < SLOTS; index++) {
+            if (slots[index].descriptor != -1) {
+                drive(&slots[index]);
+            }
+        }
+    }
+    for (int index = 0; index < SLOTS; index++) {
+        if (slots[index].descriptor != -1) {
+            reprise_connection_abort(&slots[index].connection);
+            close(slots[index].descriptor);
+        }
+        free(slots[index].tls);
+    }
+    service.tls->stop(service.server);
+    free(service.server);
+    free((char *)config.certificates);
+    free((char *)config.key);
+    close(listener);
+#if REPRISE_SESSION_CACHE
+    printf("cache: %u hits, %u misses\n", (unsigned)cache.hits, (unsigned)cache.misses);
+#endif
+    return 0;
+}
+
+static void drive(slot *slot)
+{
+    reprise_step step;
+    do {
+        step = reprise_connection_step(&slot->connection, reprise_posix_milliseconds());
+    } while (step == REPRISE_MOVED);
+    if (step == REPRISE_DONE) {
+        close(slot->descriptor);
+        slot->descriptor = -1;
+    }
+}
+
+static void accept_one(int listener, slot *slots, const reprise_service *service)
+{
+    int descriptor = accept(listener, NULL, NULL);
+    if (descriptor < 0) {
+        return;
+    }
+    int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    for (int index = 0; index < SLOTS; index++) {
+        if (slots[index].descriptor == -1) {
+            slots[index].descriptor = descriptor;
+            if (reprise_connection_begin(&slots[index].connection, service, slots[index].tls,
+                                         reprise_posix_socket(&slots[index].descriptor), reprise_posix_milliseconds())
+                == REPRISE_OK) {
+                return;
+            }
+            slots[index].descriptor = -1;
+            break;
+        }
+    }
+    /* No room: the client is told at once, by the end of its connection. */
+    close(descriptor);
+}
+
+static int listen_on(int port)
+{
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t len = sizeof address;
+    int on = 1;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 64) != 0
+        || getsockname(listener, (struct sockaddr *)&address, &len) != 0) {
+        quit("cannot listen on 127.0.0.1");
+    }
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    printf("listening on 127.0.0.1:%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    return listener;
+}
+
+static const reprise_tls_backend *backend_named(const char *name)
+{
+#ifdef REPRISE_WITH_BEARSSL
+    if (strcmp(name, "bearssl") == 0) {
+        return &reprise_bearssl;
+    }
+#endif
+#ifdef REPRISE_WITH_MBEDTLS2
+    if (strcmp(name, "mbedtls2") == 0) {
+        return &reprise_mbedtls2;
+    }
+#endif
+#ifdef REPRISE_WITH_MBEDTLS3
+    if (strcmp(name, "mbedtls3") == 0) {
+        return &reprise_mbedtls3;
+    }
+#endif
+    (void)name;
+    return NULL;
+}
+
+static char *read_file(const char *path, size_t *len)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = malloc(65536);
+    if (file == NULL || text == NULL) {
+        quit("a file cannot be read");
+    }
+    *len = fread(text, 1, 65536, file);
+    fclose(file);
+    return text;
+}
+
+static void quit(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(2);
+}

@@ -1,0 +1,1 @@
+/* lwIP's defaults fit GCC. */
