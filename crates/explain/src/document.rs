@@ -1,21 +1,16 @@
 //! From what was seen to a document: figures, findings, and faults in words.
 
-use std::net::SocketAddr;
-
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
-use reprise_engine::outcome_of;
-use reprise_probe::{Failed, Measurement, Options, Traced, Tracing, ratios, records, run, unequal_connects};
-use reprise_trace::document::{
-    FirstConnection, MeasureDocument, Provenance, Target as TargetRecord, TicketRequest, Trace, TraceDocument,
-    TracedConnection,
-};
+use reprise_probe::{Failed, Measurement, Options, ratios, records, run, unequal_connects};
+use reprise_trace::document::{FirstConnection, MeasureDocument, Provenance};
 use reprise_trace::{Failure, Kind, Observation};
 
+use crate::asked_record::{target_record, ticket_request};
 use crate::fault::{FaultContext, failure};
 use crate::findings::findings;
 use crate::series::Case;
-use crate::warnings::{measure_warnings, order_warning, trace_warnings};
+use crate::warnings::{measure_warnings, order_warning};
 
 /// What a measurement of `target` with these options came to.
 pub fn measure_document(
@@ -58,25 +53,6 @@ pub fn measure_document(
     document
 }
 
-/// What a trace of `target` with these options came to.
-pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, provenance: Provenance) -> TraceDocument {
-    let pair = |pair: &reprise_probe::TracedPair| {
-        Trace::new(pair.asked, pair.full.as_ref().and_then(traced), pair.resumed.as_ref().and_then(traced))
-    };
-    let failed = tracing.ended_by.iter().filter(|failed| !failed.is_interruption());
-    TraceDocument {
-        schema: TraceDocument::SCHEMA.to_owned(),
-        target: target_record(target, options, tracing.address),
-        traces: tracing.traces.iter().map(pair).collect(),
-        client_certificate_given: options.identity.is_some(),
-        ticket_request: ticket_request(options),
-        first_connection: tracing.first.as_ref().and_then(first_connection),
-        failures: failed.map(|failed| failure_of(failed, options)).collect(),
-        warnings: trace_warnings(tracing, options),
-        provenance,
-    }
-}
-
 /// A fault in words, with what else is known of the connection and of what was asked for.
 pub fn failure_of(failed: &Failed, options: &Options) -> Failure {
     failure(&failed.fault, &context(failed, options))
@@ -99,13 +75,8 @@ pub(crate) fn context<'a>(failed: &Failed, options: &'a Options) -> FaultContext
     }
 }
 
-/// `None` for a connection that did not complete, of which there is no pair.
-fn traced(traced: &Traced) -> Option<TracedConnection> {
-    let outcome = outcome_of(traced.observation.facts()?);
-    Some(TracedConnection::new(&traced.observation, outcome, traced.messages.clone()))
-}
-
-fn first_connection(seen: &Observation) -> Option<FirstConnection> {
+/// The first connection of this process, where it completed.
+pub(crate) fn first_connection(seen: &Observation) -> Option<FirstConnection> {
     Some(FirstConnection {
         local_port: seen.local_port()?,
         asked: seen.asked,
@@ -113,32 +84,4 @@ fn first_connection(seen: &Observation) -> Option<FirstConnection> {
         session_age_ns: seen.offered.map_or(0, |offered| offered.age.0),
         phases: seen.phases,
     })
-}
-
-/// The target as a document tells it.
-fn target_record(target: &Target, options: &Options, address: Option<SocketAddr>) -> TargetRecord {
-    let request = options.request.as_ref().filter(|_| options.starttls.is_none());
-    TargetRecord {
-        host: target.host.clone(),
-        port: target.port,
-        address: address.map(|address| address.ip().to_string()),
-        path: request.map(|request| publishable(request.path.as_deref().unwrap_or(&target.path))),
-        proxy: options.proxy.as_ref().map(ToString::to_string),
-        proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
-        starttls: options.starttls.map(|protocol| protocol.name().to_owned()),
-    }
-}
-
-/// How many tickets a document says were asked for.
-fn ticket_request(options: &Options) -> Option<TicketRequest> {
-    let request = options.tls13.ticket_request.as_ref()?;
-    Some(TicketRequest { new_session: request.new_session_count, resumption: request.resumption_count })
-}
-
-/// A path without its query, which may carry a token.
-fn publishable(path: &str) -> String {
-    match path.split_once('?') {
-        Some((path, _)) => format!("{path}?<hidden>"),
-        None => path.to_owned(),
-    }
 }

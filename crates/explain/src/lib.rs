@@ -3,6 +3,7 @@
 //! Everything here is a pure function of a document: it speaks only of what was observed. Each cause stands in a file of
 //! its own, in `findings/`, under the slug by which documents name it.
 
+mod asked_record;
 mod baseline;
 mod clear_text;
 mod condition;
@@ -18,6 +19,7 @@ mod response_words;
 mod savings;
 mod sentences;
 mod series;
+mod trace_document;
 mod warnings;
 
 #[cfg(test)]
@@ -25,7 +27,7 @@ mod example;
 
 pub use baseline::{Earlier, Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
-pub use document::{failure_of, measure_document, trace_document};
+pub use document::{failure_of, measure_document};
 pub use fault::failure;
 pub use findings::findings;
 pub use lab_sentences::lab_sentences;
@@ -33,3 +35,4 @@ pub use load_merge::{MergeError, merge};
 pub use load_notices::{about_queue, bottleneck_reason, fewer_connections, load_warning, word_load};
 pub use sentences::{about_first_connection, sentences};
 pub use series::Case;
+pub use trace_document::trace_document;

@@ -124,12 +124,6 @@ impl Connector {
         self.application.early_request_length()
     }
 
-    /// Has the next connections go to this address instead, as `diagnose` does with each of a name's.
-    pub fn turn_to(&mut self, address: SocketAddr) {
-        self.addresses = Addresses::only(address);
-        self.names.clear();
-    }
-
     /// Makes one connection, and sees it to its end.
     pub fn connect(&mut self, trial: Trial) -> Tried {
         let index = self.begun;

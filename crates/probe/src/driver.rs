@@ -1,19 +1,17 @@
 //! Moves the bytes of one attempt over a blocking socket, and reads the clock for it.
 
+mod leaving;
+
 use std::io;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 
 use reprise_attempt::exchange::ConnectionReuse;
 use reprise_attempt::{Fault, Input, Progress};
 use reprise_engine::Session;
-use reprise_trace::{FailureClass, FaultName, Nanos, Version};
+use reprise_trace::{FailureClass, FaultName, Nanos};
 
 use crate::connector::{Connection, Connector};
 use crate::socket::Stream;
-
-/// After the response, how long a server that said it would close is waited for.
-const CLOSE_WAIT: Duration = Duration::from_millis(500);
 
 /// Moves the bytes of one attempt, and reads the clock for it.
 pub(crate) struct Driver<'c> {
@@ -37,7 +35,7 @@ impl Driver<'_> {
             }
             if !self.attempt.keeps_alive() {
                 // The server closes, so whatever it still has to say comes before: tickets too.
-                self.drain(Instant::now() + CLOSE_WAIT)?;
+                self.drain_what_comes()?;
             }
         }
         // Who has closed by now did not do so because we close.
@@ -75,50 +73,6 @@ impl Driver<'_> {
             }
             self.read()?;
         }
-    }
-
-    /// Where nothing else is awaited: TLS 1.3 servers send their tickets after the handshake.
-    fn await_tickets(&mut self) -> Result<(), Fault> {
-        let facts = self.attempt.facts();
-        let is_tls13 = facts.is_some_and(|facts| facts.version == Version::Tls13);
-        self.stream.set_deadline(Instant::now() + self.connector.ticket_wait);
-        while is_tls13
-            && !self.attempt.is_peer_closed()
-            && self.attempt.facts().is_some_and(|facts| facts.tickets.count == 0)
-        {
-            match self.read() {
-                Err(fault) if fault.name == FaultName::Timeout => break,
-                other => other?,
-            }
-        }
-        Ok(())
-    }
-
-    /// close_notify, and what the server still says to it. Without it an OpenSSL server forgets the session.
-    fn close(&mut self) -> Result<(), Fault> {
-        let now = self.now();
-        self.attempt.close(now)?;
-        // The server may be gone already, and owes us nothing any more.
-        self.abandon_outgoing();
-        self.stream.shut_down();
-        match self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout)) {
-            // A server that went on in the clear once TLS had ended (Exim: 421) is past what is measured.
-            Err(fault) if fault.name == FaultName::Malformed && self.connector.route.begins_in_the_clear() => Ok(()),
-            drained => drained,
-        }
-    }
-
-    /// Reads until the server has closed or `until` has come.
-    fn drain(&mut self, until: Instant) -> Result<(), Fault> {
-        use FaultName::{ConnectionReset, SocketError, Timeout};
-        self.stream.set_deadline(until);
-        while !self.attempt.is_peer_closed() && !self.stream.has_ended() {
-            match self.read() {
-                Err(fault) if matches!(fault.name, Timeout | ConnectionReset | SocketError) => break,
-                other => other?,
-            }
-        }
-        Ok(())
     }
 
     /// Reads once and hands it to the attempt.
