@@ -11,6 +11,7 @@ mod condition;
 #[cfg(target_os = "linux")]
 mod generator;
 mod handshake;
+mod prologue;
 mod record;
 pub mod script;
 pub mod seeds;
@@ -33,6 +34,7 @@ pub struct Target {
 /// Every target.
 pub const TARGETS: &[Target] = &[
     Target { name: "record", run: record::run, seeds: seeds::records },
+    Target { name: "prologue", run: prologue::run, seeds: prologue::seeds },
     Target { name: "handshake", run: handshake::run, seeds: seeds::messages },
     Target { name: "certificate", run: certificate::run, seeds: seeds::certificates },
     Target { name: "client", run: client::run, seeds: seeds::scripts },

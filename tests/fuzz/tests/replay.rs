@@ -27,6 +27,11 @@ fn handshake() {
 }
 
 #[test]
+fn prologue() {
+    replay("prologue");
+}
+
+#[test]
 fn certificate() {
     replay("certificate");
 }

@@ -41,7 +41,7 @@ fn finding(case: &Case<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{Example, only};
+    use crate::example::{Example, only, ticket};
     use reprise_trace::Kind;
 
     #[test]
@@ -54,5 +54,14 @@ mod tests {
         assert!(only(findings, resumed(None)).unwrap().title.starts_with("No TLS 1.3 connection used psk_ke"));
         assert_eq!(only(findings, resumed(None).psk_modes(&[PskMode::PskDheKe])), None);
         assert_eq!(only(findings, Example::new().run("1.2", Kind::Full, 9).psk_modes(&[PskMode::PskKe])), None);
+    }
+
+    /// `--kinds full`: tickets came, and no connection offered one.
+    #[test]
+    fn tickets_that_nothing_offered_accuse_nobody() {
+        let full = Example::new().run("1.3", Kind::Full, 9).psk_modes(&[PskMode::PskKe]);
+        assert!(only(findings, full).is_some(), "no ticket came");
+        let full = Example::new().run("1.3", Kind::Full, 9).psk_modes(&[PskMode::PskKe]);
+        assert_eq!(only(findings, full.facts(|it| it.tickets.add(ticket(None)))), None);
     }
 }
