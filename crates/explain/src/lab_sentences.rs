@@ -48,7 +48,7 @@ fn about_new_sessions(document: &LabDocument, version: Version) -> Option<String
 }
 
 fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
-    // What is sure: the best of several medians would be the one that chance has favoured.
+    // Of several servers, that with the best median; and of it what is sure, since chance has favoured that one.
     let best = |result: &MeasureDocument| best_resumption(result, version).map(|(_, saving)| Floor::of(saving));
     let floors = by_key(document, best, Floor::max);
     if floors.is_empty() {
@@ -71,27 +71,29 @@ fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
 struct Floor {
     /// The lower end of the interval, or without one the ratio itself.
     ratio: f64,
+    /// The ratio itself.
+    median: f64,
     is_sure: bool,
 }
 
 impl Floor {
     fn of(saving: Saving) -> Self {
         match saving.ci95 {
-            Some([low, _]) => Self { ratio: low, is_sure: true },
-            None => Self { ratio: saving.ratio, is_sure: false },
+            Some([low, _]) => Self { ratio: low, median: saving.ratio, is_sure: true },
+            None => Self { ratio: saving.ratio, median: saving.ratio, is_sure: false },
         }
     }
 
     /// What is sure comes before what is not, however high.
     fn max(self, other: Self) -> Self {
-        if (other.is_sure, other.ratio) > (self.is_sure, self.ratio) { other } else { self }
+        if (other.is_sure, other.median) > (self.is_sure, self.median) { other } else { self }
     }
 
     fn in_words(self) -> String {
         match self {
-            Self { is_sure: true, ratio: low } if low <= 1.0 => "not measurably faster".to_owned(),
-            Self { is_sure: true, ratio: low } => format!("at least {} times as fast", ratio_rounded_down(low)),
-            Self { is_sure: false, ratio: median } => format!("{} times as fast", ratio(median)),
+            Self { is_sure: true, ratio: low, .. } if low <= 1.0 => "not measurably faster".to_owned(),
+            Self { is_sure: true, ratio: low, .. } => format!("at least {} times as fast", ratio_rounded_down(low)),
+            Self { is_sure: false, median, .. } => format!("{} times as fast", ratio(median)),
         }
     }
 }

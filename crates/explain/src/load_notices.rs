@@ -29,12 +29,13 @@ pub fn about_queue(document: &LoadDocument) -> Option<String> {
         0..SEVERAL => String::new(),
         _ => format!(" ({at_once} at once / {rate:.0} a second = {:.1} ms each)", at_once as f64 / rate * 1e3),
     };
+    let below = if rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") };
     let waits = match document.bottleneck.verdict {
         Verdict::Server | Verdict::Client => "In a closed loop connections wait for one another",
         Verdict::Network | Verdict::None | Verdict::Unknown => "In a closed loop connections may wait for one another",
     };
     let kinds = if document.latency_ns.len() > 1 { ", whatever their kind" } else { "" };
-    Some(format!("{waits}{kinds}{each}. What a handshake itself takes shows at a --rate below {rate:.0}."))
+    Some(format!("{waits}{kinds}{each}. What a handshake itself takes shows at a --rate below {below}."))
 }
 
 /// Why somebody is called the bottleneck, in one sentence.

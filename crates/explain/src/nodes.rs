@@ -53,7 +53,7 @@ const CHANCE: f64 = 1e-4;
 pub(crate) fn sharing(case: &Case<'_>, series: &Series<'_>) -> Sharing {
     let offers = offers(series);
     let named = key_names(case, series).filter(|_| series.asked.kind != Kind::Id);
-    let accepted = Accepted::ALL.into_iter().find(|it| splits(&offers, |offer| Some(it.accepts(offer.origin?))));
+    let accepted = Accepted::ALL.into_iter().find(|it| splits(&offers, |offer| it.accepts(offer.origin)));
     let turns: Vec<u32> = (2..=MOST_NODES).filter(|nodes| is_in_turn(&offers, *nodes)).collect();
     match (named, turns.as_slice(), accepted) {
         (Some(keys), _, _) => Sharing::KeyNames(keys),
@@ -68,7 +68,7 @@ pub(crate) fn by_distance(series: &Series<'_>) -> Option<String> {
     const SHOWN: u32 = 8;
     let mut counts: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for offer in offers(series) {
-        let (accepted, all) = counts.entry(offer.distance?.min(SHOWN + 1)).or_default();
+        let (accepted, all) = counts.entry(offer.distance.min(SHOWN + 1)).or_default();
         *accepted += u32::from(offer.is_accepted);
         *all += 1;
     }
@@ -85,32 +85,32 @@ pub(crate) fn by_distance(series: &Series<'_>) -> Option<String> {
 /// their number. `None` where every number of nodes would have accepted something.
 pub(crate) fn nodes_that_refuse_all(series: &Series<'_>) -> Option<u32> {
     let offers = offers(series);
-    let distances: Vec<u32> = offers.iter().map(|offer| offer.distance).collect::<Option<_>>()?;
-    (2..=MOST_NODES / 4).find(|nodes| distances.iter().all(|distance| distance % nodes != 0))
+    let refuses_all = |nodes: &u32| offers.iter().all(|offer| offer.distance % nodes != 0);
+    (2..=MOST_NODES / 4).find(refuses_all).filter(|_| !offers.is_empty())
 }
 
-/// One session that was offered.
+/// One session that was offered, of those that a connection of this process gave.
 struct Offer {
-    distance: Option<u32>,
-    origin: Option<Origin>,
+    distance: u32,
+    origin: Origin,
     is_accepted: bool,
 }
 
 fn offers(series: &Series<'_>) -> Vec<Offer> {
     let offer = |seen: &Observation| {
         let offered = seen.offered.filter(|_| seen.facts().is_some_and(|facts| facts.session_offered))?;
-        Some(Offer { distance: seen.distance(), origin: offered.origin, is_accepted: !seen.is_refusal() })
+        Some(Offer { distance: seen.distance()?, origin: offered.origin?, is_accepted: !seen.is_refusal() })
     };
     series.completed.iter().filter_map(|(seen, _)| offer(seen)).collect()
 }
 
 fn is_in_turn(offers: &[Offer], nodes: u32) -> bool {
-    splits(offers, |offer| offer.distance.map(|distance| distance % nodes == 0))
+    splits(offers, |offer| offer.distance % nodes == 0)
 }
 
 /// Whether this holds of every offer that was accepted and of no other, so often that it is not by chance.
-fn splits(offers: &[Offer], holds: impl Fn(&Offer) -> Option<bool>) -> bool {
-    if !offers.iter().all(|offer| holds(offer) == Some(offer.is_accepted)) {
+fn splits(offers: &[Offer], holds: impl Fn(&Offer) -> bool) -> bool {
+    if !offers.iter().all(|offer| holds(offer) == offer.is_accepted) {
         return false;
     }
     let all = offers.len() as f64;
@@ -196,5 +196,20 @@ mod tests {
     #[test]
     fn tickets_of_resumed_connections_may_be_refused_alone() {
         assert_eq!(seen(&[1, 2, 3, 4], |_, was_resumed| !was_resumed), Sharing::ByOrigin(Accepted::OfFull));
+    }
+
+    /// What another process saved has no distance; the rest keeps its own.
+    #[test]
+    fn one_session_of_another_process_hides_no_distance() {
+        let mut nth = 0;
+        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).all(|it| {
+            nth += 1;
+            it.index = 10_000 + nth;
+            let origin = Origin { index: it.index - 2, was_resumed: false, is_last: true };
+            it.offered.as_mut().unwrap().origin = (nth > 1).then_some(origin);
+        });
+        let (case, all_refused) = (example.case(), Example::new().refused("1.3", Kind::Ticket, 10));
+        assert!(by_distance(&case.conclusive_series()[1]).unwrap().ends_with("2: 99 of 99"));
+        assert_eq!(nodes_that_refuse_all(&all_refused.case().conclusive_series()[0]), None, "nothing is known of distances");
     }
 }

@@ -32,7 +32,7 @@ impl<'a> Case<'a> {
         series(self.samples())
     }
 
-    /// Those that something about resumption can be concluded from: an error page says nothing of it (CONTRACT).
+    /// Those that something about resumption can be concluded from: an error page says nothing of it.
     pub(crate) fn conclusive_series(&self) -> Vec<Series<'a>> {
         series(self.samples().filter(|(observation, _)| observation.is_answered_well()))
     }

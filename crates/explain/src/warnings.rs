@@ -28,7 +28,7 @@ pub(crate) fn measure_warnings(measurement: &Measurement, options: &Options) -> 
 /// That the order of these two shows in their times to connect.
 pub(crate) fn order_warning([one, other]: [Asked; 2]) -> String {
     format!(
-        "Connecting takes another time for {} {} than for {} {}, by over 3 %, though TCP knows nothing of either: what came \
+        "Connecting does not take as long for {} {} as for {} {}, by over 3 %, though TCP knows nothing of either: what came \
          before, or the load, shows in these figures, so differences of this size mean nothing",
         one.tls, one.kind, other.tls, other.kind
     )

@@ -70,6 +70,14 @@ impl StepTarget {
         (1.0 / beyond).round().max(FEWEST_SAMPLES)
     }
 
+    /// The lowest rate that can be judged.
+    fn lowest_rate(self, ramp: Duration) -> f64 {
+        let samples = self.fewest_samples();
+        let room = LONGEST_STEP.max(self.duration).saturating_sub(ramp).as_secs_f64();
+        // A little more, so that the time for it is not too long by a rounding.
+        if room > 0.0 { (samples + CHANCE * samples.sqrt()) / room * 1.001 } else { 0.0 }
+    }
+
     /// How long this rate is tried; `None` where as many connections as it is judged by would take too long.
     fn duration_of(self, rate: f64, ramp: Duration) -> Option<Duration> {
         let samples = self.fewest_samples();
@@ -78,7 +86,7 @@ impl StepTarget {
     }
 }
 
-/// Searches from the rate of `options`, an open loop: it doubles until one fails, and then halves the distance. Where the first
+/// Searches from the rate of `options`, an open loop, or from the lowest that can be judged: it doubles until one fails, and then halves the distance. Where the first
 /// fails, it goes on from what the server held of it.
 ///
 /// # Errors
@@ -91,12 +99,12 @@ pub fn search(
 ) -> io::Result<Option<Search>> {
     let Arrival::Open { rate: first, spread, most } = options.arrival else { return Ok(None) };
     let mut bounds = Bounds::default();
-    let mut rate = first;
+    let mut rate = first.max(target.lowest_rate(options.ramp));
     let mut best = None;
     let mut target_is_gone = false;
     let mut steps = Vec::new();
     while steps.len() < MOST_STEPS && !stop() {
-        // The first is tried whatever it takes: somebody has named it.
+        // Without time for any, the first is tried all the same: somebody has named it.
         let duration = match target.duration_of(rate, options.ramp) {
             Some(duration) => duration,
             None if steps.is_empty() => target.duration,
@@ -171,5 +179,21 @@ fn judge(outcome: &Outcome, options: &Options, rate: f64, duration: Duration, ta
         errors,
         not_started,
         passed: is_enough && is_all && latency_ns <= target.latency.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A search that begins far too low judges its first rate all the same.
+    #[test]
+    fn the_lowest_rate_is_just_long_enough_to_be_judged() {
+        for quantile in [0.5, 0.99, 0.999] {
+            let target = StepTarget { quantile, latency: Nanos(1), duration: Duration::from_secs(10) };
+            let lowest = target.lowest_rate(Duration::ZERO);
+            assert!(target.duration_of(lowest, Duration::ZERO).is_some(), "{quantile}: {lowest}");
+            assert_eq!(target.duration_of(lowest * 0.99, Duration::ZERO), None);
+        }
     }
 }

@@ -272,21 +272,23 @@ impl<'a, E: LoadClient> Worker<'a, E> {
                 self.summary.warmup += 1;
             } else {
                 let at = now.since(warmup);
+                let in_time = match self.options.end {
+                    End::After(duration) => at <= Nanos::from(duration),
+                    End::Count(_) => true,
+                };
                 self.summary.complete(&Completion {
                     kind: facts.kind,
                     phases: connection.phases(now),
                     from_intended: matches!(self.arrivals, Arrivals::Open(_)).then(|| now.since(connection.intended())),
                     at,
-                    in_time: match self.options.end {
-                        End::After(duration) => at <= Nanos::from(duration),
-                        End::Count(_) => true,
-                    },
+                    in_time,
                     statuses: connection.statuses(),
                 });
                 self.summary.primed += u64::from(connection.asked() != Kind::Full && !facts.session_offered);
                 self.summary.refused += u64::from(facts.session_offered && facts.kind == Kind::Full);
                 let is_without_ticket = facts.kind == Kind::Ticket && facts.tickets.count == 0;
-                self.summary.without_ticket += u64::from(is_without_ticket && facts.version == Version::Tls13);
+                let is_tls13 = facts.version == Version::Tls13;
+                self.summary.without_ticket += u64::from(in_time && is_without_ticket && is_tls13);
             }
         }
         self.failures_in_a_row = 0;

@@ -27,9 +27,9 @@ pub(crate) enum Next {
 }
 
 impl FailuresInARow {
-    /// Whether the last connection completed.
-    pub(crate) fn is_none(&self) -> bool {
-        self.count == 0
+    /// Whether no more than one has failed.
+    pub(crate) fn may_be_chance(&self) -> bool {
+        self.count <= 1
     }
 
     /// A connection has completed.

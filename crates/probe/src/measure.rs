@@ -137,20 +137,26 @@ impl Measurement {
             self.prime(connector, *first, 1)?;
         }
         let mut failures_in_a_row = FailuresInARow::default();
-        let mut done = 0;
+        let (mut done, mut completed) = (0, 0);
         for (turn, &place) in order.iter().enumerate() {
             if self.has_shown_enough(place) {
                 continue;
             }
             // What the next one offers is there before this one begins: a priming connection never directly precedes the sample
-            // that it serves. The very first may have something loaded to offer; and what fails now is not asked for more.
-            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row.is_none();
-            if let Some(&next) = order.get(turn + 1).filter(|next| may_prime && !self.has_shown_enough(**next)) {
+            // that it serves. The very first may have something loaded to offer; and what goes on failing is not asked for more.
+            if turn == 1 && loaded.is_some() {
+                self.prime(connector, place, 1)?;
+            }
+            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row.may_be_chance();
+            let next = order.iter().skip(turn + 1).find(|next| !self.has_shown_enough(**next));
+            if let Some(&next) = next.filter(|_| may_prime) {
                 self.prime(connector, next, 1 + usize::from(next == place))?;
             }
             let made = self.make_connection(connector, place);
             if let Ok(observation) = &made {
                 failures_in_a_row.end();
+                completed += 1;
+                observer.completed(completed);
                 self.first = self.first.or((done == 0 && loaded.is_some()).then_some(*observation));
             }
             self.endure(connector, made.map(drop), &mut failures_in_a_row)?;

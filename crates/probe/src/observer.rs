@@ -4,6 +4,9 @@
 pub trait Observer {
     /// `done` of `planned` connections have been made.
     fn proceeded(&self, done: u64, planned: u64);
+
+    /// Another counted connection completed, the `nth` that did.
+    fn completed(&self, _nth: u64) {}
 }
 
 /// Watches nothing.

@@ -136,7 +136,10 @@ impl Tracing {
                 Err(failed) if is_about_the_version(&failed) && !self.shows(plan.version) => {
                     refused.push((plan.version, failed));
                 }
-                Err(failed) => return Err(failed),
+                Err(failed) => {
+                    self.untraced = refused;
+                    return Err(failed);
+                }
                 Ok(()) if is_named => {}
                 Ok(()) => break,
             }

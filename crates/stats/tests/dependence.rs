@@ -9,7 +9,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-use reprise_stats::paired_ratio;
+use reprise_stats::{balanced_order, paired_ratio};
 
 /// The time of the first kind over that of each other one.
 const RATIO: f64 = 3.0;
@@ -82,7 +82,7 @@ fn the_table_of_the_decision_record() {
 fn coverage(n: usize, kinds: usize, dependence: Dependence, shape: Shape, trials: u32) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(n as u64 * 10 + kinds as u64);
     let covered = (0..trials).filter(|trial| {
-        let order = balanced_order(n, kinds, &mut random);
+        let order = balanced_order(kinds, n, 0, random.next_u64());
         let (low, high) = interval(&simulate(&order, dependence, shape, &mut random), u64::from(*trial));
         low <= RATIO && RATIO <= high
     });
@@ -112,39 +112,6 @@ fn simulate(order: &[usize], dependence: Dependence, shape: Shape, random: &mut 
         before = Some(kind);
     }
     samples
-}
-
-/// A random order in which each kind precedes each, itself included, as often as any other, but for the remainder: a walk
-/// over every edge of the complete directed graph, each there so many times.
-fn balanced_order(n: usize, kinds: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
-    let mut after: Vec<Vec<usize>> = (0..kinds)
-        .map(|kind| {
-            // As many edges enter a kind as leave it: what does not go round once more goes to itself.
-            let rounds = (0..n / kinds).flat_map(|_| 0..kinds);
-            let mut next: Vec<usize> = rounds.chain(std::iter::repeat_n(kind, n % kinds)).collect();
-            shuffle(&mut next, random);
-            next
-        })
-        .collect();
-    let (mut path, mut order) = (vec![below(kinds, random)], Vec::new());
-    while let Some(&last) = path.last() {
-        match after[last].pop() {
-            Some(next) => path.push(next),
-            None => order.extend(path.pop()),
-        }
-    }
-    order.pop();
-    order
-}
-
-fn shuffle(items: &mut [usize], random: &mut ChaCha8Rng) {
-    for place in (1..items.len()).rev() {
-        items.swap(place, below(place + 1, random));
-    }
-}
-
-fn below(bound: usize, random: &mut ChaCha8Rng) -> usize {
-    (random.next_u64() % bound as u64) as usize
 }
 
 /// By the method of Box and Muller.

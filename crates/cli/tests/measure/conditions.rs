@@ -81,9 +81,9 @@ fn a_change_against_a_baseline_fails_the_gate() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let mut earlier = lab.measure(server.address()).count(6).run().exits(0).document();
-    // As if every handshake had taken a nanosecond.
+    // As if every handshake had taken a microsecond.
     for sample in &mut earlier.samples {
-        sample.phases.tls = Some(reprise_trace::Nanos(1));
+        sample.phases.tls = Some(reprise_trace::Nanos(1_000));
     }
     let file = lab.file("before.json", serde_json::to_string(&earlier).unwrap());
     let measure = |condition: &str| {

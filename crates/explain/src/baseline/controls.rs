@@ -62,15 +62,18 @@ impl<'a> Controls<'a> {
         let calibrated = self.beside_calibration(asked, phase, figures);
         let is_calibrated = calibrated.is_some();
         let beside_machine = calibrated.as_ref().unwrap_or(figures).ratio()?;
-        let left = self.beside_network(beside_machine, is_calibrated);
+        let left = self.beside_network(beside_machine, is_calibrated, figures);
         if !is_calibrated && self.connect.is_none() {
             return None;
         }
         let is_change = |ratio: &Ratio| matches!(Change::of(ends(ratio)), Change::Slower | Change::Faster);
+        // What only makes the interval wider explains nothing.
+        let is_taken_off = |left: &Ratio| left.median.ln().abs() <= raw.median.ln().abs() / 2.0;
         let cause = match () {
             () if left.ci95.is_none() || raw.ci95.is_none() => Cause::Unknown,
             () if is_change(&left) => Cause::Tls,
             () if !is_change(&raw) && !is_change(&beside_machine) => Cause::None,
+            () if !is_taken_off(&left) => Cause::Unknown,
             () if is_calibrated && !is_change(&beside_machine) => Cause::Machine,
             () if is_calibrated => Cause::Network,
             () if self.is_local => Cause::Machine,
@@ -115,9 +118,15 @@ impl<'a> Controls<'a> {
     /// A change without what connecting explains of it: where that changed beyond its interval and in the same direction, and
     /// no further than to no change at all. On the target's own machine connecting is the kernel's work, which the
     /// calibration has too, and steadier.
-    fn beside_network(&self, change: Ratio, is_calibrated: bool) -> Ratio {
+    fn beside_network(&self, change: Ratio, is_calibrated: bool, of_phase: &Figures) -> Ratio {
         let is_told_apart = is_calibrated && self.is_local;
-        let Some(connect) = self.connect.as_ref().filter(|_| !is_told_apart).and_then(Figures::ratio) else { return change };
+        let Some(figures) = self.connect.as_ref().filter(|_| !is_told_apart) else { return change };
+        let Some(connect) = figures.ratio() else { return change };
+        // Of a handshake, no more than two round trips are the network's. Without a calibration connecting stands for the machine too.
+        let share = if is_calibrated { (2.0 * figures.before() / of_phase.before()).min(1.0) } else { 1.0 };
+        let scaled = |ratio: f64| 1.0 + share * (ratio - 1.0);
+        let ci95 = connect.ci95.map(|(low, high)| (scaled(low), scaled(high)));
+        let connect = Ratio { median: scaled(connect.median), ci95 };
         let is_slower = change.median > 1.0;
         let explains = Change::of(ends(&connect)) == if is_slower { Change::Slower } else { Change::Faster };
         match ratio_of_estimates(change, connect).filter(|_| explains) {
@@ -238,6 +247,12 @@ mod tests {
         let before = (1000, 10_000, 4_000, None);
         assert_cause(Cause::MachineOrNetwork, (1150, 11_500, 4_600, None), before, ELSEWHERE);
         assert_cause(Cause::Machine, (1150, 11_500, 4_600, None), before, HERE);
+    }
+
+    /// Two round trips of 0.2 ms cannot cost a handshake 1 ms more.
+    #[test]
+    fn a_slower_connect_explains_no_more_than_round_trips() {
+        assert_cause(Cause::Tls, (240, 6_000, 2_400, Some(1000)), (200, 5_000, 2_000, Some(1000)), ELSEWHERE);
     }
 
     #[test]

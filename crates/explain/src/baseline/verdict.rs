@@ -39,11 +39,13 @@ fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) ->
     };
     match cause {
         Cause::Tls => format!("TLS is {how}: {names}, by more than what was measured beside it."),
-        Cause::Machine => format!(
-            "The machine is {how} now, not TLS: its calibration{} or connecting{} changed as {names} did.",
-            moved(Control::Calibration),
-            moved(Control::Connect)
+        Cause::Machine if controls.iter().any(|it| it.control == Control::Calibration) => format!(
+            "The machine is {how} now, not TLS: its calibration{} changed as {names} did.",
+            moved(Control::Calibration)
         ),
+        Cause::Machine => {
+            format!("The machine is {how} now, not TLS: connecting{} changed as {names} did.", moved(Control::Connect))
+        }
         Cause::Network => format!(
             "The network is {how} now, not TLS: connecting{} changed as {names} did, the machine's calibration{} did not.",
             moved(Control::Connect),
@@ -56,6 +58,6 @@ fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) ->
             )
         }
         Cause::None => "TLS is as it was: no handshake changed beyond its interval.".to_owned(),
-        Cause::Unknown => "Whether TLS changed cannot be told: there are no intervals.".to_owned(),
+        Cause::Unknown => "Whether TLS changed cannot be told: there are no intervals, or they are too wide.".to_owned(),
     }
 }

@@ -31,7 +31,7 @@ fn meaning(series: &Series<'_>, sharing: Sharing) -> String {
         ),
         Sharing::ByOrigin(accepted) => format!("Accepted exactly where it was {}", origin(accepted)),
         Sharing::Unknown if series.as_asked() < FEWEST || series.refusals() < FEWEST => {
-            format!("Under {FEWEST} were of one sort: too few to tell what sets them apart")
+            format!("Fewer than {FEWEST} were accepted, or refused: too few to tell what sets them apart")
         }
         Sharing::Unknown => {
             "Neither distance, nor origin, nor key name tells them apart: nodes without shared state behind a \

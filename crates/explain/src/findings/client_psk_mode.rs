@@ -21,7 +21,7 @@ pub(super) fn is_the_cause(case: &Case<'_>) -> bool {
     case.psk_modes == [PskMode::PskKe] && tls13(case).any(shows_it) && !tls13(case).any(is_used)
 }
 
-/// Those whose response was no error: an error page says nothing of resumption (CONTRACT).
+/// Those whose response was no error: an error page says nothing of resumption.
 fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {
     let well = case.samples().filter(|(observation, _)| observation.is_answered_well());
     well.map(|(_, facts)| facts).filter(|facts| facts.version == Version::Tls13)

@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn of_a_few_resumptions_nothing_is_concluded() {
-        assert!(tickets(95).evidence[1].starts_with("Under 6"));
-        assert!(tickets(2).evidence[1].starts_with("Under 6"));
+        assert!(tickets(95).evidence[1].starts_with("Fewer than 6"));
+        assert!(tickets(2).evidence[1].starts_with("Fewer than 6"));
     }
 
     #[test]

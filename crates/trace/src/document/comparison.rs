@@ -91,7 +91,8 @@ pub struct CpuChange {
 /// What is left of a change when the controls have taken off what they moved by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnChange {
-    /// As `ratio` beside it, over the change of the control that leaves least; `ratio` itself where that is least.
+    /// As the change beside it, each sample over the calibration's nearest; and over the change of connecting, where that changed
+    /// beyond its interval.
     pub ratio: f64,
     /// Its interval, 95 %, which holds the uncertainty of the control too; null where a part of it has none.
     pub ci95: Option<[f64; 2]>,

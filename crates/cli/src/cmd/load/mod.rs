@@ -62,6 +62,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
             (document, outcome.target_is_gone())
         }
         Some(step) => match search(&options, step, &stop, &live)? {
+            None if interrupt.is_raised() => return Ok(Ending::interrupted()),
             None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
             Some(found) => {
                 let mut document = found.document(target, interrupt.is_raised(), provenance);

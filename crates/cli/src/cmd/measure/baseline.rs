@@ -77,7 +77,7 @@ fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
 /// `--baseline a.json example.org` takes both for files.
 fn refuse_target(paths: &[PathBuf], of_lab: bool) -> anyhow::Result<()> {
     match paths {
-        [_, .., last] if of_lab && !last.exists() => {
+        [_, .., last] if of_lab && last.as_os_str() != "-" && !last.exists() => {
             bail!("TARGET goes before --baseline, which takes '{}' for a file, and there is none", last.display())
         }
         _ => Ok(()),

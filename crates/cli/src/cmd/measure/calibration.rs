@@ -45,10 +45,13 @@ fn start(interrupt: &Interrupt) -> Option<(Reference, EmbeddedServer)> {
 impl Observer for Calibrating<'_> {
     fn proceeded(&self, done: u64, planned: u64) {
         self.observer.proceeded(done, planned);
+    }
+
+    fn completed(&self, nth: u64) {
         if let Ok(mut running) = self.running.try_borrow_mut()
             && let Some((reference, _)) = running.as_mut()
         {
-            reference.connect(done);
+            reference.connect(nth);
         }
     }
 }

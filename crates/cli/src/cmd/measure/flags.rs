@@ -18,9 +18,9 @@ use crate::values::{parse_target, parse_version};
 
 /// Measure what connections to one target cost, new and resumed, phase by phase.
 ///
-/// For each version that the target speaks and each kind of handshake that it offers, connections are made in turns
-/// (A B C, B C A, …), so that a drift of the machine is not taken for a difference. Every sample says what was
-/// observed, not what was asked. Without a target, an embedded lab on loopback is measured: two keys, resumption off,
+/// For each version that the target speaks and each kind of handshake that it offers, connections are made in a random
+/// order in which each kind precedes each equally often, so that neither a drift of the machine nor what a connection leaves
+/// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded lab on loopback is measured: two keys, resumption off,
 /// by session ID, by ticket.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -44,7 +44,7 @@ pub(crate) struct MeasureArgs {
 
     /// Where the order of the connections and the resamples of the intervals come from
     #[arg(long, default_value_t = 0, help_heading = "What to measure")]
-    seed: u64,
+    pub(super) seed: u64,
 
     #[command(flatten)]
     resumption: ResumptionArgs,

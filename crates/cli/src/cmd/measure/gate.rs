@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
-use reprise_probe::Options;
 use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
 use reprise_trace::{Asked, Kind, Nanos};
 
@@ -80,7 +79,7 @@ impl Gate {
                 bail!("--fail-if '{condition}' cannot be told: {why}");
             }
         }
-        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: Options::default().seed })
+        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed })
     }
 
     /// Notes in each result what is other than in the baseline.
