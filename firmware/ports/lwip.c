@@ -96,6 +96,10 @@ err_t reprise_lwip_close(reprise_lwip *connection)
 {
     struct tcp_pcb *pcb = connection->pcb;
     if (connection->pending != NULL) {
+        if (pcb != NULL) {
+            /* lwIP resets a connection that is closed before all of it was taken, and what was sent is lost with it. */
+            tcp_recved(pcb, (u16_t)(connection->pending->tot_len - connection->offset));
+        }
         pbuf_free(connection->pending);
         connection->pending = NULL;
     }

@@ -53,7 +53,9 @@ int reprise_posix_random(void *context, uint8_t *bytes, size_t len)
 uint32_t reprise_posix_seconds(void *context)
 {
     (void)context;
-    return reprise_posix_milliseconds() / 1000;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)now.tv_sec;
 }
 
 uint32_t reprise_posix_milliseconds(void)

@@ -22,7 +22,7 @@
 #include "posix.h"
 #include "reprise/service.h"
 
-enum { SLOTS = 8, SESSIONS = 16 };
+enum { SLOTS = 8, SESSIONS = 16, TURNS = 64 };
 
 typedef struct {
     int descriptor; /* -1: free */
@@ -34,7 +34,7 @@ static char *read_file(const char *path, size_t *len);
 static const reprise_tls_backend *backend_named(const char *name);
 static int listen_on(int port);
 static void accept_one(int listener, slot *slots, const reprise_service *service);
-static void drive(slot *slot);
+static bool drive(slot *slot);
 static void quit(const char *why);
 
 int main(int count, char **arguments)
@@ -95,24 +95,26 @@ int main(int count, char **arguments)
     }
 
     int listener = listen_on(port);
-    for (;;) {
+    for (bool more = false;;) {
         /* Input that ends is the end of whoever started this. */
         struct pollfd polled[2 + SLOTS] = {{STDIN_FILENO, POLLIN, 0}, {listener, POLLIN, 0}};
         for (int index = 0; index < SLOTS; index++) {
             polled[2 + index].fd = slots[index].descriptor;
             polled[2 + index].events = POLLIN;
         }
-        poll(polled, 2 + SLOTS, 50);
+        poll(polled, 2 + SLOTS, more ? 0 : 50);
         if (polled[0].revents != 0) {
             break;
         }
         if (polled[1].revents != 0) {
             accept_one(listener, slots, &service);
         }
+#if REPRISE_SESSION_CACHE
+        reprise_session_cache_expire(&cache, reprise_posix_seconds(NULL));
+#endif
+        more = false;
         for (int index = 0; index < SLOTS; index++) {
-            if (slots[index].descriptor != -1) {
-                drive(&slots[index]);
-            }
+            more |= slots[index].descriptor != -1 && drive(&slots[index]);
         }
     }
     for (int index = 0; index < SLOTS; index++) {
@@ -133,16 +135,18 @@ int main(int count, char **arguments)
     return 0;
 }
 
-static void drive(slot *slot)
+/* Some turns, for the others are to have theirs. True if there may be more to do. */
+static bool drive(slot *slot)
 {
-    reprise_step step;
-    do {
+    reprise_step step = REPRISE_MOVED;
+    for (int turn = 0; step == REPRISE_MOVED && turn < TURNS; turn++) {
         step = reprise_connection_step(&slot->connection, reprise_posix_milliseconds());
-    } while (step == REPRISE_MOVED);
+    }
     if (step == REPRISE_DONE) {
         close(slot->descriptor);
         slot->descriptor = -1;
     }
+    return step == REPRISE_MOVED;
 }
 
 static void accept_one(int listener, slot *slots, const reprise_service *service)

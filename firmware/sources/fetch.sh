@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 main() {
     local name kind package version archive sum within
-    grep -v '^#' "$here/sources.list" | while read -r name kind package version archive sum within; do
+    while read -r name kind package version archive sum within; do
         if [ $# -gt 0 ] && ! printf '%s\n' "$@" | grep -qx "$name"; then continue; fi
         if [ "$(cat "$folder/$name.sha256" 2>/dev/null)" = "$sum" ]; then continue; fi
         work=$(mktemp -d "$folder/.fetch.XXXXXX")
@@ -27,7 +27,7 @@ main() {
         printf '%s\n' "$sum" >"$folder/$name.sha256"
         rm -rf "$work"
         echo "fetched $name from $package $version"
-    done
+    done < <(grep -v '^#' "$here/sources.list")
 }
 
 # Debian's archive of sources, read through lists of our own: the system's need not have it switched on.

@@ -71,6 +71,17 @@ int main(void)
     expect("nonsense\r\n\r\n", "400", true);
     expect("GET / HTTP/1.1\r\nno colon\r\n\r\n", "400", true);
     expect("GET x HTTP/1.1\r\n\r\n", "400", true);
+    /* RFC 9112 section 5.1: what others may take for a length is refused, or the body would be the next request. */
+    expect("GET / HTTP/1.1\r\nContent-Length : 18\r\n\r\nGET / HTTP/1.1\r\n\r\n", "400", true);
+    expect("GET / HTTP/1.1\r\nTransfer-Encoding\t: chunked\r\n\r\nGET / HTTP/1.1\r\n\r\n", "400", true);
+    expect("GET / HTTP/1.1\r\nHost: a\r\n Content-Length: 18\r\n\r\nGET / HTTP/1.1\r\n\r\n", "400", true);
+    expect("GET / HTTP/1.1\r\n\tHost: a\r\n\r\n", "400", true);
+    expect("GET / HTTP/1.1\r\n: a\r\n\r\n", "400", true);
+    expect("GET / HTTP/1.1\r\nConnection: close, TE\r\n\r\n", "200", true);
+    expect("GET / HTTP/1.1\r\nConnection: TE\t, close \r\n\r\n", "200", true);
+    expect("GET / HTTP/1.1\r\nConnection: closed, TE,\r\n\r\n", "200", false);
+    expect("GET / HTTP/1.0\r\nConnection: TE, Keep-Alive\r\n\r\n", "200", false);
+    expect("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", "200", true);
 
     char longer[12000];
     memset(longer, 'a', sizeof longer);

@@ -43,8 +43,18 @@ static size_t place_of(const model *model, const uint8_t *id, size_t id_len)
     return index;
 }
 
+static void model_expire(model *model, uint32_t now)
+{
+    for (size_t index = model->count; index-- > 0;) {
+        if (now - model->created[index] >= LIFETIME) {
+            remove_at(model, index);
+        }
+    }
+}
+
 static void model_put(model *model, uint32_t now, const reprise_session *session)
 {
+    model_expire(model, now);
     size_t index = place_of(model, session->id, session->id_len);
     if (session->id_len == 0 || session->id_len > 32 || model->slots == 0) {
         return;
@@ -59,12 +69,9 @@ static void model_put(model *model, uint32_t now, const reprise_session *session
 
 static bool model_find(model *model, uint32_t now, const reprise_session *wanted, bool any_tag, reprise_session *found)
 {
+    model_expire(model, now);
     size_t index = place_of(model, wanted->id, wanted->id_len);
     if (index == model->count || wanted->id_len == 0) {
-        return false;
-    }
-    if (now - model->created[index] >= LIFETIME) {
-        remove_at(model, index);
         return false;
     }
     if (!any_tag && memcmp(model->sessions[index].tag, wanted->tag, REPRISE_SESSION_TAG) != 0) {
@@ -152,6 +159,10 @@ uint32_t session_cache_differs(uint32_t operations, size_t slots, uint8_t (*next
         }
         default:
             now += what >> 4;
+            if (which % 4 == 0) {
+                reprise_session_cache_expire(&cache, now);
+                model_expire(&model, now);
+            }
             if (which == 255) {
                 reprise_session_cache_clear(&cache);
                 model.count = 0;

@@ -69,6 +69,27 @@ static void a_session_lives_no_longer_for_being_used(void)
     assert(!contains_secret(slots, sizeof slots, 1));
 }
 
+static void expired_sessions_are_wiped_by_whatever_comes_next(void)
+{
+    for (int what = 0; what < 3; what++) {
+        reprise_session_slot slots[4];
+        reprise_session_cache cache;
+        reprise_session one = session_named(1), two = session_named(2), three = session_named(3);
+        reprise_session_cache_init(&cache, slots, 4, 10);
+        reprise_session_cache_put(&cache, 0, &one);
+        reprise_session_cache_put(&cache, 5, &two);
+        assert(contains_secret(slots, sizeof slots, 1));
+        if (what == 0) {
+            reprise_session_cache_put(&cache, 10, &three);
+        } else if (what == 1) {
+            assert(!holds(&cache, 10, 3, TAG));
+        } else {
+            reprise_session_cache_expire(&cache, 10);
+        }
+        assert(!contains_secret(slots, sizeof slots, 1) && holds(&cache, 10, 2, TAG));
+    }
+}
+
 static void a_clock_that_runs_backwards_ends_sessions(void)
 {
     reprise_session_slot slots[1];
@@ -142,11 +163,12 @@ int main(void)
     assert(sizeof(reprise_session_slot) == 112);
     the_least_recently_used_goes_first_and_is_wiped();
     a_session_lives_no_longer_for_being_used();
+    expired_sessions_are_wiped_by_whatever_comes_next();
     a_clock_that_runs_backwards_ends_sessions();
     a_session_of_one_policy_opens_no_other();
     without_slots_or_lifetime_nothing_is_kept();
     what_is_forgotten_or_cleared_is_wiped();
     ten_thousand_operations_agree_with_the_model();
-    puts("session cache: 7 tests passed");
+    puts("session cache: 8 tests passed");
     return 0;
 }

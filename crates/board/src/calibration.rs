@@ -1,5 +1,5 @@
-//! Cycles to time, by one factor that stands for flash, radio and all that the CPU model does not have: fitted on one of
-//! seed 002's six figures, and held against the other five.
+//! Cycles to time, by one factor that stands for flash, radio and all that the CPU model does not have: fitted on one of six
+//! figures that were reported for a board with an RP2040, the RP2040 report, and held against the other five.
 
 use reprise_trace::Kind;
 
@@ -7,10 +7,10 @@ use crate::document::{Calibration, Figure, Handshake};
 use crate::image::{Cpu, Image, Optimization, Stack};
 use crate::keys::Key;
 
-/// Seed 002's board.
+/// The RP2040 report's board.
 const CLOCK_HZ: f64 = 133e6;
 
-/// An image that stands for what seed 002 ran, and what that reported, in seconds.
+/// An image that stands for what the RP2040 report's board ran, and what it took, in seconds.
 struct Reported {
     board: &'static str,
     image: Image,
@@ -78,7 +78,7 @@ pub fn calibrate(rows: &[Handshake]) -> Option<Calibration> {
     let assumptions = [
         "Cortex-M0+ at 133 MHz, single-cycle multiplier, zero wait states; one factor for everything else",
         "the client offers x25519, secp256r1, secp384r1 and AES-GCM and ChaCha20-Poly1305; the server chooses by its own order",
-        "assembler of each stack on; AES tables in RAM, but for 3.6 in ROM, as the seed had them",
+        "assembler of each stack on; AES tables in RAM, but for 3.6 in ROM, as in the RP2040 report",
         "the board's own Mbed TLS is taken to be 2.28 with Mbed OS's curves in their default order, the largest first; whether it was built \
          with its assembler is not known",
     ];

@@ -28,7 +28,7 @@ pub struct BoardDocument {
     pub cache: Option<CacheCost>,
     /// The same code on an independent emulator.
     pub witnesses: Vec<Witness>,
-    /// The model of time against seed 002's board.
+    /// The model of time against the RP2040 report.
     pub calibration: Option<Calibration>,
     /// The ESP8266's CPU.
     pub esp8266: Option<Esp8266>,
@@ -58,6 +58,8 @@ pub struct BuiltImage {
 pub struct Handshake {
     /// The image's name.
     pub image: String,
+    /// Library and version: an image may hold two.
+    pub stack: String,
     /// The key of the server's certificate.
     pub key: Key,
     /// The kind that was observed.
@@ -165,7 +167,8 @@ pub struct Witness {
     pub qemu_instructions: u64,
 }
 
-/// Cycles to time by one factor, for flash, radio and all else, fitted on one figure of seed 002 and held against the others.
+/// Cycles to time by one factor, for flash, radio and all else, fitted on one figure of the RP2040 report and held against
+/// the others.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// The factor: seconds on the board for one second of the model at 133 MHz.
@@ -178,7 +181,7 @@ pub struct Calibration {
     pub same_order: bool,
 }
 
-/// One of seed 002's figures.
+/// One of the RP2040 report's figures.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// What the board ran.
@@ -203,14 +206,14 @@ pub struct Figure {
     pub is_alternative: bool,
 }
 
-/// Seed 000's measurement on the ESP8266's CPU.
+/// The ESP8266 report's measurement, on the ESP8266's CPU.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Esp8266 {
     /// The image.
     pub image: BuiltImage,
     /// Per request, for each key, group and server.
     pub requests: Vec<Esp8266Requests>,
-    /// (new − reused) of RSA-2048 by that of P-256, for each group; the seed's is 5.9.
+    /// (new − reused) of RSA-2048 by that of P-256, for each group; by the reported figures it is 5.9.
     pub ratios: Vec<KeyRatio>,
 }
 
@@ -231,11 +234,13 @@ pub struct Esp8266Requests {
     pub new: PhaseInstructions,
     /// A request that resumes, on average.
     pub reused: PhaseInstructions,
-    /// Whether runs from boot gave the same counts.
+    /// Of how many boots this was measured.
+    pub runs: u32,
+    /// Whether all of them gave the same counts.
     pub identical: bool,
     /// The difference at 160 MHz and one cycle an instruction: modelled.
     pub modelled_saving_ms: f64,
-    /// What the seed reported for the difference, where it did.
+    /// What the ESP8266 report has for the difference, where it does.
     pub reported_saving_ms: Option<f64>,
     /// Cycles an instruction at which the CPU explains all of it.
     pub cycles_per_instruction: Option<f64>,

@@ -41,6 +41,16 @@ impl Stack {
         }
     }
 
+    /// The libraries of an image of it, in the order of [`Setup::stack`](crate::Setup::stack).
+    pub fn libraries(self) -> &'static [Self] {
+        match self {
+            Self::BearSsl => &[Self::BearSsl],
+            Self::MbedTls2 => &[Self::MbedTls2],
+            Self::MbedTls3 => &[Self::MbedTls3],
+            Self::Both => &[Self::MbedTls2, Self::MbedTls3],
+        }
+    }
+
     /// As its authors call it, with the version.
     pub fn title(self) -> &'static str {
         match self {
@@ -55,7 +65,7 @@ impl Stack {
 /// The CPU that an image is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Cpu {
-    /// Seed 002's board has it: the RP2040, 133 MHz.
+    /// The RP2040's, 133 MHz.
     #[serde(rename = "cortex-m0plus")]
     CortexM0,
     /// The ESP8266's, 80 or 160 MHz.

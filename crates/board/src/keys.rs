@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The key of a server's certificate; self-signed, for [`NAME`](crate::NAME).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Key {
-    /// RSA with 1024 bits, which nobody should use any more; seed 002 did.
+    /// RSA with 1024 bits, which nobody should use any more; the RP2040 report's board did.
     #[serde(rename = "rsa-1024")]
     Rsa1024,
     /// RSA with 2048 bits.

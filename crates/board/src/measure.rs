@@ -21,7 +21,8 @@ use crate::line::{Answer, Board, Report, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
 
 const CLIENT_SEED: u64 = 1;
-/// TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 and TLS_ECDHE_RSA_…: what seed 000's client would have had in common with it.
+/// TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 and TLS_ECDHE_RSA_…: what the ESP8266 report's client would have had in common
+/// with it.
 const AES_256_GCM: [CipherSuite; 2] = [CipherSuite(0xc02c), CipherSuite(0xc030)];
 
 /// Where images come from and go to.
@@ -72,6 +73,7 @@ impl Firmware {
 
     fn rows(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<Handshake>, Fault> {
         let setup = Setup { stack, ..Setup::of(image, key) };
+        let library = image.stack.libraries().get(usize::from(stack)).copied().unwrap_or(image.stack);
         let mut rows: Vec<Handshake> = Vec::new();
         for _ in 0..runs {
             let mut board = self.boot(image, &setup)?;
@@ -84,7 +86,7 @@ impl Firmware {
                 match rows.get_mut(index) {
                     None => {
                         let functions = most(board.take_profile());
-                        rows.push(Handshake { functions, ..row(image, key, &completed, &idle, clock_hz) });
+                        rows.push(Handshake { functions, ..row(image, library, key, &completed, &idle, clock_hz) });
                     }
                     Some(row) => {
                         row.runs += 1;
@@ -156,7 +158,7 @@ impl Firmware {
         })
     }
 
-    /// Seed 000: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
+    /// As in the ESP8266 report: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
     pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, Fault> {
         let image = Image::usual(Cpu::Lx106, Stack::BearSsl, Optimization::Size);
         let built = self.build(image)?;
@@ -265,12 +267,13 @@ impl PhaseInstructions {
     }
 }
 
-fn row(image: Image, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> Handshake {
+fn row(image: Image, library: Stack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> Handshake {
     let outcome = outcome_of(&completed.facts);
     let cycles = completed.handshake.cycles.map(u128::from);
     let report = &completed.report;
     Handshake {
         image: image.to_string(),
+        stack: library.title().to_owned(),
         key,
         kind: outcome.kind,
         cipher: outcome.cipher,
@@ -300,7 +303,7 @@ fn most(profile: Vec<(String, u64)>) -> Vec<FunctionInstructions> {
     profile.into_iter().take(SHOWN).map(|(name, instructions)| FunctionInstructions { name, instructions }).collect()
 }
 
-/// The seed's figures in milliseconds a request, new less reused: 100 requests took (184.680 − 6.986) s with RSA, (36.217 −
+/// The reported figures in milliseconds a request, new less reused: 100 requests took (184.680 − 6.986) s with RSA, (36.217 −
 /// 5.897) s with EC to the raw server, and (185.611 − 7.925) s with RSA to the web server.
 fn reported_saving_ms(key: Key, answer: Answer) -> Option<f64> {
     match (key, answer) {
@@ -324,6 +327,7 @@ fn esp8266_row(group: NamedGroup, answer: Answer, key: Key, requests: u32, count
         requests,
         new,
         reused,
+        runs: counts.len() as u32,
         identical: counts.windows(2).all(|pair| pair[0] == pair[1]),
         modelled_saving_ms,
         reported_saving_ms,

@@ -94,6 +94,9 @@ fn two_versions_of_mbed_tls_work_in_one_image() {
         let mut board = firmware.boot(usual(Stack::Both), &Setup { stack, ..setup() }).unwrap();
         let full = connect(&mut board, None);
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
+        let rows = firmware.handshakes(usual(Stack::Both), stack, Key::P256, 1, 133_000_000).unwrap();
+        let title = ["Mbed TLS 2.28.10", "Mbed TLS 3.6.5"][usize::from(stack)];
+        assert!(rows.len() == 2 && rows.iter().all(|row| row.stack == title), "{rows:?}");
     }
     let none = firmware.boot(usual(Stack::Both), &Setup { stack: 2, ..setup() });
     assert!(matches!(none, Err(Fault::Refused(_))));

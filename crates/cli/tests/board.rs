@@ -31,6 +31,20 @@ fn outside_of_a_checkout_it_says_where_the_firmware_is() {
 }
 
 #[test]
+fn quick_refuses_what_it_would_leave_out() {
+    for (flags, why) in [
+        (&["--quick", "--keys", "rsa-2048"][..], "--quick leaves rsa-2048 out"),
+        (&["--quick", "--runs", "5"], "--runs"),
+        (&["--quick", "--requests", "5"], "--requests"),
+    ] {
+        let output = board().args(flags).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
 fn a_result_is_what_its_schema_says() {
     if let Some(not_run) = missing("arm-none-eabi-gcc").or_else(|| missing("make")) {
         return not_run.announce();
@@ -41,6 +55,7 @@ fn a_result_is_what_its_schema_says() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = String::from_utf8_lossy(&output.stdout);
     assert!(page.contains("Handshakes on a Cortex-M0+ at 133 MHz") && page.contains("x25519"), "{page}");
+    assert!(page.contains("booted once"), "{page}");
 
     let result: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.board.1.json");

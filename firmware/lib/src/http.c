@@ -10,6 +10,9 @@
 static void take_request_line(reprise_http_request *request, const char *line, size_t len);
 static void take_header(reprise_http_request *request, const char *line, size_t len);
 static void fail(reprise_http_request *request, uint16_t status);
+static bool is_name(const char *text, size_t len);
+static bool lists(const char *value, size_t len, const char *word);
+static size_t trim(const char **text, size_t len);
 static bool is_word(const char *text, size_t len, const char *word);
 
 void reprise_http_begin(reprise_http_request *request)
@@ -145,23 +148,18 @@ static void take_request_line(reprise_http_request *request, const char *line, s
 static void take_header(reprise_http_request *request, const char *line, size_t len)
 {
     const char *colon = memchr(line, ':', len);
-    if (colon == NULL || colon == line) {
+    /* RFC 9112 section 5.1: another server may take `Content-Length : 5` for a length, and what follows for a body. */
+    if (colon == NULL || !is_name(line, (size_t)(colon - line))) {
         fail(request, 400);
         return;
     }
     size_t name = (size_t)(colon - line);
     const char *value = colon + 1;
-    size_t value_len = len - name - 1;
-    while (value_len > 0 && (*value == ' ' || *value == '\t')) {
-        value++, value_len--;
-    }
-    while (value_len > 0 && (value[value_len - 1] == ' ' || value[value_len - 1] == '\t')) {
-        value_len--;
-    }
+    size_t value_len = trim(&value, len - name - 1);
     if (is_word(line, name, "connection")) {
-        if (is_word(value, value_len, "close")) {
+        if (lists(value, value_len, "close")) {
             request->close = true;
-        } else if (is_word(value, value_len, "keep-alive") && request->status < 400) {
+        } else if (lists(value, value_len, "keep-alive") && request->status < 400) {
             request->close = false;
         }
     } else if (is_word(line, name, "transfer-encoding")
@@ -177,6 +175,49 @@ static void fail(reprise_http_request *request, uint16_t status)
         request->status = status;
     }
     request->close = true;
+}
+
+/* Whether it can be a field's name: neither empty nor with spaces, control characters or what is not ASCII. */
+static bool is_name(const char *text, size_t len)
+{
+    for (size_t index = 0; index < len; index++) {
+        uint8_t byte = (uint8_t)text[index];
+        if (byte <= ' ' || byte >= 127) {
+            return false;
+        }
+    }
+    return len > 0;
+}
+
+/* Whether a list with commas between has this word. */
+static bool lists(const char *value, size_t len, const char *word)
+{
+    for (;;) {
+        const char *comma = memchr(value, ',', len);
+        const char *item = value;
+        size_t item_len = comma != NULL ? (size_t)(comma - value) : len;
+        size_t word_len = trim(&item, item_len);
+        if (is_word(item, word_len, word)) {
+            return true;
+        }
+        if (comma == NULL) {
+            return false;
+        }
+        len -= item_len + 1;
+        value = comma + 1;
+    }
+}
+
+/* Moves to what is not a space or tab, and returns how long that is without those at its end. */
+static size_t trim(const char **text, size_t len)
+{
+    while (len > 0 && (**text == ' ' || **text == '\t')) {
+        ++*text, len--;
+    }
+    while (len > 0 && ((*text)[len - 1] == ' ' || (*text)[len - 1] == '\t')) {
+        len--;
+    }
+    return len;
 }
 
 /* Whether the text is this word of lower or upper case letters, whatever its case. */

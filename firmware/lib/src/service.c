@@ -3,6 +3,9 @@
 
 enum { HANDSHAKE, REQUEST, RESPONSE, FLUSH, CLOSE, ENDED };
 
+/* What advance() returns where something was read while a response waits to be sent. */
+enum { READ_AHEAD = 1 };
+
 static const char fixed_response[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: close\r\n"
                                      "\r\nHello\n";
 
@@ -35,7 +38,10 @@ reprise_step reprise_connection_step(reprise_connection *connection, uint32_t no
         reprise_connection_abort(connection);
         return REPRISE_DONE;
     }
-    connection->moved = now;
+    /* A peer that sends and does not read is idle all the same. */
+    if (result != READ_AHEAD) {
+        connection->moved = now;
+    }
     return REPRISE_MOVED;
 }
 
@@ -50,7 +56,7 @@ void reprise_connection_abort(reprise_connection *connection)
     connection->state = ENDED;
 }
 
-/* One thing: REPRISE_OK if it was done. */
+/* One thing: REPRISE_OK if it was done, or READ_AHEAD. */
 static int advance(reprise_connection *connection)
 {
     const reprise_tls_backend *tls = connection->service->tls;
@@ -124,7 +130,7 @@ static int write_response(reprise_connection *connection)
         } else if (taken > 0) {
             connection->close_after = true;
         }
-        return taken < 0 ? taken : REPRISE_OK;
+        return taken < 0 ? taken : READ_AHEAD;
     }
     if (sent < 0) {
         return sent;

@@ -27,6 +27,7 @@ void reprise_session_cache_init(reprise_session_cache *cache, reprise_session_sl
 
 void reprise_session_cache_put(reprise_session_cache *cache, uint32_t now, const reprise_session *session)
 {
+    reprise_session_cache_expire(cache, now);
     if (cache->count == 0 || cache->lifetime == 0 || session->id_len == 0 || session->id_len > REPRISE_SESSION_ID_MAX) {
         return;
     }
@@ -46,11 +47,8 @@ void reprise_session_cache_put(reprise_session_cache *cache, uint32_t now, const
 bool reprise_session_cache_find(reprise_session_cache *cache, uint32_t now, const uint8_t *id, size_t id_len,
                                 const uint8_t *tag, reprise_session *found)
 {
+    reprise_session_cache_expire(cache, now);
     reprise_session_slot *slot = slot_of(cache, id, id_len);
-    if (slot != NULL && !is_alive(cache, slot, now)) {
-        free_slot(cache, slot);
-        slot = NULL;
-    }
     if (slot == NULL || (tag != NULL && memcmp(slot->session.tag, tag, REPRISE_SESSION_TAG) != 0)) {
         cache->misses++;
         return false;
@@ -68,6 +66,16 @@ void reprise_session_cache_forget(reprise_session_cache *cache, const uint8_t *i
     reprise_session_slot *slot = slot_of(cache, id, id_len);
     if (slot != NULL) {
         free_slot(cache, slot);
+    }
+}
+
+void reprise_session_cache_expire(reprise_session_cache *cache, uint32_t now)
+{
+    for (uint16_t index = 0; index < cache->count; index++) {
+        reprise_session_slot *slot = &cache->slots[index];
+        if (slot->session.id_len != 0 && !is_alive(cache, slot, now)) {
+            free_slot(cache, slot);
+        }
     }
 }
 

@@ -41,6 +41,9 @@ int reprise_session_tickets_write(reprise_session_tickets *tickets, uint32_t now
     mbedtls_gcm_context gcm;
     uint8_t data[NAME + IV + TAG];
     size_t saved;
+    /* Mbed TLS sends both, whether there is a ticket or not. */
+    *len = 0;
+    *lifetime = 0;
     int result = rotate(tickets, now, random, random_context);
     if (result != 0) {
         return result;

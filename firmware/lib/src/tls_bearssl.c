@@ -4,7 +4,7 @@
 #include "bearssl.h"
 #include "reprise/tls_server.h"
 
-/* Bytes of DER of all certificates, and how many there may be. */
+/* Bytes of DER of all certificates, the key's beside them while it is read; and how many certificates there may be. */
 #ifndef REPRISE_BEARSSL_CHAIN
 #define REPRISE_BEARSSL_CHAIN 4096
 #endif
@@ -110,6 +110,7 @@ static int accept(void *memory, void *server_memory, reprise_socket socket)
     server *server = server_memory;
     unsigned char seed[32];
     if (server->config->random(server->config->context, seed, sizeof seed) != REPRISE_OK) {
+        wipe(seed, sizeof seed);
         return REPRISE_ERROR;
     }
     connection->socket = socket;
@@ -117,6 +118,7 @@ static int accept(void *memory, void *server_memory, reprise_socket socket)
     configure(&connection->tls, server);
     br_ssl_engine_set_buffer(&connection->tls.eng, connection->buffer, sizeof connection->buffer, REPRISE_BEARSSL_TWO_WAY);
     br_ssl_engine_inject_entropy(&connection->tls.eng, seed, sizeof seed);
+    wipe(seed, sizeof seed);
 #if REPRISE_SESSION_CACHE
     connection->server = server;
     connection->resumed = false;
@@ -411,9 +413,10 @@ static int each_object(server *server, const char *pem, size_t len, der_buffer *
 {
     br_pem_decoder_context decoder;
     size_t begin = 0;
+    int result = REPRISE_OK;
     br_pem_decoder_init(&decoder);
     /* A last line without an end is one all the same. */
-    for (bool ended = false; len > 0 || !ended;) {
+    for (bool ended = false; result == REPRISE_OK && (len > 0 || !ended);) {
         size_t pushed;
         if (len > 0) {
             pushed = br_pem_decoder_push(&decoder, pem, len);
@@ -428,18 +431,20 @@ static int each_object(server *server, const char *pem, size_t len, der_buffer *
             br_pem_decoder_setdest(&decoder, append, der);
             break;
         case BR_PEM_END_OBJ:
-            if (der->overflow
-                || take(server, br_pem_decoder_name(&decoder), der->to + begin, der->len - begin) != REPRISE_OK) {
-                return REPRISE_ERROR;
-            }
+            result = der->overflow
+                         ? REPRISE_ERROR
+                         : take(server, br_pem_decoder_name(&decoder), der->to + begin, der->len - begin);
             break;
         case BR_PEM_ERROR:
-            return REPRISE_ERROR;
+            result = REPRISE_ERROR;
+            break;
         default:
             break;
         }
     }
-    return REPRISE_OK;
+    /* It has a part of the key. */
+    wipe(&decoder, sizeof decoder);
+    return result;
 }
 
 static int take_certificate(server *server, const char *name, const unsigned char *der, size_t len)

@@ -399,6 +399,10 @@ static int write_ticket(void *context, const mbedtls_ssl_session *session, unsig
     if (server->current == NULL) {
         return MBEDTLS_ERR_SSL_INTERNAL_ERROR;
     }
+    if (session->id_len == 0) {
+        /* A full handshake, which is not cached: what was found by ID did not suit this client's suites. */
+        server->current->resumed = false;
+    }
     return reprise_session_tickets_write(config->tickets, config->seconds(config->context), server->current->tag,
                                          mbedtls_ctr_drbg_random, &server->drbg, session, start, (size_t)(end - start), len,
                                          lifetime);

@@ -24,7 +24,7 @@ typedef struct {
     void *server; /* started */
     reprise_answer answer;
     uint32_t handshake_ms; /* a connection that has not finished its handshake by then is dropped; 0: never */
-    uint32_t idle_ms;      /* one on which nothing moved for as long is dropped; 0: never */
+    uint32_t idle_ms;      /* one that neither sends a request nor takes its response for as long is dropped; 0: never */
 } reprise_service;
 
 /* What a step came to. */
@@ -94,7 +94,7 @@ void reprise_http_begin(reprise_http_request *request);
  */
 bool reprise_http_parse(reprise_http_request *request);
 
-/* The head and the body that answer a status: 200, 400, 404, 405, 414, 431, 501, 505. */
+/* The head and the body that answer a status: 200, 400, 404, 405, 413, 414, 431, 505. */
 void reprise_http_response(const reprise_http_request *request, const char **head, size_t *head_len, const char **body,
                            size_t *body_len);
 

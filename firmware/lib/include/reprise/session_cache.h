@@ -8,10 +8,13 @@
  *   - It lives at most `lifetime` seconds from its full handshake on. Resuming it does not prolong it.
  *   - It is found only under the tag that it was stored with. A tag stands for the policy that the session was made
  *     under: the server's certificate, the name that the client asked for, the CAs that client certificates must come from.
- *   - Its secret is overwritten as soon as it is evicted, expired or forgotten.
+ *   - Its secret is overwritten when it is evicted or forgotten. Once it has expired, the next put, find or expire, of
+ *     whatever session, overwrites it: a server that may be idle for long calls reprise_session_cache_expire() by a timer.
  *
- * Time is an argument: seconds of any clock that does not run backwards; it may wrap around. A clock that has run backwards
- * makes sessions expire.
+ * Time is an argument: seconds of any clock that does not run backwards; it may wrap around after 2^32 seconds. A clock that
+ * has run backwards makes sessions expire. A 32-bit `millis() / 1000` is no such clock: it falls from 4,294,967 to 0 every 49.7
+ * days, which ends every session, and one that is not wiped by then would be alive again in the next round. Count seconds,
+ * or milliseconds in 64 bits.
  *
  * Not reentrant: where several threads share a cache, the caller holds a lock around each call.
  */
@@ -68,8 +71,11 @@ void reprise_session_cache_put(reprise_session_cache *cache, uint32_t now, const
 bool reprise_session_cache_find(reprise_session_cache *cache, uint32_t now, const uint8_t *id, size_t id_len,
                                 const uint8_t *tag, reprise_session *found);
 
-/* Wipes the session of this ID, if there is one: after a fatal alert (RFC 5246 section 7.2.2), say. */
+/* Wipes the session of this ID, if there is one: for callers that end sessions early. The TLS servers here do not call it. */
 void reprise_session_cache_forget(reprise_session_cache *cache, const uint8_t *id, size_t id_len);
+
+/* Wipes every session that has expired; put and find do so first. */
+void reprise_session_cache_expire(reprise_session_cache *cache, uint32_t now);
 
 /* Wipes every session. */
 void reprise_session_cache_clear(reprise_session_cache *cache);

@@ -1,9 +1,10 @@
 /*
  * Stateless session tickets with keys that rotate on their own (RFC 5077; RFC 8446 section 4.6.1), for Mbed TLS. The server
- * keeps two keys, 128 bytes in all, whatever the number of clients.
+ * keeps two keys, in sizeof(reprise_session_tickets) = 92 bytes, whatever the number of clients.
  *
  * Rules, the same as the session cache's:
- *   - A ticket lives at most `lifetime` seconds from the full handshake on: a renewed one does not live longer.
+ *   - A ticket lives at most `lifetime` seconds from when it was sealed on. Mbed TLS seals one where a client has none that
+ *     can be opened; one that resumes is not renewed.
  *   - A key seals for `lifetime` seconds and opens for as long again, so that every ticket can be opened while it lives.
  *   - A ticket is opened only under the tag that it was sealed for.
  *   - Tickets are encrypted and authenticated with AES-256-GCM. Without a random key there is no ticket.
@@ -38,7 +39,7 @@ void reprise_session_tickets_clear(reprise_session_tickets *tickets);
 
 /*
  * Seals a session into `ticket`, of `room` bytes; `random` is Mbed TLS's f_rng. 0, and `len` and `lifetime` (seconds) written;
- * or an error of Mbed TLS.
+ * or an error of Mbed TLS, and both are 0.
  */
 int reprise_session_tickets_write(reprise_session_tickets *tickets, uint32_t now, const uint8_t tag[16],
                                   int (*random)(void *, unsigned char *, size_t), void *random_context,

@@ -45,7 +45,7 @@ typedef struct {
     size_t key_len;
     /* Fills `bytes` with random bytes from the hardware; 0, or REPRISE_ERROR, which fails the handshake. */
     int (*random)(void *context, uint8_t *bytes, size_t len);
-    /* Seconds of a clock that does not run backwards. */
+    /* Seconds of a clock that does not run backwards: not of 32-bit milliseconds, see session_cache.h. */
     uint32_t (*seconds)(void *context);
     void *context; /* for `random` and `seconds` */
 #if REPRISE_SESSION_CACHE

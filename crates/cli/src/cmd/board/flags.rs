@@ -10,7 +10,7 @@ use crate::outputs::OutputArgs;
 
 /// What does TLS cost on a microcontroller, and what does resuming save there?
 ///
-/// Builds the firmware's server with each TLS stack, runs it on an emulated Cortex-M0+ (seed hardware: RP2040, 133 MHz) and on
+/// Builds the firmware's server with each TLS stack, runs it on an emulated Cortex-M0+ (the RP2040's CPU, 133 MHz) and on
 /// the ESP8266's CPU, connects with Reprise's own engine, and counts what the server computes. Waiting is not counted.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -33,8 +33,8 @@ pub(crate) struct BoardArgs {
     /// Every stack at -Os and -O3, with and without assembler, ROM tables, a second buffer, the cache and tickets
     #[arg(long, conflicts_with = "quick")]
     pub(crate) matrix: bool,
-    /// Each image once, without RSA-2048 on the Cortex-M0+, and few requests
-    #[arg(long)]
+    /// Each image booted once, without RSA-2048 on the Cortex-M0+, and two requests
+    #[arg(long, conflicts_with_all = ["runs", "requests"])]
     pub(crate) quick: bool,
     /// Do not measure, but serve at this address: the first of the stacks, with P-256 if it is among the keys
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown"])]

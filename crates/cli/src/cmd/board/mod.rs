@@ -6,6 +6,7 @@ mod page;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use reprise_board::document::{BoardDocument, Handshake, Requests, Witness};
 use reprise_board::{
     Answer, Cpu, Fault, Firmware, Image, Key, Optimization, Qemu, Stack, Stop, calibration, find_firmware, require,
@@ -27,13 +28,16 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
     if let Some(address) = arguments.listen {
         return listen::run(&firmware, &arguments, address, &stop);
     }
+    let plan = Plan::of(&arguments)?;
     let outputs = Outputs::open(&arguments.outputs)?;
-    let document = measure(&Plan::of(&arguments), &firmware, &stop)?;
+    let document = measure(&plan, &firmware, &stop)?;
     outputs.write(&document)?;
     if stop() {
         return Ok(Ending::interrupted());
     }
-    let differing = document.handshakes.iter().filter(|row| !row.identical).count();
+    let of_requests = document.esp8266.iter().flat_map(|it| &it.requests).map(|row| row.identical);
+    let identical = document.handshakes.iter().map(|row| row.identical).chain(of_requests);
+    let differing = identical.filter(|identical| !identical).count();
     Ok(if differing == 0 {
         Ending::Done
     } else {
@@ -51,7 +55,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(arguments: &BoardArgs) -> Self {
+    fn of(arguments: &BoardArgs) -> anyhow::Result<Self> {
         let stacks: Vec<Stack> = arguments.stacks.iter().map(|&name| name.into()).collect();
         let chosen = |image: &Image| stacks.contains(&image.stack) || image.stack == Stack::Both && stacks.len() > 1;
         let mut images = if arguments.matrix {
@@ -68,8 +72,11 @@ impl Plan {
         if arguments.quick {
             keys.retain(|key| [Key::Rsa1024, Key::P256, Key::P384].contains(key));
         }
+        if keys.is_empty() {
+            bail!("--quick leaves rsa-2048 out, and --keys names no other: leave out --quick");
+        }
         let (runs, requests) = if arguments.quick { (1, 2) } else { (arguments.runs, arguments.requests) };
-        Self { images, keys, runs, requests, clock_hz: arguments.clock }
+        Ok(Self { images, keys, runs, requests, clock_hz: arguments.clock })
     }
 }
 
@@ -78,11 +85,9 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
     let mut images = Vec::new();
     for (index, image) in plan.images.iter().enumerate() {
         notice(format_args!("building {image} ({} of {})", index + 1, plan.images.len()));
-        match firmware.build(*image) {
-            Ok(built) => images.push(built),
-            // Ctrl-C ends the compiler too.
-            Err(_) if stop() => break,
-            Err(fault) => return Err(fault),
+        match unless_stopped(firmware.build(*image), stop)? {
+            Some(built) => images.push(built),
+            None => break,
         }
     }
     notice("measuring on the Cortex-M0+");
@@ -103,10 +108,10 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
 
     let witnesses = if with_arm { witnesses(plan, firmware, &handshakes, stop)? } else { Vec::new() };
     let requests = if with_arm && has_bearssl { requests(plan, firmware, bearssl, stop)? } else { Vec::new() };
-    let cache = if has_bearssl && !stop() { Some(firmware.cache_cost(Key::P256)?) } else { None };
+    let cache = if has_bearssl && !stop() { unless_stopped(firmware.cache_cost(Key::P256), stop)? } else { None };
     let esp8266 = if with_xtensa && has_bearssl && !stop() {
         notice("measuring on the ESP8266's CPU");
-        Some(firmware.esp8266(plan.requests, plan.runs, stop)?)
+        unless_stopped(firmware.esp8266(plan.requests, plan.runs, stop), stop)?
     } else {
         None
     };
@@ -125,10 +130,18 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
     })
 }
 
+/// `None` where it failed after Ctrl-C, which ends the compiler too: what was measured before is kept.
+fn unless_stopped<T>(result: Result<T, Fault>, stop: Stop<'_>) -> Result<Option<T>, Fault> {
+    match result {
+        Err(_) if stop() => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<Handshake>, Fault> {
     let mut jobs = Vec::new();
     for &image in &plan.images {
-        let stacks = if image.stack == Stack::Both { 0..2 } else { 0..1 };
+        let stacks = 0..image.stack.libraries().len() as u8;
         jobs.extend(stacks.flat_map(|stack| plan.keys.iter().map(move |&key| (image, stack, key))));
     }
     let rows =

@@ -18,14 +18,15 @@ impl Rendered for BoardDocument {
     fn csv(&self, out: &mut Vec<u8>) -> io::Result<()> {
         writeln!(
             out,
-            "image,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"
+            "image,tls_stack,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"
         )?;
         for row in &self.handshakes {
             let known = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
             let Handshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
             writeln!(
                 out,
-                "{image},{},{kind},{cipher},{},{},{},{},{},{},{},{}",
+                "{image},{},{},{kind},{cipher},{},{},{},{},{},{},{},{}",
+                row.stack,
                 key.name(),
                 group.as_deref().unwrap_or_default(),
                 handshake.instructions,
@@ -107,9 +108,9 @@ fn handshakes(document: &BoardDocument) -> Table {
         let resumed = document
             .handshakes
             .iter()
-            .find(|other| other.kind != Kind::Full && (&other.image, other.key) == (&row.image, row.key));
+            .find(|other| other.kind != Kind::Full && other.key == row.key && is_of_same_code(other, row));
         rows.push(vec![
-            short(&row.image),
+            image_and_library(document, row),
             row.key.name().to_owned(),
             format!("{} · {}", suite(&row.cipher), row.group.as_deref().unwrap_or("–")),
             millions(row.handshake.instructions),
@@ -141,13 +142,32 @@ fn handshakes(document: &BoardDocument) -> Table {
         notes: vec![
             round_trips_note(document),
             format!(
-                "Each image was booted {runs} times, and the counts were {}. Milliseconds are modelled: ARM's cycles, zero wait \
-                 states.",
-                if identical { "the same" } else { "NOT the same" }
+                "{} Milliseconds are modelled: ARM's cycles, zero wait states.",
+                match runs {
+                    0 => "Nothing was measured.".to_owned(),
+                    1 => "Each image was booted once.".to_owned(),
+                    _ => format!("Each image was booted {runs} times, and the counts were {}.", same(identical)),
+                }
             ),
             witness_note(document),
         ],
     }
+}
+
+/// Whether the same library in the same image computed both.
+fn is_of_same_code(one: &Handshake, other: &Handshake) -> bool {
+    (&one.image, &one.stack) == (&other.image, &other.stack)
+}
+
+/// An image's short name, and which of its libraries this is, where it has several.
+fn image_and_library(document: &BoardDocument, row: &Handshake) -> String {
+    let image = short(&row.image);
+    let has_several = document.handshakes.iter().any(|other| other.image == row.image && other.stack != row.stack);
+    if has_several { format!("{image}: {}", row.stack) } else { image }
+}
+
+fn same(identical: bool) -> &'static str {
+    if identical { "the same" } else { "NOT the same" }
 }
 
 fn round_trips_note(document: &BoardDocument) -> String {
@@ -192,7 +212,7 @@ fn memory(document: &BoardDocument) -> Table {
     }
     Table {
         title: "Memory, kB".to_owned(),
-        head: vec!["image", "a connection", "of it own", "of it heap", "heap peak", "stack peak", "server", "static RAM"],
+        head: vec!["image", "a connection", "its own memory", "its heap", "heap peak", "stack peak", "server", "static RAM"],
         rows,
         notes: vec!["kB are 1,000 bytes. Peaks are high-water marks of all connections measured.".to_owned()],
     }
@@ -314,7 +334,7 @@ fn esp8266(esp8266: &Esp8266) -> Table {
     });
     let ratios = esp8266.ratios.iter().map(|it| format!("{:.1} ({}, {})", it.ratio, it.group, server(it.answer)));
     let identical = esp8266.requests.iter().all(|it| it.identical);
-    let requests = esp8266.requests.first().map_or(0, |it| it.requests);
+    let (requests, runs) = esp8266.requests.first().map_or((0, 0), |it| (it.requests, it.runs));
     Table {
         title: "A request to the ESP8266's CPU (BearSSL, AES-256-GCM, M instructions)".to_owned(),
         head: vec![
@@ -333,11 +353,11 @@ fn esp8266(esp8266: &Esp8266) -> Table {
         rows: rows.collect(),
         notes: vec![
             format!(
-                "Means of {requests} requests; counts of different boots were {}. TLS is the handshake, wait the request and its response, as a \
+                "Means of {requests} requests; {}. TLS is the handshake, wait the request and its response, as a \
                  browser's panel divides them. Saved is new less reused, modelled at 160 MHz and one \
                  cycle an instruction; reported is what the ESP8266 saved, and the last column the cycles an instruction at which \
                  the CPU explains all of that.",
-                if identical { "the same" } else { "NOT the same" }
+                if runs < 2 { "booted once".to_owned() } else { format!("counts of {runs} boots were {}", same(identical)) }
             ),
             format!(
                 "RSA saves {} times as much as EC; the ESP8266 reported 5.9. What remains of its reused requests, about 60 ms, is \
@@ -385,4 +405,69 @@ fn milliseconds(nanoseconds: Option<u64>) -> String {
 
 fn kilobytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::provenance::provenance;
+
+    /// One row, as JSON has it.
+    fn row(stack: &str, kind: Kind, instructions: u64) -> Handshake {
+        let count = json!({ "instructions": instructions, "cycles": instructions });
+        let memory =
+            json!({ "stack": 1, "connection": 1, "heap_of_connection": 1, "heap_peak": 1, "server": 1, "session": 1 });
+        let row = json!({
+            "image": "mps2-both-Os", "stack": stack, "key": "p-256", "kind": kind, "cipher": "TLS_X_WITH_Y", "group": null,
+            "signature": null, "round_trips": 2, "handshake": count, "application": count, "modelled_ns": null, "runs": 1,
+            "identical": true, "functions": [], "memory": memory,
+        });
+        serde_json::from_value(row).unwrap()
+    }
+
+    fn document() -> BoardDocument {
+        let handshakes = [("Mbed TLS 2.28.10", 30, 3), ("Mbed TLS 3.6.5", 50, 2)].map(|(stack, full, resumed)| {
+            [row(stack, Kind::Full, full * 1_000_000), row(stack, Kind::Id, resumed * 1_000_000)]
+        });
+        BoardDocument {
+            schema: BoardDocument::SCHEMA.to_owned(),
+            clock_hz: 133_000_000,
+            images: Vec::new(),
+            handshakes: handshakes.into_iter().flatten().collect(),
+            requests: Vec::new(),
+            cache: None,
+            witnesses: Vec::new(),
+            calibration: None,
+            esp8266: None,
+            left_out: Vec::new(),
+            provenance: provenance(),
+        }
+    }
+
+    #[test]
+    fn each_library_of_an_image_has_its_own_resumption() {
+        let rows = handshakes(&document()).rows;
+        let cells = |row: &[String]| [row[0].clone(), row[5].clone(), row[7].clone()];
+        let shown: Vec<_> = rows.iter().map(|row| cells(row)).collect();
+        assert_eq!(shown[0], ["both-Os: Mbed TLS 2.28.10", "3.00", "10"]);
+        assert_eq!(shown[1], ["both-Os: Mbed TLS 3.6.5", "2.00", "25"]);
+        let mut csv = Vec::new();
+        document().csv(&mut csv).unwrap();
+        let csv = String::from_utf8(csv).unwrap();
+        let second = csv.lines().nth(3).unwrap();
+        assert!(second.starts_with("mps2-both-Os,Mbed TLS 3.6.5,p-256,full,"), "{csv}");
+        assert_eq!(csv.lines().next().unwrap().split(',').count(), second.split(',').count());
+    }
+
+    #[test]
+    fn one_boot_says_nothing_of_others() {
+        let mut document = document();
+        let note = |document: &BoardDocument| handshakes(document).notes[1].clone();
+        assert!(note(&document).starts_with("Each image was booted once. "), "{}", note(&document));
+        document.handshakes.iter_mut().for_each(|row| row.runs = 3);
+        document.handshakes[1].identical = false;
+        assert!(note(&document).contains("3 times, and the counts were NOT the same."), "{}", note(&document));
+    }
 }
