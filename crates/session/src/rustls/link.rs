@@ -179,7 +179,8 @@ impl ProducesTickets for Link {
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        self.seal(self.settings().tickets.as_ref()?, Purpose::Ticket, plain)
+        let ticket = self.seal(self.settings().tickets.as_ref()?, Purpose::Ticket, plain)?;
+        (ticket.len() <= self.settings().max_hello / HELLO_PER_TICKET).then_some(ticket)
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
@@ -238,6 +239,10 @@ impl fmt::Debug for Link {
         f.write_str("Link")
     }
 }
+
+/// A ticket, which has the client's whole chain in it, takes at most one part in so many of the largest hello that is accepted:
+/// a client that comes back with it is not to be refused for it.
+const HELLO_PER_TICKET: usize = 4;
 
 /// What a local entry begins with: policy, first authentication, time of issue.
 const PACKED: usize = 32 + 8 + 8;
