@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
 use crate::rotation::after;
-use crate::store::{Answer, Answers, StoreKey};
+use crate::store::{Answer, Answers, LocalStore, StoreKey, StoredState};
 use crate::ticket::{self, Purpose, Refused, Times};
 
 /// rustls asks in this order: which certificate, then whether what the client offers can be opened, then for something to
@@ -135,10 +135,7 @@ impl Link {
         })
     }
 
-    fn open_local(
-        &self,
-        find: impl FnOnce(&crate::store::LocalStore, UnixTime) -> Option<Zeroizing<Vec<u8>>>,
-    ) -> Option<Vec<u8>> {
+    fn open_local(&self, find: impl FnOnce(&LocalStore, UnixTime) -> Option<StoredState>) -> Option<Vec<u8>> {
         self.attempt(|_, policy, now| {
             let Store::Local(store) = &self.settings().store else { return Err(Refused::Absent) };
             let entry = find(store, now).ok_or(Refused::Absent)?;
