@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?);
     for stream in listener.incoming() {
-        let (server, stream) = (server.clone(), stream?);
+        let Ok(stream) = stream else { continue };
+        let server = server.clone();
         thread::spawn(move || serve(&server, stream));
     }
     Ok(())

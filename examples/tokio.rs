@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
     loop {
-        let (stream, _) = listener.accept().await?;
+        let Ok((stream, _)) = listener.accept().await else { continue };
         let server = server.clone();
         tokio::spawn(async move { tokio::time::timeout(Duration::from_secs(10), serve(&server, stream)).await });
     }

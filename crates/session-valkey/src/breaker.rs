@@ -7,36 +7,52 @@ pub(crate) struct Breaker {
     failures: u32,
     limit: u32,
     pause: Duration,
-    /// While it is set, nobody asks before then; whoever asks after that is the one who tries, and moves it.
-    closed_until: Option<Instant>,
+    open: Open,
+}
+
+/// Whether anybody asks: an open breaker lets nothing through.
+#[derive(Clone, Copy, Debug)]
+enum Open {
+    No,
+    /// Nobody asks before then; whoever asks after that is the one who tries, and moves it.
+    Until(Instant),
+    /// The pause is longer than time can be counted.
+    ForEver,
 }
 
 impl Breaker {
     pub(crate) fn new(limit: u32, pause: Duration) -> Self {
-        Self { failures: 0, limit, pause, closed_until: None }
+        Self { failures: 0, limit, pause, open: Open::No }
     }
 
     /// Whether the store may be asked.
     pub(crate) fn allows(&mut self, now: Instant) -> bool {
-        match self.closed_until {
-            None => true,
-            Some(until) if now < until => false,
-            Some(_) => {
-                self.closed_until = Some(now + self.pause);
+        match self.open {
+            Open::No => true,
+            Open::Until(until) if now >= until => {
+                self.open = self.opened(now);
                 true
             }
+            Open::Until(_) | Open::ForEver => false,
         }
     }
 
     pub(crate) fn succeeded(&mut self) {
-        (self.failures, self.closed_until) = (0, None);
+        (self.failures, self.open) = (0, Open::No);
     }
 
-    pub(crate) fn failed(&mut self, now: Instant) {
+    /// Whether that opened it: whether nobody asks from now on.
+    pub(crate) fn failed(&mut self, now: Instant) -> bool {
         self.failures = self.failures.saturating_add(1);
-        if self.failures >= self.limit {
-            self.closed_until = Some(now + self.pause);
+        if self.failures < self.limit {
+            return false;
         }
+        self.open = self.opened(now);
+        true
+    }
+
+    fn opened(&self, now: Instant) -> Open {
+        now.checked_add(self.pause).map_or(Open::ForEver, Open::Until)
     }
 }
 
@@ -53,6 +69,7 @@ mod tests {
             assert!(breaker.allows(at(0)));
             breaker.failed(at(0));
         }
+        assert!(breaker.failed(at(0)));
         assert!(!breaker.allows(at(99)));
         assert!(breaker.allows(at(100)), "one tries");
         assert!(!breaker.allows(at(100)), "and nobody else");
@@ -61,5 +78,13 @@ mod tests {
         assert!(breaker.allows(at(202)));
         breaker.succeeded();
         assert!(breaker.allows(at(203)) && breaker.allows(at(203)));
+    }
+
+    #[test]
+    fn a_pause_without_end_lasts_until_the_store_is_back() {
+        let mut breaker = Breaker::new(1, Duration::MAX);
+        assert!(breaker.failed(Instant::now()) && !breaker.allows(Instant::now()));
+        breaker.succeeded();
+        assert!(breaker.allows(Instant::now()));
     }
 }

@@ -61,7 +61,7 @@ pub struct ValkeyConfig {
     pub refresh: Duration,
     /// How long [`Valkey::start`](crate::Valkey::start) waits for the store; 2 s by default. Without one it begins with a ring of its own.
     pub start: Duration,
-    /// How long after its start the store is not trusted with early data; 120 s by default, and never less than that in
+    /// How long after its start, or after it became the master again, the store is not trusted with early data; 120 s by default, and never less than that in
     /// production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way. A cluster and a master
     /// behind sentinels are never trusted with it.
     pub window: Duration,
@@ -101,9 +101,9 @@ impl ValkeyConfig {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValkeyError {
-    /// An address is no URL of a store, or the certificate authority cannot be read.
+    /// An address is no URL of a store, or the certificate authority cannot be read. What is wrong with it, without the address.
     #[error("bad address of a store: {0}")]
-    Address(#[from] redis::RedisError),
+    Address(String),
     /// No key could be made.
     #[error(transparent)]
     Key(#[from] KeyError),

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
 use crate::store::Inner;
+use crate::strike::Identity;
 
 /// How long anything of the keeper's own may take: nobody waits for it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -64,9 +65,9 @@ impl Keeper {
     pub(crate) async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         while !self.stop.is_stopped() {
-            if let Ok(Ok((connection, run_id))) = timeout(PATIENCE, self.connect()).await {
+            if let Ok(Ok(connection)) = timeout(PATIENCE, self.connect()).await {
                 pause = FIRST_PAUSE;
-                self.inner.connected(connection.clone(), run_id);
+                self.inner.connected(connection.clone());
                 self.keep(connection).await;
                 self.inner.disconnected();
             }
@@ -75,23 +76,31 @@ impl Keeper {
         }
     }
 
-    async fn connect(&mut self) -> RedisResult<(Connection, Option<String>)> {
+    async fn connect(&mut self) -> RedisResult<Connection> {
         let mut connection = self.connector.connect().await?;
         if self.connector.is_cluster() {
-            return Ok((connection, None));
+            return Ok(connection);
         }
-        let run_id = if self.connector.is_one_store() {
-            let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
-            info.lines().find_map(|line| line.strip_prefix("run_id:")).map(|id| id.trim().to_owned())
-        } else {
-            None
-        };
         // After a failover the old master may come back as a replica, from which nothing can be taken.
         let role: Vec<redis::Value> = redis::cmd("ROLE").query_async(&mut connection).await?;
         match role.first().map(redis::from_redis_value_ref::<String>).transpose()?.as_deref() {
-            Some("master") => Ok((connection, run_id)),
-            _ => Err(RedisError::from((ErrorKind::Client, "this server is a replica"))),
+            Some("master") => {}
+            _ => return Err(RedisError::from((ErrorKind::Client, "this server is a replica"))),
         }
+        self.identify(&mut connection).await?;
+        Ok(connection)
+    }
+
+    /// Sees which store it is, and in what role: a master may become a replica and a master again under one connection.
+    async fn identify(&self, connection: &mut Connection) -> RedisResult<()> {
+        if self.connector.is_one_store() {
+            // Redis 7 would take several sections at a time, and earlier ones do not.
+            let ask = |section| redis::cmd("INFO").arg(section).to_owned();
+            let server: String = ask("server").query_async(connection).await?;
+            let replication: String = ask("replication").query_async(connection).await?;
+            self.inner.seen(Identity::parse(&(server + "\r\n" + &replication)));
+        }
+        Ok(())
     }
 
     /// Looks at the ring until the connection fails.
@@ -108,6 +117,7 @@ impl Keeper {
     }
 
     async fn look(&self, connection: &mut Connection) -> RedisResult<()> {
+        self.identify(connection).await?;
         for _ in 0..MOST_LOOKS {
             if self.look_once(connection).await? {
                 break;

@@ -20,11 +20,13 @@ use crate::breaker::Breaker;
 use crate::config::{ValkeyConfig, ValkeyError};
 use crate::connection::{Connection, Connector};
 use crate::keeper::{Keeper, Stop};
-use crate::strike::StrikeRegister;
+use crate::strike::{Identity, StrikeRegister};
 use crate::writer::{Queue, Write};
 
-/// A store in Valkey or Redis, with a thread of its own; both end when the last clone is dropped.
+/// A store in Valkey or Redis, with a thread of its own that keeps the connection and rotates the ring. When the last clone is
+/// dropped the thread ends: the ring then rotates no more, and soon has no key to seal with.
 #[derive(Clone)]
+#[must_use = "dropping it stops rotation"]
 pub struct Valkey {
     inner: Arc<Inner>,
     _running: Arc<Running>,
@@ -66,7 +68,8 @@ impl Valkey {
         if config.refresh.saturating_mul(4) > period {
             return Err(ValkeyError::Refresh { refresh: config.refresh, period });
         }
-        let connector = Connector::new(&config.topology, config.ca.as_ref())?;
+        let connector =
+            Connector::new(&config.topology, config.ca.as_ref()).map_err(|error| ValkeyError::Address(error.to_string()))?;
         let now = config.clock.current_time().unwrap_or_else(UnixTime::now);
         let ring = RingHandle::new(provisional(&config.rotation, now, &SystemRandom)?);
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -151,7 +154,7 @@ impl Inner {
         lookups: Vec<Lookup>,
         started: Instant,
     ) -> Answers {
-        let deadline = (started + self.budget).into();
+        let deadline = (started + self.budget.min(LONGEST_BUDGET)).into();
         let mut answers: Vec<(StoreKey, Answer)> = Vec::with_capacity(lookups.len());
         let mut asked = JoinSet::new();
         for lookup in &lookups {
@@ -181,7 +184,12 @@ impl Inner {
         let now = Instant::now();
         {
             let mut breaker = lock(&self.breaker);
-            if is_answered { breaker.succeeded() } else { breaker.failed(now) }
+            if is_answered {
+                breaker.succeeded();
+            } else if breaker.failed(now) {
+                // It may be the connection: one that a firewall has forgotten is dead and says nothing.
+                self.broken.notify_one();
+            }
         }
         self.metrics.store(StoreOperation::Fetch, now.duration_since(started), is_answered);
         Answers { answers, early_data: is_answered && lock(&self.strikes).is_sure(now) }
@@ -191,10 +199,13 @@ impl Inner {
         self.connection.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A connection was made, to a store with this run ID.
-    pub(crate) fn connected(&self, connection: Connection, run_id: Option<String>) {
-        lock(&self.strikes).connected(run_id, Instant::now());
-        lock(&self.breaker).succeeded();
+    /// The store was looked at, and is this one; `None` if nobody can say.
+    pub(crate) fn seen(&self, identity: Option<Identity>) {
+        lock(&self.strikes).seen(identity, Instant::now());
+    }
+
+    /// A connection was made.
+    pub(crate) fn connected(&self, connection: Connection) {
         *self.connection.write().unwrap_or_else(PoisonError::into_inner) = Some(connection);
         self.is_connected.store(true, Ordering::Relaxed);
     }
@@ -225,6 +236,9 @@ impl Drop for Running {
         }
     }
 }
+
+/// No handshake waits longer for anything, whatever the budget: timers do not count for ever.
+const LONGEST_BUDGET: Duration = Duration::from_secs(86_400);
 
 /// A command's answer, whose value does not matter.
 pub(crate) type Done = RedisResult<()>;

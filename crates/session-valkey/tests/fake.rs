@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -22,7 +23,7 @@ type Say = fn(&str) -> Option<&'static str>;
 /// A good store that is empty, forgets everything, and lets everyone set.
 fn good(command: &str) -> Option<&'static str> {
     Some(match command {
-        "INFO" => "$10\r\nrun_id:one\r\n",
+        "INFO" => "$40\r\nrun_id:one\r\nrole:master\r\nmaster_replid:a\r\n",
         "ROLE" => "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n",
         "GET" | "GETDEL" => "$-1\r\n",
         "TIME" => "*2\r\n$10\r\n1750000000\r\n$1\r\n0\r\n",
@@ -181,9 +182,13 @@ fn more_than_the_bound_in_flight_do_not_ask() {
 fn after_failures_in_a_row_nobody_asks() {
     let fake = Fake::start(|command| if command == "GETDEL" { Some("-ERR no\r\n") } else { good(command) });
     let store = fake.store(|config| config.failures = 2);
+    let before = fake.count("connected");
     for _ in 0..5 {
         wait(take(&store));
     }
+    // It may be the connection that is dead. That there is a new one does not show that the store answers.
+    until("it connects again", || fake.count("connected") > before && store.is_connected());
+    wait(take(&store));
     assert_eq!(fake.count("GETDEL"), 2);
 }
 
@@ -203,4 +208,32 @@ fn early_data_needs_a_store_that_has_been_up_for_a_window() {
         let store = fake.store(|config| config.window = window);
         assert_eq!(wait(take(&store)).early_data, is_sure, "{window:?}");
     }
+}
+
+#[test]
+fn a_demotion_under_one_connection_ends_early_data() {
+    static IS_DEMOTED: AtomicBool = AtomicBool::new(false);
+    let fake = Fake::start(|command| match command {
+        "INFO" if IS_DEMOTED.load(Ordering::Relaxed) => Some("$39\r\nrun_id:one\r\nrole:slave\r\nmaster_replid:b\r\n"),
+        _ => good(command),
+    });
+    let store = fake.store(|config| (config.window, config.refresh) = (Duration::ZERO, Duration::from_millis(5)));
+    assert!(wait(take(&store)).early_data);
+    IS_DEMOTED.store(true, Ordering::Relaxed);
+    until("it is noticed", || !wait(take(&store)).early_data);
+}
+
+#[test]
+fn times_without_end_are_taken_as_such() {
+    let fake = Fake::start(|command| if command == "GET" { Some("-ERR no\r\n") } else { good(command) });
+    let endless = |config: &mut ValkeyConfig| {
+        (config.window, config.pause, config.budget) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        (config.failures, config.start) = (1, Duration::from_millis(100));
+    };
+    let fine = Fake::start(good);
+    let store = fine.store(endless);
+    let answers = wait(take(&store));
+    assert!(matches!(answers.answers[..], [(_, Answer::Absent)]) && !answers.early_data);
+    let store = fake.store(endless);
+    assert!(matches!(wait(take(&store)).answers[..], [] | [(_, Answer::Unanswered)]));
 }

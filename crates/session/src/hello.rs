@@ -44,6 +44,7 @@ pub struct Offered {
 /// The ClientHello is larger than allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the ClientHello has more than {limit} bytes")]
+#[non_exhaustive]
 pub struct HelloTooLong {
     /// The bound, records' headers included.
     pub limit: usize,

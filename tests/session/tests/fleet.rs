@@ -116,16 +116,18 @@ fn during_rotation_every_ticket_in_its_life_resumes() {
     let nodes = fleet.five(&[]);
     let client = fleet.client(Version::Tls13, None);
     let end = Instant::now() + Duration::from_secs(4 * LIFETIME);
-    let mut waiting: Vec<(Instant, Visit)> = Vec::new();
+    let mut waiting: Vec<(Instant, Instant, Visit)> = Vec::new();
     let (mut inside, mut outside, mut index) = (0, 0, 0);
     while Instant::now() < end || !waiting.is_empty() {
         if Instant::now() < end {
             for node in &nodes {
-                waiting.push((Instant::now(), visit(node.address, &client, FULL, "/").unwrap()));
+                let before = Instant::now();
+                let first = visit(node.address, &client, FULL, "/").unwrap();
+                waiting.push((before, Instant::now(), first));
             }
         }
         // Half of them are offered young and half too late; times are whole seconds.
-        waiting.retain_mut(|(issued, first)| {
+        waiting.retain_mut(|(issued, ended, first)| {
             let age = issued.elapsed();
             let young = first.sessions.len() == 2;
             index += 1;
@@ -143,7 +145,7 @@ fn during_rotation_every_ticket_in_its_life_resumes() {
                     inside += 1;
                 }
             }
-            if issued.elapsed() < Duration::from_secs(LIFETIME + 1) {
+            if ended.elapsed() < Duration::from_secs(LIFETIME + 1) {
                 return true;
             }
             assert_eq!(kind(first), Kind::Full, "{age:?}");

@@ -34,6 +34,7 @@ pub fn watch(files: KeyFiles, interval: Duration) -> Result<(RingHandle, Watcher
 
 /// Watches key files until it is dropped.
 #[derive(Debug)]
+#[must_use = "dropping it ends the watch"]
 pub struct Watcher {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -4,7 +4,7 @@ use rustls::sign::CertifiedKey;
 use x509_cert::Certificate;
 use x509_cert::der::oid::AssociatedOid;
 use x509_cert::der::{Decode, Encode};
-use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::{AuthorityKeyIdentifier, SubjectAltName};
 
 use crate::policy::{Policy, PolicyBuilder};
 
@@ -12,8 +12,8 @@ use crate::policy::{Policy, PolicyBuilder};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CertificateBinding {
-    /// Its names and its issuer: a renewal for the same names by the same issuer keeps sessions. An issuer that signs with
-    /// changing intermediates counts as another one.
+    /// Its names and its issuer, by name and key: a renewal for the same names by the same issuer keeps sessions. An issuer
+    /// that signs with changing intermediates or keys counts as another one.
     #[default]
     NamesAndIssuer,
     /// The leaf itself: a renewal ends all sessions.
@@ -81,7 +81,11 @@ fn names_and_issuer(leaf: &[u8]) -> Option<Policy> {
     names.sort_unstable();
     let subject = if names.is_empty() { certificate.subject.to_der().ok()? } else { Vec::new() };
     let policy = PolicyBuilder::new().list("names", names).field("subject", &subject);
-    Some(policy.field("issuer", &certificate.issuer.to_der().ok()?).build())
+    // Anyone may found an authority of the same name.
+    let issuer_key = extensions.iter().find(|extension| extension.extn_id == AuthorityKeyIdentifier::OID);
+    let issuer_key = issuer_key.map(|extension| extension.extn_value.as_bytes()).unwrap_or_default();
+    let policy = policy.field("issuer", &certificate.issuer.to_der().ok()?);
+    Some(policy.field("issuer key", issuer_key).build())
 }
 
 #[cfg(test)]
@@ -108,6 +112,8 @@ mod tests {
         let renewed = server(&authority, &["b.test", "a.test"]);
         assert_eq!(identity(&first), identity(&renewed));
         assert_ne!(identity(&first), identity(&server(&authority, &["a.test"])));
+        // An authority of the same name.
+        assert_ne!(identity(&first), identity(&server(&Authority::new().unwrap(), &["a.test", "b.test"])));
         assert_ne!(CertificateBinding::Leaf.identity(&first), CertificateBinding::Leaf.identity(&renewed));
     }
 

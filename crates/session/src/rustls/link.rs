@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
 use crate::rotation::after;
-use crate::store::{Answer, Answers, StoreKey};
+use crate::store::{Answer, Answers, LocalStore, StoreKey, StoredState};
 use crate::ticket::{self, Purpose, Refused, Times};
 
 /// rustls asks in this order: which certificate, then whether what the client offers can be opened, then for something to
@@ -135,10 +135,7 @@ impl Link {
         })
     }
 
-    fn open_local(
-        &self,
-        find: impl FnOnce(&crate::store::LocalStore, UnixTime) -> Option<Zeroizing<Vec<u8>>>,
-    ) -> Option<Vec<u8>> {
+    fn open_local(&self, find: impl FnOnce(&LocalStore, UnixTime) -> Option<StoredState>) -> Option<Vec<u8>> {
         self.attempt(|_, policy, now| {
             let Store::Local(store) = &self.settings().store else { return Err(Refused::Absent) };
             let entry = find(store, now).ok_or(Refused::Absent)?;
@@ -179,7 +176,8 @@ impl ProducesTickets for Link {
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        self.seal(self.settings().tickets.as_ref()?, Purpose::Ticket, plain)
+        let ticket = self.seal(self.settings().tickets.as_ref()?, Purpose::Ticket, plain)?;
+        (ticket.len() <= self.settings().max_hello / HELLO_PER_TICKET).then_some(ticket)
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
@@ -238,6 +236,10 @@ impl fmt::Debug for Link {
         f.write_str("Link")
     }
 }
+
+/// A ticket, which has the client's whole chain in it, takes at most one part in so many of the largest hello that is accepted:
+/// a client that comes back with it is not to be refused for it.
+const HELLO_PER_TICKET: usize = 4;
 
 /// What a local entry begins with: policy, first authentication, time of issue.
 const PACKED: usize = 32 + 8 + 8;

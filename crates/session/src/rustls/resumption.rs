@@ -138,7 +138,8 @@ impl ResumptionBuilder {
         self
     }
 
-    /// The most bytes of a ClientHello, 32 KiB by default; larger ones end the connection.
+    /// The most bytes of a ClientHello, 32 KiB by default; larger ones end the connection. No ticket is given that would
+    /// take more than a quarter of it, as a client's long certificate chain can: such a client makes full handshakes.
     #[must_use]
     pub fn max_hello(mut self, bytes: usize) -> Self {
         self.0.max_hello = bytes;

@@ -90,6 +90,7 @@ impl ResumingServer {
 
 /// Waits for the end of one connection's handshake, for the metrics.
 #[derive(Debug)]
+#[must_use = "without `completed` the metrics do not know the handshake"]
 pub struct Watch(Option<Arc<Link>>);
 
 impl Watch {

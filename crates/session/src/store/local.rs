@@ -1,12 +1,13 @@
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lru::LruCache;
 use rustls_pki_types::UnixTime;
 use siphasher::sip::SipHasher13;
-use zeroize::Zeroizing;
+use zeroize::optimization_barrier;
 
 use crate::rotation::after;
 
@@ -32,52 +33,47 @@ pub struct StoreLimits {
 /// when they go.
 pub struct LocalStore {
     shards: Box<[Mutex<Shard>]>,
-    hash: Seeded,
+    hash: SipHasher13,
 }
+
+/// A session's state, which is zeroed when it goes: whole, since byte by byte, as `zeroize` does it, takes longer than looking it up.
+pub struct StoredState(Box<[u8]>);
 
 type Id = [u8; 32];
 
 struct Shard {
-    entries: LruCache<Key, Entry, Seeded>,
+    entries: LruCache<Key, StoredState, BuildHasherDefault<AsHashed>>,
     bytes: usize,
     limits: StoreLimits,
-}
-
-struct Entry {
-    state: Zeroizing<Box<[u8]>>,
-    expires: UnixTime,
 }
 
 impl LocalStore {
     /// An empty store. `seed` comes from a source of randomness.
     pub fn new(limits: StoreLimits, seed: [u8; 16]) -> Self {
         let count = (limits.entries / LEAST_IN_SHARD).min(limits.bytes / LEAST_BYTES_IN_SHARD).clamp(1, MOST_SHARDS);
-        let hash = Seeded(SipHasher13::new_with_key(&seed));
         let each = StoreLimits { entries: limits.entries / count, bytes: limits.bytes / count };
-        // The tables hash again, with another seed: within a shard all hashes have something in common.
-        let [first, ..] = seed;
-        let mut inner = seed;
-        inner[0] = !first;
-        let inner = Seeded(SipHasher13::new_with_key(&inner));
-        let shard = || Shard { entries: LruCache::unbounded_with_hasher(inner.clone()), bytes: 0, limits: each };
-        Self { shards: std::iter::repeat_with(|| Mutex::new(shard())).take(count).collect(), hash }
+        let entries = || LruCache::unbounded_with_hasher(BuildHasherDefault::default());
+        let shard = || Mutex::new(Shard { entries: entries(), bytes: 0, limits: each });
+        let shards = std::iter::repeat_with(shard).take(count).collect();
+        Self { shards, hash: SipHasher13::new_with_key(&seed) }
     }
 
     /// Stores `state` under `id` for `lifetime`. Returns whether it did: a state above the bound of a shard is not stored.
     pub fn put(&self, now: UnixTime, id: &Id, state: Box<[u8]>, lifetime: Duration) -> bool {
-        let entry = Entry { state: Zeroizing::new(state), expires: after(now, lifetime) };
-        let mut shard = self.shard(id);
-        let size = entry.size();
+        let state = StoredState(state);
+        let (key, mut shard) = self.find(id);
+        let size = state.size();
         if shard.limits.entries == 0 || size > shard.limits.bytes {
             return false;
         }
         for _ in 0..SWEEP {
-            if shard.entries.peek_lru().is_some_and(|(_, oldest)| oldest.expires <= now) {
+            if shard.entries.peek_lru().is_some_and(|(oldest, _)| oldest.is_expired(now)) {
                 shard.forget_oldest();
             }
         }
-        let replaced = shard.entries.put(Key(*id), entry);
-        shard.bytes = shard.bytes.saturating_add(size).saturating_sub(replaced.as_ref().map_or(0, Entry::size));
+        let replaced = shard.remove(&key);
+        shard.entries.put(key.until(after(now, lifetime)), state);
+        shard.bytes = shard.bytes.saturating_add(size);
         while shard.entries.len() > shard.limits.entries || shard.bytes > shard.limits.bytes {
             shard.forget_oldest();
         }
@@ -87,21 +83,22 @@ impl LocalStore {
     }
 
     /// A copy of what stands under `id`, as TLS 1.2 session IDs need it: they are used again and again.
-    pub fn get(&self, now: UnixTime, id: &Id) -> Option<Zeroizing<Vec<u8>>> {
-        let mut shard = self.shard(id);
-        let entry = shard.entries.get(&Key(*id))?;
-        if entry.expires <= now {
-            shard.remove(id);
+    pub fn get(&self, now: UnixTime, id: &Id) -> Option<StoredState> {
+        let (key, mut shard) = self.find(id);
+        let (found, state) = shard.entries.get_key_value(&key)?;
+        if found.is_expired(now) {
+            shard.remove(&key);
             return None;
         }
-        Some(Zeroizing::new(entry.state.to_vec()))
+        Some(StoredState(state.0.clone()))
     }
 
     /// Takes what stands under `id`: of any number of takers, one gets it.
-    pub fn take(&self, now: UnixTime, id: &Id) -> Option<Zeroizing<Vec<u8>>> {
-        let mut entry = self.shard(id).remove(id)?;
-        let state = Zeroizing::new(std::mem::take(&mut *entry.state).into_vec());
-        (entry.expires > now).then_some(state)
+    pub fn take(&self, now: UnixTime, id: &Id) -> Option<StoredState> {
+        let (key, mut shard) = self.find(id);
+        let (found, state) = shard.remove(&key)?;
+        drop(shard);
+        (!found.is_expired(now)).then_some(state)
     }
 
     /// How many entries there are, expired ones included.
@@ -119,31 +116,33 @@ impl LocalStore {
         self.shards.iter().map(|shard| lock(shard).bytes).sum()
     }
 
-    fn shard(&self, id: &Id) -> MutexGuard<'_, Shard> {
-        let hash = self.hash.hash_one(Key(*id)) as usize;
-        // There is always one: see `new`.
-        let index = hash % self.shards.len().max(1);
-        lock(&self.shards[index])
+    /// The shard in which `id` would stand, locked, and the key to find it by there.
+    fn find(&self, id: &Id) -> (Key, MutexGuard<'_, Shard>) {
+        let hash = self.hash.hash(id);
+        // Half of the hash for the shard, and half for its table. There is always a shard: see `new`.
+        let index = (hash >> 32) as usize % self.shards.len().max(1);
+        (Key { id: *id, hash: hash as u32, expires: 0 }, lock(&self.shards[index]))
     }
 }
 
 impl Shard {
-    fn remove(&mut self, id: &Id) -> Option<Entry> {
-        let entry = self.entries.pop(&Key(*id))?;
-        self.bytes = self.bytes.saturating_sub(entry.size());
-        Some(entry)
+    fn remove(&mut self, key: &Key) -> Option<(Key, StoredState)> {
+        let removed = self.entries.pop_entry(key)?;
+        self.bytes = self.bytes.saturating_sub(removed.1.size());
+        Some(removed)
     }
 
     fn forget_oldest(&mut self) {
-        if let Some((_, entry)) = self.entries.pop_lru() {
-            self.bytes = self.bytes.saturating_sub(entry.size());
+        if let Some((_, state)) = self.entries.pop_lru() {
+            self.bytes = self.bytes.saturating_sub(state.size());
         }
     }
 }
 
-impl Entry {
+impl StoredState {
+    /// With its key.
     fn size(&self) -> usize {
-        self.state.len().saturating_add(size_of::<Id>())
+        self.0.len().saturating_add(size_of::<Id>())
     }
 }
 
@@ -158,24 +157,79 @@ impl fmt::Debug for LocalStore {
     }
 }
 
-#[derive(PartialEq, Eq)]
-struct Key(Id);
+impl Deref for StoredState {
+    type Target = [u8];
 
-impl Hash for Key {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Without the length, which is always the same.
-        state.write(&self.0);
+    fn deref(&self) -> &[u8] {
+        &self.0
     }
 }
 
-#[derive(Clone)]
-struct Seeded(SipHasher13);
+impl Drop for StoredState {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        // Or else the compiler sees that nobody reads the zeros.
+        optimization_barrier(&*self.0);
+    }
+}
 
-impl BuildHasher for Seeded {
-    type Hasher = SipHasher13;
+impl fmt::Debug for StoredState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoredState")
+    }
+}
 
-    fn build_hasher(&self) -> SipHasher13 {
+/// An ID, with its hash, which is needed several times and computed once, and with the time: beside the state it would cost an
+/// entry 8 bytes more.
+struct Key {
+    id: Id,
+    hash: u32,
+    /// Seconds since 1970, up to the year 2106.
+    expires: u32,
+}
+
+impl Key {
+    fn until(self, time: UnixTime) -> Self {
+        Self { expires: u32::try_from(time.as_secs()).unwrap_or(u32::MAX), ..self }
+    }
+
+    fn is_expired(&self, now: UnixTime) -> bool {
+        u64::from(self.expires) <= now.as_secs()
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // A table finds a place by the lowest bits, and tells neighbours apart by the topmost seven.
+        let hash = u64::from(self.hash);
+        state.write_u64(hash << 32 | hash);
+    }
+}
+
+/// Hands on what was hashed before.
+#[derive(Default)]
+struct AsHashed(u64);
+
+impl Hasher for AsHashed {
+    fn finish(&self) -> u64 {
         self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    /// A [`Key`] has no other bytes.
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
     }
 }
 

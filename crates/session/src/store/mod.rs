@@ -3,5 +3,5 @@
 mod local;
 mod shared;
 
-pub use local::{LocalStore, StoreLimits};
+pub use local::{LocalStore, StoreLimits, StoredState};
 pub use shared::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};

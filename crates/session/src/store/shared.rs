@@ -61,6 +61,7 @@ pub struct Answers {
 
 /// What a shared store found under one key.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Answer {
     /// The entry, sealed as it was put.
     Found(Vec<u8>),

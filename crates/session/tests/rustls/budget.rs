@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use reprise_session::rustls::ResumingServer;
+use reprise_session::rustls::{ClientAuth, ResumingServer};
 use reprise_wire::extensions::{OfferedPsks, PskBinder, PskIdentity};
 use reprise_wire::{
     ClientHello, ContentType, ExtensionType, ExtensionsBuilder, Handshake, HandshakeType, List, ProtocolVersion, Record,
@@ -10,7 +10,7 @@ use reprise_wire::{
 };
 use rustls::ServerConnection;
 
-use super::pair::{Fleet, LIMITS, MEANS, Means, Played, VERSIONS};
+use super::pair::{Client, Fleet, LIMITS, MEANS, Means, Played, VERSIONS, provider, server};
 
 #[test]
 fn forty_identities_are_five_operations() {
@@ -51,6 +51,25 @@ fn an_absurd_hello_ends_with_an_alert() {
     let refused = server.accept(&mut played).unwrap_err();
     assert_eq!(refused.to_string(), "the ClientHello has more than 32768 bytes");
     assert_eq!(played.answered, reprise_session::HelloTooLong::ALERT);
+}
+
+#[test]
+fn no_ticket_makes_the_next_hello_too_long() {
+    const MAX_HELLO: usize = 4096;
+    for version in VERSIONS {
+        for (certificates, resumes) in [(1, true), (10, false)] {
+            let fleet = Fleet::new();
+            let resumption = fleet.builder().tickets(fleet.ring.clone()).max_hello(MAX_HELLO).build().unwrap();
+            let client_auth = ClientAuth::required(&[fleet.authority.certificate().clone()], &[], provider()).unwrap();
+            let server = server(&fleet.identity(&["localhost"]), &client_auth, &resumption, |_| ());
+            let identity = fleet.authority.client("client.test").unwrap();
+            // A chain is as long as the client likes, and the ticket has all of it.
+            let chain = vec![identity.chain()[0].clone(); certificates];
+            let client = Client::new(&fleet.authority, version, Some((chain, identity.key_der())));
+            client.connect(&server);
+            assert_eq!(client.connect(&server).resumed, resumes, "{certificates}, {:?}", version.version);
+        }
+    }
 }
 
 fn answer(server: &ResumingServer, hello: &[u8]) -> Result<(), rustls::Error> {
