@@ -109,7 +109,13 @@ fn a_server_that_spends_its_limit_is_the_bottleneck_and_the_machine_is_not() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
     let pid = nginx.pid();
-    let workers = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    // The master listens before it has made its worker.
+    let workers = (0..1_000).find_map(|_| {
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        Some(children).filter(|children| !children.is_empty())
+    });
+    let workers = workers.unwrap();
     workers.split_whitespace().map(|worker| worker.parse().unwrap()).chain([pid]).for_each(|pid| group.add(pid));
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("load.json");
