@@ -16,7 +16,7 @@ pub(crate) enum EarlyData {
     Unanswered {
         terms: Terms,
         left: usize,
-        /// What was sent, in case that it comes to nothing.
+        /// What was sent, in case the server rejects it.
         sent: Vec<u8>,
     },
     /// The server takes it, until the client's EndOfEarlyData.

@@ -60,7 +60,8 @@ impl Example {
         Self { document, observations: Vec::new(), keeps_alive: false, psk_modes: vec![PskMode::PskDheKe] }
     }
 
-    /// A hundred connections that all came out as asked, with this handshake; resumed ones had offered a session. Connecting takes 50 µs, a request 100 µs.
+    /// A hundred connections that all came out as asked, with this handshake; resumed ones had offered a session. Connecting
+    /// takes 50 µs, a request 100 µs.
     pub(crate) fn run(self, tls: &str, kind: Kind, tls_us: u64) -> Self {
         self.timed_run(tls, kind, [50, tls_us, 100])
     }

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MergeError {
     /// There is none.
-    #[error("there is no result to merge")]
+    #[error("no results to merge")]
     Nothing,
     /// They are of different loads.
     #[error("the results are of different loads ({0}): merging them would compare nothing")]

@@ -145,8 +145,8 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
         ),
         LoadNotice::Failures { fault, count } => format!("{count} × {fault}: {}", advice(*fault, document)),
         LoadNotice::NotStarted { count } => format!(
-            "{count} connections that were due never began, for want of a place: the rate is beyond reach, or --connections is \
-             too low for it"
+            "{count} connections that were due never began, because all --connections were busy: the rate is too high, or \
+             --connections too low for it"
         ),
         LoadNotice::Reasoned(fault) => {
             let reason = document.error_reasons.get(&fault.to_string()).map_or("", String::as_str);
@@ -184,9 +184,9 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
             document.primed, document.refused
         ),
         LoadNotice::NoTicketOnResumption => format!(
-            "{} connections that were to be resumed were full for want of a ticket: the server gives none on a resumed \
-             connection, and a ticket of TLS 1.3 serves once, so that real clients run out of them too; --reuse-tickets offers \
-             each again",
+            "{} connections that were to be resumed had no ticket left and were full: the server gives none on a resumed \
+             connection, and a TLS 1.3 ticket serves once. Real clients run out of them too; --reuse-tickets offers each \
+             again",
             document.primed
         ),
         LoadNotice::SessionsRefused(cause) => format!(

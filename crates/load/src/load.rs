@@ -52,7 +52,7 @@ impl Outcome {
         self.summary.late
     }
 
-    /// In an open loop, connections that were due within that time and never began, for want of a place.
+    /// In an open loop, connections that were due within that time and never began, because every place was taken.
     pub fn not_started(&self) -> u64 {
         self.summary.not_started
     }

@@ -86,8 +86,8 @@ impl StepTarget {
     }
 }
 
-/// Searches from the rate of `options`, an open loop, or from the lowest that can be judged: it doubles until one fails, and then halves the distance. Where the first
-/// fails, it goes on from what the server held of it.
+/// Searches from the rate of `options`, an open loop, or from the lowest that can be judged: it doubles until one fails, and
+/// then halves the distance. Where the first fails, it goes on from what the server held of it.
 ///
 /// # Errors
 /// As [`run`].

@@ -49,7 +49,7 @@ pub use resolver::addresses_of;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use series::Series;
 pub use stock::HeldSession;
-pub use summary::{ratios, records, run, unequal_connects};
+pub use summary::{ratios, records, run, statistics, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
 pub use trial::{Trial, Tried};
 pub use turns::measure_in_turns;

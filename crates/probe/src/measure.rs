@@ -31,7 +31,7 @@ pub struct Measurement {
     pub all: AllConnections,
     /// This process's first connection, where it offered a session that another had saved.
     pub first: Option<Observation>,
-    /// The versions that were not measured for want of a cipher suite of theirs.
+    /// The versions that were not measured because none of their cipher suites is offered.
     pub without_suite: Vec<Version>,
     /// The versions that the target could not be measured under.
     pub unmeasured: Vec<(Version, Failed)>,

@@ -57,7 +57,8 @@ impl Reference {
         })
     }
 
-    /// Makes one connection, after so many of the target's that completed. One that fails says nothing of the machine, and is left out.
+    /// Makes one connection, after so many of the target's that completed. One that fails says nothing of the machine, and is
+    /// left out.
     pub fn connect(&mut self, after: u64) {
         let asked = Asked { tls: Version::Tls13, kind: self.next };
         let Some(taken) = self.stock.take_offer(asked, self.connector.now(), 0, None) else {

@@ -37,7 +37,8 @@ pub(crate) struct Offering {
 }
 
 impl Series {
-    /// One for each version and kind: those that were named, or `full` and whatever the target offers. Beside them, the loaded sessions that none of them can offer.
+    /// One for each version and kind: those that were named, or `full` and whatever the target offers. Beside them, the loaded
+    /// sessions that none of them can offer.
     pub(crate) fn of(
         offerings: Vec<Offering>,
         named: &[Kind],
@@ -98,8 +99,8 @@ impl Series {
             self.primed_by = Some(priming.observation.index);
             made.push(priming.observation);
             priming.completed()?;
-            if !self.stock.holds_any() {
-                // It gives nothing: the next one shows that just as well.
+            if self.stock.servings(self.asked, connector.now(), None) == 0 {
+                // It gives nothing that can be offered, and more connections would show nothing else.
                 break;
             }
         }

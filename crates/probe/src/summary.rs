@@ -65,7 +65,8 @@ pub fn unequal_connects(runs: &[Series], seed: u64) -> Vec<[Asked; 2]> {
     pairs.into_iter().filter_map(|(from, to)| Some([runs.get(from)?.asked, runs.get(to)?.asked])).collect()
 }
 
-pub(crate) fn statistics(summary: Summary) -> Statistics {
+/// As documents tell it, in nanoseconds.
+pub fn statistics(summary: Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
         ci95_ns: summary.ci95.map(|(low, high)| [low, high]),

@@ -56,7 +56,7 @@ impl Host {
     }
 
     /// The message of a line: its content type, and its bytes as an honest server would say them in this place, but for
-    /// the wording. `None` where no server could say it, for want of a secret.
+    /// the wording. `None` where no server could say it, since it lacks the secret.
     pub(crate) fn say(&mut self, line: &Line, wording: &[Wording]) -> Option<(ContentType, Vec<u8>)> {
         let message = match line {
             Line::Wait | Line::End(_) => return None,

@@ -59,10 +59,11 @@ pub struct ValkeyConfig {
     pub queue: usize,
     /// How often the ring is looked at; 1 s by default. Must be well below half of the rotation's period.
     pub refresh: Duration,
-    /// How long [`Valkey::start`](crate::Valkey::start) waits for the store; 2 s by default. Without one it begins with a ring of its own.
+    /// How long [`Valkey::start`](crate::Valkey::start) waits for the store; 2 s by default. Without one it begins with a ring
+    /// of its own.
     pub start: Duration,
-    /// How long after its start, or after it became the master again, the store is not trusted with early data; 120 s by default, and never less than that in
-    /// production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way. A cluster and a master
+    /// How long after its start, or after it became the master again, the store is not trusted with early data; 120 s by
+    /// default, and never less than that in production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way. A cluster and a master
     /// behind sentinels are never trusted with it.
     pub window: Duration,
     /// For TLS: the certificate authority of the store in PEM, instead of the system's.

@@ -6,7 +6,7 @@ use crate::Ratio;
 /// and the earlier ones differ besides, as one run differs from the next whatever is measured. The interval is the wider of
 /// two, on the logarithms: that of the samples alone, by the square-and-add method of [`crate::ratio_of_estimates`], and
 /// Student's interval for one more draw of what the earlier ones were drawn from, ± t · s · √(1 + 1/k). So it covers at least 95
-/// in 100 however much runs differ, and reaches far for want of runs: t is 12.7 for two of them, 4.3 for three, 2.8 for five.
+/// in 100 however much runs differ, and is wide where runs are few: t is 12.7 for two of them, 4.3 for three, 2.8 for five.
 ///
 /// With one earlier run there is only the first: of the variance between runs nothing is known then. `None` where the ratio is
 /// no number; without an interval where any of them has none.

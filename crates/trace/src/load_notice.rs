@@ -158,7 +158,7 @@ pub enum LoadNotice {
     ErrorResponses,
     /// A kind was asked for, and none of it came about.
     NeverResumed(Kind),
-    /// Full handshakes were made for want of a ticket, since no connection that resumed brought a new one.
+    /// Full handshakes were made because no ticket was left, since no connection that resumed brought a new one.
     NoTicketOnResumption,
     /// Sessions were offered and refused; what may have cost them, if anything of the load's own making.
     SessionsRefused(Option<RefusalCause>),

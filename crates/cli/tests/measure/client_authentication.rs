@@ -48,7 +48,7 @@ fn who_has_no_certificate_is_told_to_give_one() {
 }
 
 #[test]
-fn error_pages_for_want_of_a_certificate_ask_for_one_and_nothing_else() {
+fn error_pages_without_a_certificate_only_ask_for_one() {
     reprise_lab::require!("nginx");
     let lab = Lab::new();
     let config = NginxConfig {

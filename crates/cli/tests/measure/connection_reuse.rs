@@ -62,7 +62,7 @@ fn a_server_that_closes_all_the_same_is_measured_without_a_next_request() {
 }
 
 #[test]
-fn a_response_that_was_read_whole_counts_though_the_connection_is_reset() {
+fn a_whole_response_counts_before_a_reset() {
     let setting = Setting::full(Version::Tls13);
     let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
     // In place of the last three lines: a response that closes, a close_notify, an orderly end.

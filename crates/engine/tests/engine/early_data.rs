@@ -125,7 +125,7 @@ fn its_keys_are_logged_as_the_server_logs_them() {
     assert_eq!(lines, theirs.sorted());
 }
 
-/// Early data that comes to nothing is given back, and can be sent again.
+/// Early data that was rejected is given back, and can be sent again.
 fn rejected(pair: &mut Pair, kind: Kind) {
     pair.client.send_early(pair.now, b"one, ").unwrap();
     pair.client.send_early(pair.now, b"two").unwrap();

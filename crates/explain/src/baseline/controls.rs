@@ -278,7 +278,7 @@ mod tests {
 
     /// A busy client makes a connection over a network longer by its own work alone.
     #[test]
-    fn a_slower_client_excuses_no_more_than_its_share_of_a_far_target() {
+    fn a_slower_client_excuses_only_its_share_of_a_far_target() {
         let before = (10_000, 20_000, 15_000, Some(500));
         assert_cause(Cause::Tls, (10_000, 24_000, 15_000, Some(600)), before, ELSEWHERE);
     }

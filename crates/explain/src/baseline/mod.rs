@@ -143,16 +143,7 @@ fn phase_changes(
 
 /// The statistics of all runs' samples together.
 fn pooled(samples: &[u64], seed: u64) -> Option<Statistics> {
-    let summary = summarize(samples, seed)?;
-    Some(Statistics {
-        median_ns: summary.median,
-        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
-        mean_ns: summary.mean,
-        min_ns: summary.min,
-        max_ns: summary.max,
-        p90_ns: summary.p90,
-        p99_ns: summary.p99,
-    })
+    summarize(samples, seed).map(reprise_probe::statistics)
 }
 
 /// One phase of the samples that came out as asked.

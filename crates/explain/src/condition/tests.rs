@@ -117,7 +117,7 @@ fn the_baseline_is_judged_too() {
 }
 
 #[test]
-fn the_servers_processor_time_is_judged_by_itself_and_against_a_baseline() {
+fn server_cpu_is_judged_alone_and_against_a_baseline() {
     let with_cpu = |per_connection_ns| {
         let mut document = measured();
         document.server_cpu = Some(ServerCpu { connections: 404, per_connection_ns });

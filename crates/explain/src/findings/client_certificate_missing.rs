@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_for_want_of_a_certificate_ask_for_one() {
+    fn errors_without_a_certificate_ask_for_one() {
         let finding = only(findings, asked(ClientAuthentication::RequestedNoneSent, 400)).unwrap();
         assert_eq!((finding.id.as_str(), finding.severity), ("client-certificate-missing", Severity::Risk));
         assert_eq!(

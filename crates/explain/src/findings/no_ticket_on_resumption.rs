@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_asked_for_none_on_resumption_gets_what_it_wanted() {
+    fn a_client_that_asked_for_no_ticket_is_not_told() {
         let example = full().run("1.3", Kind::Ticket, 300);
         let mut figures = full().run("1.3", Kind::Ticket, 300).document();
         figures.ticket_request = Some(TicketRequest { new_session: 2, resumption: 0 });

@@ -28,7 +28,7 @@ pub struct LoadDocument {
     /// without the slowest the others would look better than they were.
     #[serde(default)]
     pub late: u64,
-    /// In an open loop, connections that were due within that time and never began, for want of a place: no errors, since
+    /// In an open loop, connections that were due within that time and never began, because every place was taken: no errors, since
     /// nothing was sent.
     #[serde(default)]
     pub not_started: u64,

@@ -20,8 +20,8 @@ use crate::values::{parse_target, parse_version};
 ///
 /// For each version that the target speaks and each kind of handshake that it offers, connections are made in a random
 /// order in which each kind precedes each equally often, so that neither a drift of the machine nor what a connection leaves
-/// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded lab on loopback is measured: two keys, resumption off,
-/// by session ID, by ticket.
+/// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded
+/// lab on loopback is measured: two keys, resumption off, by session ID, by ticket.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MeasureArgs {

@@ -61,8 +61,9 @@ impl Subject {
                     target::measure(target, options, provenance(), &progress, interrupt);
                 document.server_cpu = before.zip(server_pid.and_then(server_cpu)).and_then(|(before, after)| {
                     let connections = document.all_connections.total();
-                    let per_connection_ns = after.0.saturating_sub(before.0).checked_div(connections)?;
-                    Some(ServerCpu { connections, per_connection_ns })
+                    // A process of the tree that ended took its time with it: then the sum is unknown, not 0.
+                    let used = after.0.checked_sub(before.0).filter(|used| *used > 0)?;
+                    Some(ServerCpu { connections, per_connection_ns: used.checked_div(connections)? })
                 });
                 (Measured::Target(Box::new(document)), failure, Some(unused))
             }

@@ -28,7 +28,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Says that a test cannot run here, for want of something that no package provides.
+/// Says that a test cannot run here: it needs something that no package provides.
 pub(crate) fn not_run(needs: &str) {
     let _ = writeln!(io::stderr(), "NOT RUN: needs {needs}");
 }
