@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::board::BoardArgs;
+use crate::cmd::diagnose::DiagnoseArgs;
 use crate::cmd::load::LoadArgs;
 use crate::cmd::measure::MeasureArgs;
 use crate::cmd::report::ReportArgs;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Measure(Box<MeasureArgs>),
     /// What does a resumed handshake skip, message by message?
     Trace(Box<TraceArgs>),
+    /// Does it resume everywhere; if not, why, and how to fix it?
+    Diagnose(Box<DiagnoseArgs>),
     /// How many handshakes a second does it hold, and who is the bottleneck?
     Load(Box<LoadArgs>),
     /// What does TLS cost on a microcontroller, and what does resuming save there?

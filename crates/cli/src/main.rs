@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
         Command::Trace(arguments) => cmd::trace::run(*arguments, &interrupt),
+        Command::Diagnose(arguments) => cmd::diagnose::run(*arguments, &interrupt),
         Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
         Command::Board(arguments) => cmd::board::run(*arguments, &interrupt),
         Command::Report(arguments) => cmd::report::run(*arguments),

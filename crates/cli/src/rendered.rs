@@ -4,7 +4,7 @@ use std::io;
 
 use reprise_report::terminal::Style;
 use reprise_report::{csv, json, markdown, terminal};
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use serde::Serialize;
 
 /// A result in every format.
@@ -44,5 +44,6 @@ rendered! {
     MeasureDocument => measure;
     LabDocument => lab;
     TraceDocument => trace;
+    DiagnoseDocument => diagnose;
     LoadDocument => load;
 }

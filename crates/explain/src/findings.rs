@@ -31,6 +31,7 @@ mod signature_unverified;
 use reprise_trace::document::Finding;
 
 use crate::series::Case;
+use crate::verdict::worst_first;
 
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
@@ -62,7 +63,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
         signature_unverified::findings,
     ];
     let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(case)).collect();
-    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
+    worst_first(&mut findings);
     findings
 }
 

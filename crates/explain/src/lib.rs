@@ -20,6 +20,7 @@ mod savings;
 mod sentences;
 mod series;
 mod trace_document;
+mod verdict;
 mod warnings;
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, Run, Statistics, TraceDocument};
+use reprise_trace::document::{
+    DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics, TraceDocument,
+};
 use reprise_trace::{Direction, Kind, Phase};
 use serde::Serialize;
 
@@ -54,6 +56,20 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
                     &skipped.to_string(),
                 ])?;
             }
+        }
+    }
+    writer.flush()
+}
+
+/// A diagnosis: one row for each finding, with the header.
+pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    writer.write_record(["target", "id", "severity", "confidence", "title", "cost_ns"])?;
+    for target in &document.targets {
+        for finding in &target.findings {
+            let cost = finding.cost_ns.map(|cost| cost.0.to_string()).unwrap_or_default();
+            let (severity, confidence) = (finding.severity.name(), finding.confidence.name());
+            writer.write_record([&*target.target, &*finding.id, severity, confidence, &*finding.title, &*cost])?;
         }
     }
     writer.flush()

@@ -1,6 +1,6 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
@@ -23,6 +23,11 @@ pub fn load(document: &LoadDocument) -> String {
 /// The messages of a full and of a resumed handshake.
 pub fn trace(document: &TraceDocument) -> String {
     render(&page::trace(document))
+}
+
+/// What is wrong with each target.
+pub fn diagnose(document: &DiagnoseDocument) -> String {
+    render(&page::diagnose(document))
 }
 
 fn render(page: &Page) -> String {

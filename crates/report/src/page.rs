@@ -2,11 +2,13 @@
 
 mod baseline;
 mod conditions;
+mod diagnose;
 mod lab;
 mod load;
 mod measure;
 mod trace;
 
+pub(crate) use diagnose::diagnose;
 pub(crate) use lab::lab;
 pub(crate) use load::load;
 pub(crate) use measure::measure;
@@ -14,7 +16,7 @@ pub(crate) use trace::ladder::{Cell, Ladder, Message, Rung};
 pub(crate) use trace::trace;
 
 use reprise_trace::Failure;
-use reprise_trace::document::{Confidence, Finding, Provenance, Severity};
+use reprise_trace::document::{Finding, Provenance, Severity};
 
 use crate::table::{Table, Tone};
 
@@ -70,29 +72,21 @@ impl Fact {
 
 impl From<&Finding> for Item {
     fn from(finding: &Finding) -> Self {
-        let (label, tone) = match finding.severity {
-            Severity::Fault => ("fault", Tone::Fault),
-            Severity::Risk => ("risk", Tone::Warning),
-            Severity::Note => ("note", Tone::Quiet),
+        let tone = match finding.severity {
+            Severity::Fault => Tone::Fault,
+            Severity::Risk => Tone::Warning,
+            Severity::Note => Tone::Quiet,
         };
         let cost = finding.cost_ns.map(|cost| format!("Costs {cost} a connection"));
         Self {
-            label,
+            label: finding.severity.name(),
             tone,
             text: finding.title.clone(),
             slug: Some(finding.id.clone()),
-            confidence: Some(confidence(finding.confidence)),
+            confidence: Some(finding.confidence.name()),
             evidence: finding.evidence.iter().cloned().chain(cost).collect(),
             remedy: finding.steps(None),
         }
-    }
-}
-
-fn confidence(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Certain => "certain",
-        Confidence::Likely => "likely",
-        Confidence::Possible => "possible",
     }
 }
 

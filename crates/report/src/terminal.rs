@@ -6,7 +6,7 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;
@@ -38,6 +38,11 @@ pub fn load(document: &LoadDocument, style: Style) -> String {
 /// The messages of a full and of a resumed handshake.
 pub fn trace(document: &TraceDocument, style: Style) -> String {
     render(&page::trace(document), style)
+}
+
+/// What is wrong with each target.
+pub fn diagnose(document: &DiagnoseDocument, style: Style) -> String {
+    render(&page::diagnose(document), style)
 }
 
 /// Prose is not set wider than this, however wide the terminal.

@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-use crate::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use crate::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 /// Every schema with the name of the file in `docs/schema/` that publishes it.
 pub fn all() -> Vec<(&'static str, Value)> {
@@ -11,6 +11,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("reprise.measure.1.json", schema::<MeasureDocument>(MeasureDocument::SCHEMA)),
         ("reprise.lab.1.json", schema::<LabDocument>(LabDocument::SCHEMA)),
         ("reprise.load.1.json", schema::<LoadDocument>(LoadDocument::SCHEMA)),
+        ("reprise.diagnose.1.json", schema::<DiagnoseDocument>(DiagnoseDocument::SCHEMA)),
         ("reprise.trace.1.json", schema::<TraceDocument>(TraceDocument::SCHEMA)),
     ]
 }

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub(crate) mod board;
+pub(crate) mod diagnose;
 #[cfg(target_os = "linux")]
 pub(crate) mod load;
 #[cfg(not(target_os = "linux"))]

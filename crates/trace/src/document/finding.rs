@@ -88,6 +88,17 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fault => "fault",
+            Self::Risk => "risk",
+            Self::Note => "note",
+        }
+    }
+}
+
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -98,6 +109,17 @@ pub enum Confidence {
     Likely,
     /// One reading of several.
     Possible,
+}
+
+impl Confidence {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Possible => "possible",
+        }
+    }
 }
 
 /// What fixes a finding.

@@ -3,6 +3,7 @@
 mod calibration;
 mod comparison;
 mod condition;
+mod diagnose;
 mod finding;
 mod lab;
 mod load;
@@ -16,6 +17,7 @@ pub use comparison::{
     RatioChange,
 };
 pub use condition::{ConditionOutcome, ConditionRecord};
+pub use diagnose::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject};
 pub use finding::{Confidence, Finding, Remedy, Severity};
 pub use lab::LabDocument;
 pub use load::{

@@ -1,0 +1,22 @@
+//! One sentence for all that was found about a target.
+
+use reprise_trace::document::{Finding, Severity};
+
+/// Sorts findings, the worst first, and of one weight the surest first.
+pub(crate) fn worst_first(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| (finding.severity, finding.confidence));
+}
+
+/// The worst of them, and how many more there are; `healthy` where nothing is worse than a note.
+pub(crate) fn verdict(findings: &[Finding], healthy: &str) -> String {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let Some(worst) = findings.iter().find(|finding| finding.severity != Severity::Note) else {
+        return healthy.to_owned();
+    };
+    let others = count(Severity::Fault) + count(Severity::Risk) - 1;
+    match others {
+        0 => worst.title.clone(),
+        1 => format!("{} (and one finding more)", worst.title),
+        _ => format!("{} (and {others} findings more)", worst.title),
+    }
+}

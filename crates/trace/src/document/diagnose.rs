@@ -1,0 +1,112 @@
+//! `reprise.diagnose/1`: whether targets resume, and if not, why.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Confidence, Finding, Provenance, Severity};
+use crate::{Asked, Failure};
+
+/// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct DiagnoseDocument {
+    /// `reprise.diagnose/1`.
+    pub schema: String,
+    /// One for each target, in the order in which they were named.
+    pub targets: Vec<Diagnosis>,
+    /// Where this comes from.
+    pub provenance: Provenance,
+}
+
+impl DiagnoseDocument {
+    /// The name and version of this document's shape.
+    pub const SCHEMA: &'static str = "reprise.diagnose/1";
+
+    /// Whether any target has a fault that leaves no other reading.
+    pub fn has_certain_fault(&self) -> bool {
+        self.targets.iter().flat_map(|target| &target.findings).any(Finding::is_certain_fault)
+    }
+}
+
+impl Finding {
+    /// Whether it is a fault, and the wire leaves no other reading.
+    pub fn is_certain_fault(&self) -> bool {
+        (self.severity, self.confidence) == (Severity::Fault, Confidence::Certain)
+    }
+}
+
+/// What was found out about one server, or about the clients of one program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnosis {
+    /// The server as it was named; for a client the program, or the address that it was awaited at.
+    pub target: String,
+    /// Which side is judged.
+    pub subject: Subject,
+    /// The address that answered; null where none did.
+    pub address: Option<String>,
+    /// The software that it reveals or that was named; null where neither.
+    pub software: Option<String>,
+    /// Whether a handshake completed: without one nothing is known.
+    pub reached: bool,
+    /// Why not, or what ended the diagnosis before its time; null where nothing did.
+    pub failure: Option<Failure>,
+    /// One sentence.
+    pub verdict: String,
+    /// What was found, the worst first.
+    pub findings: Vec<Finding>,
+    /// What was tried, in the order of time.
+    pub experiments: Vec<ExperimentRecord>,
+    /// Connections that were made, or that came.
+    pub connections: u32,
+    /// How long it took.
+    pub seconds: f64,
+    /// What each mechanism came to.
+    pub matrix: Vec<MechanismRecord>,
+    /// What the reader should know before believing it: what was not tried, and why.
+    pub warnings: Vec<String>,
+}
+
+/// Which side of a connection is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// A server.
+    Server,
+    /// A client program.
+    Client,
+}
+
+/// One experiment and what it came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentRecord {
+    /// A fixed slug, `second-use`.
+    pub name: String,
+    /// What it varies, for people.
+    pub varies: String,
+    /// The version and the mechanism that it was made under; null where it belongs to none.
+    pub asked: Option<Asked>,
+    /// How many connections it made.
+    pub connections: u32,
+    /// How many of them offered a session.
+    pub offered: u32,
+    /// How many of those resumed.
+    pub resumed: u32,
+    /// How many connections failed.
+    pub failed: u32,
+    /// The causes that it tells apart: slugs.
+    pub separates: Vec<String>,
+    /// What it came to, in one sentence.
+    pub outcome: String,
+}
+
+/// One version and mechanism, over all experiments that vary nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MechanismRecord {
+    /// The version and the mechanism.
+    pub asked: Asked,
+    /// Whether the server gave anything to resume by it.
+    pub given: bool,
+    /// Connections that offered it, nothing else being changed.
+    pub offered: u32,
+    /// How many of them resumed.
+    pub resumed: u32,
+}
