@@ -9,6 +9,7 @@ use reprise_wire::{
 
 use crate::config::Config;
 use crate::error::Error;
+use crate::hello_shape::decoy;
 use crate::key_share::{GROUPS, KeyShare, is_of_tls12};
 use crate::offer::{Offer, Psk};
 use crate::suite;
@@ -85,7 +86,9 @@ impl Hello<'_> {
             });
         }
         if tls12 {
-            extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| {});
+            if config.shape.extended_master_secret {
+                extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| {});
+            }
             extensions.push(ExtensionType::RENEGOTIATION_INFO, |out| vec8(out, |_| {}));
             extensions.push(ExtensionType::EC_POINT_FORMATS, |out| vec8(out, |out| codec::u8(out, 0)));
             match self.offer {
@@ -126,28 +129,38 @@ impl Hello<'_> {
             if matches!(self.offer, Offer::Early(_)) {
                 extensions.push(ExtensionType::EARLY_DATA, |_| {});
             }
-            if let Some(psk) = self.offer.psk() {
-                // RFC 8446 §4.2.11: it must be the last.
-                extensions.push(ExtensionType::PRE_SHARED_KEY, |out| emit_psk(psk, self.now, out));
-            }
+        }
+        if config.shape.padding > 0 {
+            let padding = usize::from(config.shape.padding);
+            extensions.push(ExtensionType::PADDING, |out| out.resize(out.len() + padding, 0));
+        }
+        if tls13 && let Some(psk) = self.offer.psk() {
+            // RFC 8446 §4.2.11: it must be the last.
+            extensions.push(ExtensionType::PRE_SHARED_KEY, |out| self.emit_psk(psk, config.shape.decoys, out));
         }
         extensions
     }
+
+    /// The identities, the true one last, and binders of zeros, of which the last is still to be made.
+    fn emit_psk(&self, psk: Psk<'_>, decoys: u8, out: &mut Vec<u8>) {
+        let age = psk.obfuscated_age(self.now);
+        vec16(out, |out| {
+            let mut identity = |bytes: &[u8]| {
+                vec16(out, |out| out.extend_from_slice(bytes));
+                codec::u32(out, age);
+            };
+            (0..decoys).for_each(|index| identity(&decoy(self.random, index, psk.identity().len())));
+            identity(psk.identity());
+        });
+        let binder = |out: &mut Vec<u8>| vec8(out, |out| out.resize(out.len() + psk.hash().output_len(), 0));
+        vec16(out, |out| (0..=decoys).for_each(|_| binder(out)));
+    }
 }
 
-/// One identity, and a binder of zeros in the place of the true one.
-fn emit_psk(psk: Psk<'_>, now: Nanos, out: &mut Vec<u8>) {
-    vec16(out, |out| {
-        vec16(out, |out| out.extend_from_slice(psk.identity()));
-        codec::u32(out, psk.obfuscated_age(now));
-    });
-    vec16(out, |out| vec8(out, |out| out.resize(out.len() + psk.hash().output_len(), 0)));
-}
-
-/// Where in a ClientHello with one PSK the binders begin, their length prefix included: what stands before is what the
-/// binder covers (RFC 8446 §4.2.11.2).
-pub(crate) fn binder_start(hello: &[u8], psk: Psk<'_>) -> usize {
-    hello.len().saturating_sub(2 + 1 + psk.hash().output_len())
+/// Where in a ClientHello with a PSK behind so many decoys the binders begin, their length prefix included: what stands before
+/// is what every binder covers (RFC 8446 §4.2.11.2).
+pub(crate) fn binder_start(hello: &[u8], psk: Psk<'_>, decoys: u8) -> usize {
+    hello.len().saturating_sub(2 + (usize::from(decoys) + 1) * (1 + psk.hash().output_len()))
 }
 
 /// The suites that go into a ClientHello.

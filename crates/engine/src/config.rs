@@ -9,6 +9,7 @@ use rustls_pki_types::ServerName;
 
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
+use crate::hello_shape::HelloShape;
 use crate::key_log::KeyLog;
 use crate::key_share::{EcdhKeyShare, KeyShares};
 use crate::suite::SUITES;
@@ -31,6 +32,8 @@ pub struct Config {
     pub alpn: Vec<Vec<u8>>,
     /// What a ClientHello of TLS 1.3 says of PSKs and tickets.
     pub tls13: Tls13Extensions,
+    /// What a ClientHello looks like beside what it offers.
+    pub shape: HelloShape,
     /// What to do with the server's certificate.
     pub certificates: CertificatePolicy,
     /// The client's own certificate.
@@ -72,6 +75,7 @@ impl Config {
             sni,
             alpn: Vec::new(),
             tls13: Tls13Extensions::default(),
+            shape: HelloShape::default(),
             certificates,
             identity: None,
             key_shares,

@@ -89,9 +89,19 @@ impl Core {
 
     // Out.
 
+    /// Sends a ClientHello, in records as small as the configuration wants them.
+    pub(crate) fn send_hello(&mut self, hello: &[u8]) -> Result<(), Error> {
+        let size = usize::from(self.config.shape.record_size).clamp(1, MAX_PLAINTEXT);
+        self.send_in_records(hello, size)
+    }
+
     /// Sends a whole handshake message, or a flight of several in as few records as hold them.
-    pub(crate) fn send_handshake(&mut self, mut flight: &[u8]) -> Result<(), Error> {
-        let fragments = flight.chunks(MAX_PLAINTEXT);
+    pub(crate) fn send_handshake(&mut self, flight: &[u8]) -> Result<(), Error> {
+        self.send_in_records(flight, MAX_PLAINTEXT)
+    }
+
+    fn send_in_records(&mut self, mut flight: &[u8], size: usize) -> Result<(), Error> {
+        let fragments = flight.chunks(size);
         while let Ok(Some((message, length))) = Handshake::parse(flight) {
             self.observe_message(Direction::Sent, message.msg_type, length);
             flight = flight.get(length..).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! From what was seen to a document: figures, findings, and faults in words.
 
+use std::net::SocketAddr;
+
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
-use reprise_probe::{Failed, Measurement, Options, ratios, records, run, unequal_connects};
-use reprise_trace::document::{FirstConnection, MeasureDocument, Provenance};
+use reprise_probe::{Failed, Measurement, Options, Series, ratios, records, run, unequal_connects};
+use reprise_trace::document::{AllConnections, FirstConnection, MeasureDocument, Provenance};
 use reprise_trace::{Failure, Kind, Observation};
 
 use crate::asked_record::{target_record, ticket_request};
@@ -24,25 +26,13 @@ pub fn measure_document(
     let mut warnings = measure_warnings(measurement, options);
     warnings.extend(unequal.first().map(|pair| order_warning(*pair)));
     let mut document = MeasureDocument {
-        schema: MeasureDocument::SCHEMA.to_owned(),
-        label: target.to_string(),
-        target: target_record(target, options, measurement.address),
-        runs: series.iter().map(|series| run(series, options.seed)).collect(),
-        ratios: ratios(series, options.seed),
         all_connections: measurement.all,
-        samples: records(series),
-        calibration: None,
-        server_cpu: None,
-        ticket_request: ticket_request(options),
         first_connection: measurement.first.as_ref().and_then(first_connection),
-        findings: Vec::new(),
         failures: measurement.failures.iter().map(|failed| failure_of(failed, options)).collect(),
         warnings,
         order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
-        baseline: None,
-        conditions: Vec::new(),
-        provenance,
+        ..figures_document(target, options, series, measurement.address, provenance)
     };
     let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();
     observations.extend(&measurement.others);
@@ -51,6 +41,37 @@ pub fn measure_document(
     let psk_modes = &options.tls13.psk_modes;
     document.findings = findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes });
     document
+}
+
+/// The figures of these connections, of which nothing else is said yet.
+pub(crate) fn figures_document(
+    target: &Target,
+    options: &Options,
+    series: &[Series],
+    address: Option<SocketAddr>,
+    provenance: Provenance,
+) -> MeasureDocument {
+    MeasureDocument {
+        schema: MeasureDocument::SCHEMA.to_owned(),
+        label: target.to_string(),
+        target: target_record(target, options, address),
+        runs: series.iter().map(|series| run(series, options.seed)).collect(),
+        ratios: ratios(series, options.seed),
+        all_connections: AllConnections::default(),
+        samples: records(series),
+        calibration: None,
+        server_cpu: None,
+        ticket_request: ticket_request(options),
+        first_connection: None,
+        findings: Vec::new(),
+        failures: Vec::new(),
+        warnings: Vec::new(),
+        order_suspect: false,
+        interrupted: false,
+        baseline: None,
+        conditions: Vec::new(),
+        provenance,
+    }
 }
 
 /// A fault in words, with what else is known of the connection and of what was asked for.

@@ -7,6 +7,7 @@ mod asked_record;
 mod baseline;
 mod clear_text;
 mod condition;
+mod diagnose;
 mod document;
 pub mod fault;
 mod figures;
@@ -28,6 +29,7 @@ mod example;
 
 pub use baseline::{Earlier, Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
+pub use diagnose::diagnosis;
 pub use document::{failure_of, measure_document};
 pub use fault::failure;
 pub use findings::findings;

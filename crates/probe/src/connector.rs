@@ -84,6 +84,28 @@ impl Connector {
         self.keeps_messages = true;
     }
 
+    /// Another to the same place, by the same clock, for one connection beside those of this one, which counts it.
+    pub(crate) fn sibling(&mut self) -> std::io::Result<Self> {
+        let begun = self.begun;
+        self.begun = self.begun.saturating_add(1);
+        Ok(Self {
+            clock: self.clock,
+            dialer: Dialer::new(self.interrupt.clone())?,
+            interrupt: self.interrupt.clone(),
+            addresses: Addresses::only(self.addresses.current()),
+            dead_addresses: Vec::new(),
+            names: Vec::new(),
+            route: self.route.clone(),
+            application: self.application.clone(),
+            reuse: self.reuse,
+            timeout: self.timeout,
+            ticket_wait: self.ticket_wait,
+            keeps_messages: self.keeps_messages,
+            begun,
+            buffer: vec![0; BUFFER],
+        })
+    }
+
     /// The time by the clock of every observation.
     pub fn now(&self) -> Nanos {
         self.clock.now()
@@ -139,15 +161,17 @@ impl Connector {
             messages: MessageLog::default(),
             recording: None,
             recording_is_cut: false,
+            software: None,
         };
         let mut sessions = Vec::new();
-        let mut attempt = Attempt::new(EngineClient::default(), self.application.exchange());
+        let mut attempt = Attempt::new(EngineClient::default(), self.application.exchange(self.keeps_messages));
         let completed = self.drive(&mut attempt, &mut sessions, trial, &mut tried);
         let completed = completed.map_err(|fault| attempt.blame_early_data(fault));
         attempt.describe(&mut tried.observation);
         if self.keeps_messages {
             attempt.record(&mut tried.messages);
         }
+        tried.software = attempt.software();
         let facts = attempt.facts();
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));
@@ -172,6 +196,7 @@ impl Connector {
             Offer::Early(ticket) => Some(ticket.alpn.clone()),
             _ => None,
         };
+        let manner = trial.manner;
         let plan = EnginePlan { config: trial.config, offer: trial.offer, date: date() };
         let requests = u32::from(!self.application.is_silent());
         let begin = Begin { plan, prologue: None, requests, early };
@@ -200,7 +225,7 @@ impl Connector {
             stream.record(self.clock);
         }
         let client = tried.observation.client;
-        let mut driver = Driver { connector: self, attempt, sessions, stream };
+        let mut driver = Driver { connector: self, attempt, sessions, stream, manner };
         let ended = driver.run(connected, client);
         if let (Some(Record { segments, is_cut, .. }), Some(client)) = (driver.stream.take_record(), client) {
             tried.recording = Some(Recording { client, server, connecting, connected, segments });
@@ -226,6 +251,7 @@ mod tests {
     use rustls_pki_types::ServerName;
 
     use super::*;
+    use crate::manner::Manner;
 
     #[test]
     fn the_proxy_header_names_the_address_that_answered() {
@@ -250,6 +276,7 @@ mod tests {
             purpose: Purpose::Sample,
             offer: Offer::Full { session_ticket: true },
             origin: None,
+            manner: Manner::default(),
         });
         let dead = connector.take_dead_addresses();
         assert_eq!(dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [closed]);

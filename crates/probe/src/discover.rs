@@ -4,6 +4,7 @@ use reprise_trace::{Asked, Kind, Purpose};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::manner::Manner;
 use crate::measure::Measurement;
 use crate::offers::VersionPlan;
 use crate::series::Offering;
@@ -41,8 +42,14 @@ impl Measurement {
         };
         for &kind in plan.probes {
             let asked = Asked { tls: plan.version, kind };
-            let trial =
-                Trial { config: plan.config.clone(), asked, purpose: Purpose::Discovery, offer: full(asked), origin: None };
+            let trial = Trial {
+                config: plan.config.clone(),
+                asked,
+                purpose: Purpose::Discovery,
+                offer: full(asked),
+                origin: None,
+                manner: Manner::default(),
+            };
             let mut tried = connector.connect(trial);
             self.count(&tried.observation);
             self.others.push(tried.observation);

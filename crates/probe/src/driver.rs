@@ -11,6 +11,7 @@ use reprise_engine::Session;
 use reprise_trace::{FailureClass, FaultName, Nanos};
 
 use crate::connector::{Connection, Connector};
+use crate::manner::Manner;
 use crate::socket::Stream;
 
 /// Moves the bytes of one attempt, and reads the clock for it.
@@ -19,6 +20,7 @@ pub(crate) struct Driver<'c> {
     pub(crate) attempt: &'c mut Connection,
     pub(crate) sessions: &'c mut Vec<Session>,
     pub(crate) stream: Stream,
+    pub(crate) manner: Manner,
 }
 
 impl Driver<'_> {
@@ -40,7 +42,7 @@ impl Driver<'_> {
         }
         // Who has closed by now did not do so because we close.
         let is_silent = !self.attempt.is_peer_closed();
-        self.close()?;
+        self.leave()?;
         match (self.attempt.is_confirmed(), is_silent) {
             (true, _) => Ok(()),
             (false, true) => Err(Fault::unconfirmed()),
@@ -130,7 +132,7 @@ impl Driver<'_> {
         let now = self.now();
         let outgoing = self.attempt.outgoing(now);
         let count = outgoing.len();
-        if let Err(error) = self.stream.write_all(outgoing) {
+        if let Err(error) = self.stream.write_in_two(outgoing, self.manner.first_segment.take()) {
             if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
                 // What a server said before it closed may still be there to be read: an alert, a whole response.
                 while !self.stream.has_ended() {

@@ -12,6 +12,7 @@ use rustls_pki_types::{CertificateDer, ServerName};
 
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
+use crate::manner::Manner;
 use crate::options::Options;
 use crate::stock::Stock;
 use crate::summary::statistics;
@@ -66,7 +67,7 @@ impl Reference {
             return;
         };
         let (config, origin) = (Arc::clone(&self.config), taken.origin());
-        let trial = Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin };
+        let trial = Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin, manner: Manner::default() };
         let mut tried = self.connector.connect(trial);
         if tried.observation.is_as_asked() {
             self.samples.push(CalibrationSample { after, kind: self.next, phases: tried.observation.phases });

@@ -7,6 +7,7 @@ use reprise_trace::{Asked, Kind, Observation, Purpose, Version};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::manner::Manner;
 use crate::stock::{Stock, Taken};
 use crate::trial::{Trial, Tried};
 
@@ -128,25 +129,29 @@ impl Series {
 
     fn make(&mut self, connector: &mut Connector, purpose: Purpose, taken: Taken) -> Tried {
         let origin = taken.origin();
-        let trial = Trial { config: self.config.clone(), asked: self.asked, purpose, offer: taken.offer, origin };
+        let trial = Trial {
+            config: self.config.clone(),
+            asked: self.asked,
+            purpose,
+            offer: taken.offer,
+            origin,
+            manner: Manner::default(),
+        };
         let mut tried = connector.connect(trial);
         self.stock.settle(taken.held, &mut tried);
         tried
     }
 
+    /// Those that another schedule has made.
+    pub(crate) fn of_observations(asked: Asked, observations: Vec<Observation>, config: Arc<Config>) -> Self {
+        Self { asked, observations, config, stock: Stock::default(), primed_by: None, begins_with_loaded: false }
+    }
+
     /// With these, which are all of one version and kind.
     #[cfg(test)]
-    pub(crate) fn of_observations(observations: Vec<Observation>) -> Self {
+    pub(crate) fn seen(observations: Vec<Observation>) -> Self {
         let target = "localhost".parse().unwrap();
         let offers = crate::offers::Offers::new(&target, &crate::options::Options::default()).unwrap();
-        let (asked, stock) = (observations[0].asked, Stock::default());
-        Self {
-            asked,
-            observations,
-            config: offers.versions[0].config.clone(),
-            stock,
-            primed_by: None,
-            begins_with_loaded: false,
-        }
+        Self::of_observations(observations[0].asked, observations, offers.versions[0].config.clone())
     }
 }

@@ -12,6 +12,9 @@ use crate::interrupt::Interrupt;
 /// How often a wait looks at Ctrl-C.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
+/// Segments that leave so far apart do not arrive as one.
+const APART: Duration = Duration::from_millis(2);
+
 /// An established connection. Reading and writing end with [`io::ErrorKind::TimedOut`] at the deadline and with
 /// [`io::ErrorKind::Interrupted`] at Ctrl-C.
 pub(crate) struct Stream {
@@ -104,6 +107,21 @@ impl Stream {
             }
         }
         Ok(())
+    }
+
+    /// Writes so many bytes in a segment of their own, if any, and then the rest.
+    pub(crate) fn write_in_two(&mut self, bytes: &[u8], first: Option<usize>) -> io::Result<()> {
+        let Some((first, rest)) = first.and_then(|first| bytes.split_at_checked(first)) else {
+            return self.write_all(bytes);
+        };
+        self.write_all(first)?;
+        std::thread::sleep(APART);
+        self.write_all(rest)
+    }
+
+    /// Closes with a reset: what has come and was not read is lost, and the server learns of no end.
+    pub(crate) fn reset(&mut self) {
+        let _ = socket2::SockRef::from(&self.tcp).set_linger(Some(Duration::ZERO));
     }
 
     /// Says that nothing more will be sent.

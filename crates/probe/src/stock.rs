@@ -108,12 +108,7 @@ impl Stock {
         let places = Some(serving(aside)).filter(|places| !places.is_empty()).unwrap_or_else(|| serving(None));
         let place = *places.get(self.refusals.checked_rem(places.len())?)?;
         let held = self.sessions.remove(place);
-        let offer = match (held.session.clone(), asked.kind) {
-            (Session::Tls13(ticket), Kind::Early) if allows(&ticket, early) => Offer::Early(ticket),
-            (Session::Tls13(ticket), _) => Offer::Ticket(ticket),
-            (Session::Tls12(session), Kind::Id) => Offer::SessionId(session),
-            (Session::Tls12(session), _) => Offer::SessionTicket(session),
-        };
+        let offer = offer_of(held.session.clone(), asked.kind, early);
         Some(Taken { offer, held: Some(held) })
     }
 
@@ -182,6 +177,16 @@ fn allows(ticket: &Tls13Ticket, bytes: usize) -> bool {
 /// A full handshake that leaves behind what a run of this kind needs: a server that is asked for a ticket gives no ID.
 pub(crate) fn full(asked: Asked) -> Offer {
     Offer::Full { session_ticket: asked.kind != Kind::Id }
+}
+
+/// A session as it is offered by this kind. A ticket that does not allow `early` bytes before the handshake is offered without.
+pub(crate) fn offer_of(session: Session, kind: Kind, early: usize) -> Offer {
+    match (session, kind) {
+        (Session::Tls13(ticket), Kind::Early) if allows(&ticket, early) => Offer::Early(ticket),
+        (Session::Tls13(ticket), _) => Offer::Ticket(ticket),
+        (Session::Tls12(session), Kind::Id) => Offer::SessionId(session),
+        (Session::Tls12(session), _) => Offer::SessionTicket(session),
+    }
 }
 
 /// How old the session is that is offered.

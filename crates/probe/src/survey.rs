@@ -9,6 +9,7 @@ use reprise_wire::{AlertDescription, NamedGroup};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::manner::Manner;
 use crate::offers::VersionPlan;
 use crate::stock::full;
 use crate::trial::{Trial, Tried};
@@ -74,7 +75,8 @@ fn connect(
 ) -> Result<Observation, Failed> {
     let asked = Asked { tls: version, kind: Kind::Full };
     let (config, purpose) = (Arc::new(config), Purpose::Discovery);
-    let tried = connector.connect(Trial { config, asked, purpose, offer: full(asked), origin: None });
+    let tried =
+        connector.connect(Trial { config, asked, purpose, offer: full(asked), origin: None, manner: Manner::default() });
     count(&tried);
     tried.completed()
 }

@@ -15,6 +15,7 @@ use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
+use crate::manner::Manner;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
@@ -236,7 +237,14 @@ impl Tracing {
         stock: &mut Stock,
     ) -> Tried {
         let (origin, purpose) = (taken.origin(), Purpose::Sample);
-        let mut tried = connector.connect(Trial { config: config.clone(), asked, purpose, offer: taken.offer, origin });
+        let mut tried = connector.connect(Trial {
+            config: config.clone(),
+            asked,
+            purpose,
+            offer: taken.offer,
+            origin,
+            manner: Manner::default(),
+        });
         stock.settle(taken.held, &mut tried);
         self.omitted.extend(Some(tried.messages.omitted).filter(|count| *count > 0));
         self.capture_is_cut |= tried.recording_is_cut;

@@ -6,6 +6,7 @@ use reprise_attempt::{Fault, MessageLog};
 use reprise_engine::{Config, Offer};
 use reprise_trace::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
 
+use crate::manner::Manner;
 use crate::stock::{HeldSession, age, key_name};
 
 /// What one connection is to be.
@@ -20,6 +21,8 @@ pub struct Trial {
     pub offer: Offer,
     /// The connection that the session came from; `None` where none of this connector's did.
     pub origin: Option<Origin>,
+    /// How it behaves beside.
+    pub manner: Manner,
 }
 
 impl Trial {
@@ -50,4 +53,6 @@ pub struct Tried {
     pub recording: Option<Recording>,
     /// Whether it was too long to be kept to its end.
     pub recording_is_cut: bool,
+    /// What the response says that the server is, where messages are kept.
+    pub software: Option<String>,
 }

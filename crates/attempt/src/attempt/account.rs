@@ -49,6 +49,11 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         &self.statuses
     }
 
+    /// What the response says that the server is, where that is kept.
+    pub fn software(&self) -> Option<String> {
+        self.exchange.software()
+    }
+
     /// When it was begun, or began to connect.
     pub fn begun(&self) -> Nanos {
         self.clock.begun()

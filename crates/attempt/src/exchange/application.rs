@@ -14,6 +14,7 @@ use crate::prologue::StartTls;
 use crate::target::Target;
 
 /// What every connection to one target says.
+#[derive(Clone)]
 pub enum Application {
     /// Nothing: handshake, wait for tickets, close.
     Silent,
@@ -24,6 +25,7 @@ pub enum Application {
 }
 
 /// An HTTP request to one target, made ready once for all connections.
+#[derive(Clone)]
 pub struct HttpApplication {
     target: Arc<Target>,
     request: Arc<Request>,
@@ -53,12 +55,13 @@ impl Application {
         matches!(self, Self::Silent)
     }
 
-    /// An exchange for one connection after the other.
-    pub fn exchange(&self) -> Negotiated {
+    /// An exchange for one connection after the other; `keeps_software`: it keeps what the response says that the server is.
+    pub fn exchange(&self, keeps_software: bool) -> Negotiated {
         Negotiated(match self {
             Self::Silent => Choice::Silent(Silent),
             Self::Http(http) => {
-                let (http1, http2) = (Box::new(http.http1()), Box::new(http.http2()));
+                let http1 = if keeps_software { http.http1().keeping_software() } else { http.http1() };
+                let (http1, http2) = (Box::new(http1), Box::new(http.http2()));
                 Choice::Http { http1, http2, by_http2: false }
             }
             Self::Question(protocol, host) => Choice::Question(Box::new(Question::new(*protocol, host.clone()))),
@@ -148,6 +151,10 @@ impl Exchange for Negotiated {
         self.chosen().status()
     }
 
+    fn software(&self) -> Option<String> {
+        self.chosen().software()
+    }
+
     fn keeps_alive(&self) -> bool {
         self.chosen().keeps_alive()
     }
@@ -168,7 +175,7 @@ mod tests {
 
     #[test]
     fn alpn_chooses_what_is_spoken_on_each_connection() {
-        let mut exchange = application("GET").exchange();
+        let mut exchange = application("GET").exchange(false);
         let mut first_bytes = |alpn: Option<&[u8]>| {
             exchange.begin(alpn).unwrap();
             exchange.request().unwrap()[..5].to_vec()
@@ -182,7 +189,7 @@ mod tests {
     #[test]
     fn early_data_has_room_for_the_longer_request() {
         let get = application("GET");
-        let mut exchange = get.exchange();
+        let mut exchange = get.exchange(false);
         let lengths = [None, Some(http2::ALPN)].map(|alpn| {
             exchange.begin(alpn).unwrap();
             exchange.request().unwrap().len()
@@ -195,7 +202,7 @@ mod tests {
     #[test]
     fn a_question_may_name_the_client() {
         let question = Application::Question(StartTls::Smtp, "a.example".to_owned());
-        let mut exchange = question.exchange();
+        let mut exchange = question.exchange(false);
         exchange.connected(([192, 0, 2, 1], 1).into());
         exchange.begin(None).unwrap();
         assert_eq!(exchange.request(), Ok(&b"EHLO [192.0.2.1]\r\n"[..]));
@@ -204,7 +211,7 @@ mod tests {
 
     #[test]
     fn silence_asks_nothing() {
-        let mut exchange = Application::Silent.exchange();
+        let mut exchange = Application::Silent.exchange(false);
         exchange.begin(None).unwrap();
         assert_eq!(exchange.request(), Ok(&[][..]));
         assert_eq!(exchange.receive(b"220 ready\r\n"), Ok(Reply::Awaited));

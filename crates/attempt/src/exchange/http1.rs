@@ -13,6 +13,8 @@ use crate::fault::{Detail, Fault};
 pub const MAX_HEAD: usize = 64 * 1024;
 /// A head with more fields than this is none.
 pub const MAX_HEADERS: usize = 128;
+/// So many bytes of the field Server are kept.
+const MAX_SOFTWARE: usize = 100;
 /// So much of what the peer said is kept in a [`Fault`].
 const MAX_SAID: usize = 24;
 
@@ -27,6 +29,8 @@ pub struct Http1 {
     state: State,
     status: Option<u16>,
     keeps_alive: bool,
+    keeps_software: bool,
+    software: Option<String>,
 }
 
 /// What comes next.
@@ -72,7 +76,23 @@ enum Line {
 impl Http1 {
     /// For connections that all send the same request; `is_head`: its method is HEAD, so that the response has no body.
     pub fn new(request: Arc<[u8]>, is_head: bool) -> Self {
-        Self { request, is_head, head: Vec::new(), has_begun: false, state: State::Head, status: None, keeps_alive: false }
+        Self {
+            request,
+            is_head,
+            head: Vec::new(),
+            has_begun: false,
+            state: State::Head,
+            status: None,
+            keeps_alive: false,
+            keeps_software: false,
+            software: None,
+        }
+    }
+
+    /// The same, which keeps the field Server.
+    #[must_use]
+    pub fn keeping_software(self) -> Self {
+        Self { keeps_software: true, ..self }
     }
 
     fn reset(&mut self) {
@@ -170,6 +190,10 @@ impl Http1 {
         let values = |name: &'static str| {
             parsed.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value)
         };
+        if self.keeps_software {
+            let server = values("server").next().map(|value| value.get(..value.len().min(MAX_SOFTWARE)).unwrap_or_default());
+            self.software = server.map(|value| String::from_utf8_lossy(value).into_owned());
+        }
         let says = |token: &str| values("connection").any(|value| items(value).any(|item| is_token(item, token)));
         let is_http11 = parsed.version == Some(1);
         self.keeps_alive = !says("close") && (is_http11 || says("keep-alive"));
@@ -226,6 +250,10 @@ impl Exchange for Http1 {
 
     fn status(&self) -> Option<u16> {
         self.status
+    }
+
+    fn software(&self) -> Option<String> {
+        self.software.clone()
     }
 
     fn keeps_alive(&self) -> bool {

@@ -60,6 +60,11 @@ pub trait Exchange {
         None
     }
 
+    /// What the response says that the server is, where that is kept.
+    fn software(&self) -> Option<String> {
+        None
+    }
+
     /// Whether the connection may carry another request, once this one is answered.
     fn keeps_alive(&self) -> bool;
 

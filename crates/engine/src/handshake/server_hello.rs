@@ -61,7 +61,8 @@ impl ExpectServerHello {
             _ => Vec::new(),
         };
         let key_share = match config.groups.first() {
-            Some(&group) if tls13 => Some(config.key_shares.share(group)?),
+            Some(&group) if tls13 && config.shape.key_share => Some(config.key_shares.share(group)?),
+            Some(_) if tls13 => None,
             None if tls13 => return Err(Error::NothingToOffer("no group")),
             _ => None,
         };
@@ -99,21 +100,22 @@ impl ExpectServerHello {
         let mut message = hello.emit(&core.config)?;
         if let Some(psk) = self.offer.psk() {
             let early = psk.early_secret()?;
-            let start = binder_start(&message, psk);
+            let start = binder_start(&message, psk, core.config.shape.decoys);
             let (covered, binders) = message.split_at_mut(start);
             let transcript = match &self.retried {
                 None => hash_of(psk.hash(), covered),
                 Some(retry) => retry.transcript.with(covered),
             };
             let binder = early.binder(psk.binder_label(), transcript.as_ref())?;
-            // Two bytes of the list's length, one of the binder's.
-            binders.get_mut(3..).ok_or(Error::Crypto("binder"))?.copy_from_slice(binder.as_ref());
+            // The last of them: those of the decoys prove nothing.
+            let (_, last) = binders.split_at_mut(binders.len().saturating_sub(binder.as_ref().len()));
+            last.copy_from_slice(binder.as_ref());
             self.early = Some(early);
         }
         if let Some(retry) = &mut self.retried {
             retry.transcript.add(&message);
         }
-        core.send_handshake(&message)?;
+        core.send_hello(&message)?;
         core.offered = Offered::by(message);
         Ok(())
     }

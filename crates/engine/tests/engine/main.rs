@@ -11,6 +11,7 @@ mod early_data;
 mod external_psk;
 mod floods;
 mod groups;
+mod hello_shape;
 mod mutation;
 mod not_tls;
 mod nothing_to_offer;

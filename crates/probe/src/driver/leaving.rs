@@ -6,6 +6,7 @@ use reprise_attempt::Fault;
 use reprise_trace::{FaultName, Version};
 
 use super::Driver;
+use crate::manner::Leaving;
 
 /// After the response, how long a server that said it would close is waited for.
 const CLOSE_WAIT: Duration = Duration::from_millis(500);
@@ -28,8 +29,22 @@ impl Driver<'_> {
         Ok(())
     }
 
+    pub(super) fn leave(&mut self) -> Result<(), Fault> {
+        match self.manner.leaving {
+            Leaving::CloseNotify => self.close(),
+            Leaving::Fin => {
+                self.stream.shut_down();
+                self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout))
+            }
+            Leaving::Reset => {
+                self.stream.reset();
+                Ok(())
+            }
+        }
+    }
+
     /// close_notify, and what the server still says to it. Without it an OpenSSL server forgets the session.
-    pub(super) fn close(&mut self) -> Result<(), Fault> {
+    fn close(&mut self) -> Result<(), Fault> {
         let now = self.now();
         self.attempt.close(now)?;
         // The server may be gone already, and owes us nothing any more.

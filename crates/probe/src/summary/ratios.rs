@@ -68,9 +68,7 @@ mod tests {
     }
 
     fn only_ratio(full: &[Option<u64>], ticket: &[Option<u64>]) -> (Ratio, [u64; 2]) {
-        let series = |kind, times: &[Option<u64>]| {
-            Series::of_observations(times.iter().map(|us| seen(kind, *us)).collect::<Vec<_>>())
-        };
+        let series = |kind, times: &[Option<u64>]| Series::seen(times.iter().map(|us| seen(kind, *us)).collect::<Vec<_>>());
         let runs = [series(Kind::Full, full), series(Kind::Ticket, ticket)];
         let [ratio] = ratios(&runs, 1).try_into().unwrap();
         (ratio, runs.map(|it| run(&it, 1).phases[&Phase::Tls].median_ns))

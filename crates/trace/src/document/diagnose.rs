@@ -61,6 +61,8 @@ pub struct Diagnosis {
     pub seconds: f64,
     /// What each mechanism came to.
     pub matrix: Vec<MechanismRecord>,
+    /// What connections cost, new and resumed, in sentences.
+    pub figures: Vec<String>,
     /// What the reader should know before believing it: what was not tried, and why.
     pub warnings: Vec<String>,
 }

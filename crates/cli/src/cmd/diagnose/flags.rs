@@ -1,21 +1,107 @@
 //! The flags of `diagnose`, and what they mean to the probe.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
 use clap::Args;
 use reprise_attempt::Target;
+use reprise_probe::Options;
+use reprise_probe::diagnose::Limits;
+use reprise_trace::Version;
 
-use crate::connection_flags::ConnectionArgs;
+use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
-use crate::values::parse_target;
+use crate::saved_result::read_text;
+use crate::values::{parse_duration, parse_target, parse_version};
 
 /// Find out whether a server resumes, and if not, why, and how to fix it.
+///
+/// A few connections each vary one thing: the same session twice, another name, an end without close_notify, many at once. What
+/// they come to tells causes apart. Exit status 1 if there is a fault that leaves no other reading.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
     #[arg(value_name = "TARGET", value_parser = parse_target)]
-    pub(super) targets: Vec<Target>,
+    targets: Vec<Target>,
+    /// A file of targets, one a line; - is standard input, # begins a comment
+    #[arg(long, value_name = "FILE", help_heading = "What to try")]
+    targets_from: Option<PathBuf>,
+
+    /// Only these versions: 1.2, 1.3
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to try")]
+    tls: Vec<Version>,
+    /// Full handshakes between a session's connection and the next, to see whether the server forgets it
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to try")]
+    fill: u32,
+    /// Connections at once, to see whether sessions suffice
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=256), help_heading = "What to try")]
+    burst: u32,
+    /// Wait so long before a session is offered, to see whether it is still good; by default there is no wait
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "What to try")]
+    patience: Option<Duration>,
+    /// The most connections to each target
+    #[arg(long, value_name = "N", default_value_t = 150, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to try")]
+    connections: u32,
+    /// The most connections begun in a second
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "What to try")]
+    rate: u32,
+    /// The longest that each target may take
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_duration, help_heading = "What to try")]
+    max_time: Duration,
+    /// What the server runs on, whose remedies are shown: nginx, Apache, HAProxy, …; by default what it reveals
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub(super) server_software: Option<String>,
 
     #[command(flatten)]
-    pub(super) connection: ConnectionArgs,
+    connection: ConnectionArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  reprise diagnose example.org                          does it resume, and if not, why?
+  reprise diagnose a.example.org b.example.org:8443     one after the other
+  reprise diagnose example.org --patience 90s           is a session still good after 90 s?
+  reprise diagnose example.org --fill 500 --connections 1500
+  reprise diagnose mail.example.org --starttls smtp
+  reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
+
+impl DiagnoseArgs {
+    /// How much may be asked of each target.
+    pub(super) fn limits(&self) -> Limits {
+        // Whoever names more of them wants them to be made.
+        let asked = self.connections.max(2 * self.fill + 2 * self.burst);
+        let connections = if self.fill > 8 || self.burst > 8 { asked.max(self.connections) } else { self.connections };
+        let (rate, time, fill, burst, patience) = (self.rate, self.max_time, self.fill, self.burst, self.patience);
+        Limits { connections, rate, time, fill, burst, patience }
+    }
+
+    /// Those that are named, and those of the file.
+    pub(super) fn targets(&self) -> anyhow::Result<Vec<Target>> {
+        let mut targets = self.targets.clone();
+        if let Some(path) = &self.targets_from {
+            let text = read_text(path)?;
+            for (number, line) in text.lines().enumerate() {
+                let target = line.split('#').next().unwrap_or_default().trim();
+                if !target.is_empty() {
+                    let parsed = parse_target(target).map_err(anyhow::Error::msg);
+                    targets.push(parsed.with_context(|| format!("{}, line {}", path.display(), number + 1))?);
+                }
+            }
+        }
+        if targets.is_empty() {
+            bail!("nothing to diagnose: name a target, or a file of them with --targets-from");
+        }
+        Ok(targets.into_iter().map(|target| self.connection.route.aim(target)).collect())
+    }
+
+    /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.
+    pub(super) fn options(&self, targets: &[Target]) -> anyhow::Result<Options> {
+        let options = self.connection.clone().into_options(None)?;
+        targets.iter().try_for_each(|target| check_name(target, &options))?;
+        Ok(Options { versions: self.tls.clone(), ..options })
+    }
 }

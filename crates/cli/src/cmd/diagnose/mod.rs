@@ -5,10 +5,61 @@ mod flags;
 pub(crate) use flags::DiagnoseArgs;
 
 use reprise_probe::Interrupt;
+use reprise_trace::document::{DiagnoseDocument, Diagnosis};
+use reprise_trace::{Failure, FailureClass};
 
 use crate::ending::Ending;
+use crate::notice::notice;
+use crate::outputs::{Outputs, check_that_files_differ};
+use crate::progress::Progress;
+use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let _ = (arguments.targets, interrupt);
-    Ok(Ending::Done)
+    check_that_files_differ(&arguments.output.files())?;
+    let outputs = Outputs::open(&arguments.output)?;
+    let targets = arguments.targets()?;
+    let options = arguments.options(&targets)?;
+    let limits = arguments.limits();
+    notice(format_args!(
+        "at most {} connections to each target, {} a second, {} s",
+        limits.connections,
+        limits.rate,
+        limits.time.as_secs()
+    ));
+    let mut document =
+        DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: Vec::new(), provenance: provenance() };
+    for target in &targets {
+        let progress = Progress::new();
+        let examination = reprise_probe::diagnose::diagnose(target, &options, limits, &progress, interrupt);
+        progress.finish();
+        let software = arguments.server_software.as_deref();
+        let diagnosis = reprise_explain::diagnosis(target, &options, &examination, software, &document.provenance);
+        document.targets.push(diagnosis);
+        if interrupt.is_raised() {
+            break;
+        }
+    }
+    outputs.write(&document)?;
+    Ok(ending(&document))
+}
+
+/// Several targets are unreachable only if all are; a certain fault is a bad answer.
+fn ending(document: &DiagnoseDocument) -> Ending {
+    let failures: Vec<&Failure> = document.targets.iter().filter_map(|target| target.failure.as_ref()).collect();
+    if failures.iter().any(|failure| failure.class == FailureClass::Interrupted) {
+        return Ending::interrupted();
+    }
+    match failures.first() {
+        Some(failure) if document.targets.iter().all(|target| !target.reached) => Ending::Failed((*failure).clone()),
+        _ if document.has_certain_fault() => Ending::BadAnswer(certain_faults(document)),
+        _ => Ending::Done,
+    }
+}
+
+fn certain_faults(document: &DiagnoseDocument) -> String {
+    let of = |target: &Diagnosis| {
+        let faults = target.findings.iter().filter(|finding| finding.is_certain_fault());
+        faults.map(|fault| format!("{}: {} [{}]", target.target, fault.title, fault.id)).collect::<Vec<_>>()
+    };
+    document.targets.iter().flat_map(of).collect::<Vec<_>>().join("\n  ")
 }

@@ -61,7 +61,7 @@ pub(crate) fn accept(
 fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions<'_>, suite: &Suite) -> Result<bool, Error> {
     let Some(selected) = read(extensions, ExtensionType::PRE_SHARED_KEY, SelectedPsk::parse)? else { return Ok(false) };
     match state.offer.psk() {
-        Some(psk) if selected.selected_identity == 0 => {
+        Some(psk) if selected.selected_identity == u16::from(core.config.shape.decoys) => {
             if psk.hash() != suite.hash {
                 return Err(Misbehaviour::PskOfAnotherHash(suite.id).into());
             }

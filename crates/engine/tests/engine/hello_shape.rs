@@ -1,0 +1,81 @@
+//! ClientHellos that look unlike what clients commonly send, against a server that must not mind.
+
+use reprise_engine::{Error, HelloShape, Offer};
+use reprise_lab::KeyKind;
+use reprise_trace::{Kind, Version};
+
+use crate::client::client;
+use crate::pair::{Ended, Pair};
+use crate::server::{Resumption, Server, authority};
+use crate::tickets;
+
+fn pair(version: Version, shape: HelloShape) -> Pair {
+    let mut config = client(authority());
+    config.versions = vec![version];
+    config.shape = shape;
+    Pair::new(config, Server { resumption: Resumption::Tickets, ..Server::with(KeyKind::P256) }.start())
+}
+
+/// Resumes under TLS 1.3 with this shape; returns how many records the first ClientHello took.
+fn resume(shape: HelloShape) -> (Pair, usize) {
+    let mut pair = pair(Version::Tls13, shape);
+    pair.drive();
+    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    pair.connect(Offer::Ticket(ticket));
+    pair.drive();
+    assert_eq!(pair.outcome().kind, Kind::Ticket, "{shape:?}");
+    let records = pair.sent.iter().zip(pair.sent.iter().skip(1)).filter(|bytes| *bytes == (&22, &3)).count();
+    (pair, records)
+}
+
+#[test]
+fn the_ticket_is_found_behind_decoys() {
+    for decoys in [1, 4, 39] {
+        let (pair, _) = resume(HelloShape { decoys, ..HelloShape::default() });
+        assert!(!pair.outcome().hello_retry_request);
+    }
+}
+
+#[test]
+fn without_a_key_share_the_server_asks_for_one() {
+    for decoys in [0, 3] {
+        let (pair, _) = resume(HelloShape { key_share: false, decoys, ..HelloShape::default() });
+        assert!(pair.outcome().hello_retry_request);
+    }
+}
+
+#[test]
+fn padding_makes_the_hello_as_long_as_wanted() {
+    let (plain, _) = resume(HelloShape::default());
+    let (padded, _) = resume(HelloShape { padding: 2000, ..HelloShape::default() });
+    assert_eq!(padded.sent.len(), plain.sent.len() + 2000 + 4);
+}
+
+#[test]
+fn a_hello_is_split_over_records() {
+    let (_, whole) = resume(HelloShape::default());
+    let (_, split) = resume(HelloShape { record_size: 100, ..HelloShape::default() });
+    assert!(whole < split, "{whole} {split}");
+}
+
+#[test]
+fn extended_master_secret_is_left_out_on_request() {
+    let shape = HelloShape { extended_master_secret: false, ..HelloShape::default() };
+    let mut pair = pair(Version::Tls12, shape);
+    pair.drive();
+    assert!(!pair.outcome().extended_master_secret);
+}
+
+/// RFC 7627 §5.3: a server must abort a resumption without the extension of a session that was made with it.
+#[test]
+fn a_session_without_its_extended_master_secret_is_an_error() {
+    let mut pair = pair(Version::Tls12, HelloShape::default());
+    pair.drive();
+    let session = crate::session(pair.client.take_sessions());
+    let mut config = (*pair.client_config).clone();
+    config.shape.extended_master_secret = false;
+    pair.client_config = config.into();
+    pair.connect(Offer::SessionTicket(session));
+    let ended = pair.try_drive().unwrap_err();
+    assert!(matches!(ended, Ended::ByClient(Error::AlertReceived(_))), "{ended:?}");
+}

@@ -1,0 +1,41 @@
+//! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
+
+use reprise_probe::diagnose::Step;
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Examined, Tally, cite, mechanism};
+use crate::figures::connections;
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let found = examined.runs("fill").filter_map(|run| {
+        let tally = Tally::of(&run.seen);
+        let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
+        if tally.refused == 0 || tally.refused < tally.offered() || between == 0 || !examined.always_resumes(run.asked) {
+            return None;
+        }
+        let between = connections(between as u64);
+        let title = format!("A session of {} is gone after {between} of others", mechanism(run.asked));
+        let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
+        let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
+        Some(
+            Finding::new("cache-too-small", Severity::Fault, Confidence::Likely, title)
+                .because(evidence.chain(offered.map(cite))),
+        )
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn a_session_that_others_push_out_is_a_fault() {
+        let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
+        let finding = only(findings, &after(Kind::Full)).unwrap();
+        assert!(finding.title.contains("2 connections of others"), "{finding:?}");
+        assert_eq!(only(findings, &after(ID)), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! `client-psk-mode`: the server resumes in a mode that most clients do not offer.
+
+use reprise_trace::PskMode;
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Came, Examined, came, cite};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
+        let resumed = run.seen.iter().find(|seen| came(seen) == Some(Came::Resumed))?;
+        let mode = resumed.observation.facts()?.psk_mode?;
+        (mode == PskMode::PskKe).then(|| {
+            let title = "The server resumes with psk_ke alone, which common clients do not offer";
+            Finding::new("client-psk-mode", Severity::Fault, Confidence::Likely, title).because(run.seen.iter().map(cite))
+        })
+    };
+    examined.runs("both-psk-modes").filter_map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn a_server_that_wants_psk_ke_is_told() {
+        let with = |mode| {
+            let scene = Scene::refusing(TLS13).run("both-psk-modes", TLS13, &[Kind::Full, TICKET]);
+            scene.facts(|facts| facts.psk_mode = Some(mode))
+        };
+        assert_eq!(only(findings, &with(PskMode::PskKe)).unwrap().severity, Severity::Fault);
+        assert_eq!(only(findings, &with(PskMode::PskDheKe)), None);
+    }
+}

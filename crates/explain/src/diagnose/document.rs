@@ -1,0 +1,180 @@
+//! From experiments to a document: findings, the verdict, what was tried.
+
+use reprise_attempt::Target;
+use reprise_attempt::exchange::ConnectionReuse;
+use reprise_probe::Options;
+use reprise_probe::diagnose::{Ending, Examination, ExperimentRun, Why};
+use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
+use reprise_trace::{Failure, FailureClass, Kind, Nanos, Observation};
+
+use super::examined::{Examined, Tally, mechanism, named};
+use super::findings;
+use crate::document::{failure_of, figures_document};
+use crate::fault::{FaultContext, failure};
+use crate::figures::connections;
+use crate::savings::{best_resumption, saving};
+use crate::sentences::sentences;
+use crate::series::Case;
+use crate::verdict::verdict;
+
+/// What experiments on `target` with these options came to. `software`: what the server is, as far as somebody says so.
+pub fn diagnosis(
+    target: &Target,
+    options: &Options,
+    examination: &Examination,
+    software: Option<&str>,
+    provenance: &Provenance,
+) -> Diagnosis {
+    let figures = figures_document(target, options, &examination.series, examination.address, provenance.clone());
+    let mut observations: Vec<Observation> =
+        examination.series.iter().flat_map(|series| &series.observations).copied().collect();
+    observations.sort_unstable_by_key(|seen| seen.index);
+    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
+    let case = Case { observations: &observations, figures: &figures, keeps_alive, psk_modes: &options.tls13.psk_modes };
+    let examined = Examined { case, examination };
+    let reached = observations.iter().any(|seen| seen.facts().is_some());
+    let mut found = if reached { findings(&examined) } else { Vec::new() };
+    found.iter_mut().for_each(|finding| add_cost(finding, &examined));
+    let failure = ended(examination, options);
+    let matrix = matrix(&examined);
+    Diagnosis {
+        target: target.to_string(),
+        subject: Subject::Server,
+        address: examination.address.map(|address| address.to_string()),
+        software: software.map(str::to_owned).or_else(|| examination.software.clone()),
+        reached,
+        verdict: if reached { verdict(&found, &healthy(&matrix)) } else { not_reached(failure.as_ref()) },
+        failure,
+        findings: found,
+        experiments: examination.runs.iter().map(record).collect(),
+        connections: examination.connections,
+        seconds: examination.took.0 as f64 / 1e9,
+        matrix,
+        figures: if reached { sentences(&figures) } else { Vec::new() },
+        warnings: warnings(examination),
+    }
+}
+
+fn not_reached(failure: Option<&Failure>) -> String {
+    failure.map_or_else(|| "No connection was made".to_owned(), |failure| failure.message.clone())
+}
+
+/// "It resumes: TLS 1.3 by ticket, TLS 1.2 by ticket".
+fn healthy(matrix: &[MechanismRecord]) -> String {
+    let by: Vec<String> = matrix.iter().filter(|it| it.resumed > 0).map(|it| mechanism(it.asked)).collect();
+    match by.is_empty() {
+        true => "Nothing was resumed, and nothing shows why".to_owned(),
+        false => format!("It resumes: {}", by.join(", ")),
+    }
+}
+
+/// What a refused session costs each connection, where the same version resumes by another mechanism.
+fn add_cost(finding: &mut Finding, examined: &Examined<'_>) {
+    const REFUSALS: [&str; 9] = [
+        "id-never-accepted",
+        "hidden-nodes",
+        "id-cache-per-process",
+        "cache-too-small",
+        "unclean-close-evicts",
+        "single-use",
+        "restart-lost-keys",
+        "large-client-hello",
+        "not-offered",
+    ];
+    if finding.cost_ns.is_some() || !REFUSALS.contains(&finding.id.as_str()) {
+        return;
+    }
+    let figures = examined.case.figures;
+    let versions = [reprise_trace::Version::Tls12, reprise_trace::Version::Tls13];
+    let version = versions.into_iter().find(|version| finding.title.contains(&version.to_string()));
+    let best = version.and_then(|version| best_resumption(figures, version));
+    let saved = best.and_then(|(run, _)| saving(figures, run, reprise_trace::Phase::Tls)).filter(|saving| saving.is_shown());
+    finding.cost_ns = saved.map(|saving| saving.saved()).filter(|saved| *saved > Nanos(0));
+}
+
+fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
+    let of = |run: &ExperimentRun| {
+        let plain = examined.plain(run.asked);
+        let tally = Tally::of(plain.iter().copied());
+        let gives = |observation: &Observation| {
+            observation.facts().is_some_and(|facts| match run.asked.kind {
+                Kind::Id => facts.session_id_given,
+                _ => facts.tickets.count > 0,
+            })
+        };
+        MechanismRecord {
+            asked: run.asked,
+            given: run.seen.iter().any(|seen| gives(&seen.observation)),
+            offered: tally.offered() as u32,
+            resumed: tally.resumed as u32,
+        }
+    };
+    examined.runs("resume").map(of).collect()
+}
+
+fn record(run: &ExperimentRun) -> ExperimentRecord {
+    let tally = Tally::of(&run.seen);
+    let failed = run.seen.iter().filter(|seen| seen.fault.is_some()).count();
+    let outcome = match (tally.offered(), failed) {
+        (0, 0) => "nothing was given that could be offered".to_owned(),
+        (0, _) => format!("{failed} of {} failed", connections(run.seen.len() as u64)),
+        (offered, 0) => format!("{} of {offered} resumed", tally.resumed),
+        (offered, failed) => format!("{} of {offered} resumed, {} failed", tally.resumed, connections(failed as u64)),
+    };
+    ExperimentRecord {
+        name: run.experiment.name.to_owned(),
+        varies: run.experiment.varies.to_owned(),
+        asked: Some(run.asked),
+        connections: run.seen.len() as u32,
+        offered: tally.offered() as u32,
+        resumed: tally.resumed as u32,
+        failed: failed as u32,
+        separates: run.experiment.separates.iter().map(|slug| (*slug).to_owned()).collect(),
+        outcome,
+    }
+}
+
+/// What ended it before its time, in words.
+fn ended(examination: &Examination, options: &Options) -> Option<Failure> {
+    match examination.ended_by.as_ref()? {
+        Ending::Unreachable(failed) => Some(failure_of(failed, options)),
+        Ending::Blocked { fault, .. } => {
+            Some(failure(fault, &FaultContext { timeout: options.timeout, ..FaultContext::default() }))
+        }
+        Ending::Limit => None,
+        Ending::Interrupted => Some(Failure {
+            class: FailureClass::Interrupted,
+            name: "interrupted".to_owned(),
+            message: "interrupted".to_owned(),
+            hint: None,
+            local_port: None,
+        }),
+    }
+}
+
+fn warnings(examination: &Examination) -> Vec<String> {
+    let limits = examination.limits;
+    let mut warnings = Vec::new();
+    match &examination.ended_by {
+        Some(Ending::Blocked { after, fault }) => warnings.push(format!(
+            "The target answered {after} connections and then none any more ({}): it may block who makes too many. Nothing is \
+             concluded from that; --rate and --connections make fewer",
+            named(fault.name)
+        )),
+        Some(Ending::Limit) => warnings.push(format!(
+            "The limit of {} or {} s was reached: not everything was tried. --connections and --max-time set it",
+            connections(limits.connections.into()),
+            limits.time.as_secs()
+        )),
+        _ => {}
+    }
+    for (version, failed) in &examination.refused {
+        warnings.push(format!("{version} is not spoken: {}", named(failed.fault.name)));
+    }
+    let no_time = examination.not_made.iter().filter(|it| it.why == Why::NoTimeLeft);
+    let no_time: Vec<String> = no_time.map(|it| format!("{} ({})", it.experiment.name, mechanism(it.asked))).collect();
+    if !no_time.is_empty() && examination.ended_by.is_none() {
+        warnings.push(format!("Not tried within {}: {}", connections(limits.connections.into()), no_time.join(", ")));
+    }
+    warnings
+}

@@ -1,0 +1,138 @@
+//! What rules ask of the experiments.
+
+use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step, Variation};
+use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
+
+use crate::figures::means;
+use crate::series::Case;
+
+/// What findings about a target are drawn from: the connections in which nothing was varied, as `measure` has them, and the
+/// experiments.
+pub(crate) struct Examined<'a> {
+    pub(crate) case: Case<'a>,
+    pub(crate) examination: &'a Examination,
+}
+
+/// What became of a session that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It was resumed.
+    Resumed,
+    /// A full handshake followed.
+    Refused,
+    /// The connection failed.
+    Failed(FaultName),
+}
+
+/// What became of the session that this connection offered; `None` where it offered none, or where its response was an error.
+pub(crate) fn came(seen: &Seen) -> Option<Came> {
+    let observation = &seen.observation;
+    observation.offered?;
+    match observation.outcome {
+        Err(name) if name.is_the_targets() => Some(Came::Failed(name)),
+        Err(_) => None,
+        Ok(_) if !observation.is_answered_well() => None,
+        Ok(facts) if facts.kind == Kind::Full => Some(Came::Refused),
+        Ok(_) => Some(Came::Resumed),
+    }
+}
+
+/// What each of these sessions came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) resumed: usize,
+    pub(crate) refused: usize,
+    pub(crate) failed: usize,
+}
+
+impl Tally {
+    pub(crate) fn of<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Self {
+        seen.into_iter().filter_map(came).fold(Self::default(), |tally, came| match came {
+            Came::Resumed => Self { resumed: tally.resumed + 1, ..tally },
+            Came::Refused => Self { refused: tally.refused + 1, ..tally },
+            Came::Failed(_) => Self { failed: tally.failed + 1, ..tally },
+        })
+    }
+
+    pub(crate) fn offered(self) -> usize {
+        self.resumed + self.refused + self.failed
+    }
+}
+
+impl<'a> Examined<'a> {
+    /// The runs of this experiment, one for each version and mechanism.
+    pub(crate) fn runs(&self, name: &'static str) -> impl Iterator<Item = &'a ExperimentRun> {
+        self.examination.runs.iter().filter(move |run| run.experiment.name == name)
+    }
+
+    /// The connections that offered a session of this mechanism, nothing being varied.
+    pub(crate) fn plain(&self, asked: Asked) -> Vec<&'a Seen> {
+        let runs = ["resume", "resume-more"].into_iter().flat_map(|name| self.runs(name));
+        let seen = runs.filter(|run| run.asked == asked).flat_map(|run| &run.seen);
+        seen.filter(|seen| seen.step == Step::Resume(Variation::Plain)).collect()
+    }
+
+    /// Whether a session of this mechanism, offered as it was given, was never refused.
+    pub(crate) fn always_resumes(&self, asked: Asked) -> bool {
+        let tally = Tally::of(self.plain(asked));
+        tally.resumed > 0 && tally.resumed == tally.offered()
+    }
+
+    /// The full handshakes in which nothing is varied.
+    pub(crate) fn full(&self) -> impl Iterator<Item = &'a Seen> {
+        let seen = self.examination.runs.iter().flat_map(|run| &run.seen);
+        seen.filter(|seen| matches!(seen.step, Step::Prime(Variation::Plain) | Step::Interpose))
+    }
+}
+
+/// "port 40522 at 0.53 s: it offered a ticket 21 ms old, and a full handshake followed".
+pub(crate) fn cite(seen: &Seen) -> String {
+    let observation = &seen.observation;
+    let port = observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
+    let at = observation.start.0 as f64 / 1e9;
+    let offered = match observation.offered {
+        Some(offered) => format!("it offered {} {} old", thing(offered.kind), age(offered.age)),
+        None => "it offered nothing".to_owned(),
+    };
+    let outcome = match (observation.outcome, &seen.fault) {
+        (Ok(facts), _) if facts.kind == Kind::Full => "a full handshake followed".to_owned(),
+        (Ok(_), _) => "it was resumed".to_owned(),
+        (Err(_), Some(fault)) => format!("the connection failed: {}", named(fault.name)),
+        (Err(name), None) => format!("the connection failed: {}", named(name)),
+    };
+    format!("{port} at {at:.2} s: {offered}, and {outcome}")
+}
+
+/// The name of a fault; alerts by IANA's.
+pub(crate) fn named(name: FaultName) -> String {
+    match name {
+        FaultName::Alert(number) => format!("alert {}", reprise_wire::AlertDescription(number)),
+        other => other.to_string().replace('_', " "),
+    }
+}
+
+fn thing(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Id => "a session ID",
+        Kind::Early => "a ticket and early data",
+        Kind::Psk => "an external PSK",
+        Kind::Ticket | Kind::Full => "a ticket",
+    }
+}
+
+fn age(Nanos(ns): Nanos) -> String {
+    match ns / 1_000_000 {
+        ms @ 0..10_000 => format!("{ms} ms"),
+        ms => format!("{} s", ms / 1000),
+    }
+}
+
+/// "TLS 1.3 by ticket".
+pub(crate) fn mechanism(asked: Asked) -> String {
+    format!("{} by {}", asked.tls, means(asked.kind))
+}
+
+/// Whether sessions of this kind lie in the server's memory, as far as that can be told: session IDs always do.
+pub(crate) fn is_tls13(asked: Asked) -> bool {
+    asked.tls == Version::Tls13
+}

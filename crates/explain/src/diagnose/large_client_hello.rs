@@ -1,0 +1,40 @@
+//! `large-client-hello`: a ClientHello as large as those with post-quantum key shares loses the session, or the connection.
+
+use reprise_probe::diagnose::ExperimentRun;
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Came, Examined, came, cite, mechanism};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
+    runs.filter_map(finding).collect()
+}
+
+fn finding(run: &ExperimentRun) -> Option<Finding> {
+    let first = run.seen.first()?;
+    let what = match (first.fault.is_some(), run.seen.iter().filter_map(came).next()) {
+        (true, _) => "fails, whether it offers a session or not",
+        (false, Some(Came::Refused)) => "is not resumed",
+        (false, Some(Came::Failed(_))) => "fails where it offers a session",
+        _ => return None,
+    };
+    let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
+    let finding = Finding::new("large-client-hello", Severity::Risk, Confidence::Likely, title);
+    Some(finding.because(run.seen.iter().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
+    use reprise_trace::{FaultName, Kind};
+
+    #[test]
+    fn a_session_that_a_large_hello_loses_is_a_risk() {
+        let large = |kind| Scene::resuming(TLS13).run("large-client-hello", TLS13, &[Kind::Full, kind]);
+        assert!(only(findings, &large(Kind::Full)).unwrap().title.contains("is not resumed"));
+        assert_eq!(only(findings, &large(TICKET)), None);
+        let broken = large(TICKET).last_fails(FaultName::ConnectionReset);
+        assert!(only(findings, &broken).unwrap().title.contains("fails where it offers"));
+    }
+}

@@ -1,0 +1,73 @@
+//! What a diagnosis shows of a server beyond what a measurement does: the rules over its experiments, one cause a file.
+
+mod cache_too_small;
+mod client_psk_mode;
+mod document;
+mod early_data_stateful;
+mod ems_differs;
+mod examined;
+mod large_client_hello;
+mod lifetime;
+mod nagle;
+mod offer_breaks_connection;
+mod restart_lost_keys;
+mod rotation_stalled;
+mod session_context_unset;
+mod single_use;
+mod sni_differs;
+mod suite_differs;
+mod ticket_dearer_than_signature;
+mod tickets_run_out;
+mod unclean_close_evicts;
+mod vhost_directives;
+
+#[cfg(test)]
+mod scene;
+
+pub use document::diagnosis;
+
+use reprise_trace::document::Finding;
+
+use self::examined::Examined;
+use crate::findings::findings as of_measurement;
+use crate::verdict::worst_first;
+
+/// Every finding that these experiments support, the worst first.
+fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let causes = [
+        cache_too_small::findings,
+        client_psk_mode::findings,
+        early_data_stateful::findings,
+        ems_differs::findings,
+        large_client_hello::findings,
+        lifetime::findings,
+        nagle::findings,
+        offer_breaks_connection::findings,
+        restart_lost_keys::findings,
+        rotation_stalled::findings,
+        session_context_unset::findings,
+        single_use::findings,
+        sni_differs::findings,
+        suite_differs::findings,
+        ticket_dearer_than_signature::findings,
+        tickets_run_out::findings,
+        unclean_close_evicts::findings,
+        vhost_directives::findings,
+    ];
+    let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(examined)).collect();
+    // A rule that knows why takes the place of one that sees only that.
+    let explained = |id: &str| EXPLAINED_BY.iter().any(|(that, why)| *that == id && findings.iter().any(|it| it.id == *why));
+    let general = of_measurement(&examined.case).into_iter().filter(|finding| !explained(&finding.id)).collect::<Vec<_>>();
+    findings.extend(general);
+    worst_first(&mut findings);
+    findings
+}
+
+/// What is seen, and what explains it.
+const EXPLAINED_BY: &[(&str, &str)] = &[
+    ("not-offered", "vhost-directives"),
+    ("not-offered", "lifetime-invalid"),
+    ("not-offered", "restart-lost-keys"),
+    ("not-offered", "client-psk-mode"),
+    ("hidden-nodes", "restart-lost-keys"),
+];

@@ -1,0 +1,72 @@
+//! `restart-lost-keys`: at one moment the name of the ticket key changes for all, and what was sealed before is refused from then
+//! on: a restart, a reload or a rotation without overlap. From outside they look alike.
+
+use std::collections::BTreeSet;
+
+use reprise_probe::diagnose::Seen;
+use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_trace::{KeyName, Version};
+
+use super::examined::{Came, Examined, came, cite};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    [Version::Tls12, Version::Tls13].into_iter().filter_map(|version| finding(examined, version)).collect()
+}
+
+fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+    let is_of_version = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.version == version);
+    let mut seen: Vec<&Seen> = examined.examination.runs.iter().flat_map(|run| &run.seen).filter(is_of_version).collect();
+    seen.sort_by_key(|seen| seen.observation.index);
+    // One name before the moment, another after it, and neither on the other side.
+    let given: Vec<(usize, KeyName)> =
+        seen.iter().enumerate().flat_map(|(place, seen)| names(seen).into_iter().map(move |name| (place, name))).collect();
+    let first = given.first()?.1;
+    let (moment, second) = *given.iter().find(|(_, name)| *name != first)?;
+    let others: BTreeSet<KeyName> = given.iter().map(|(_, name)| *name).collect();
+    let is_clean = given.iter().all(|(place, name)| *name == if *place < moment { first } else { second });
+    let enough = [moment, seen.len() - moment].iter().all(|count| *count >= ENOUGH);
+    if others.len() != 2 || !is_clean || !enough {
+        return None;
+    }
+    let refused: Vec<&&Seen> = seen.iter().filter(|seen| came(seen) == Some(Came::Refused) && offers(seen, first)).collect();
+    if refused.is_empty() || seen.iter().skip(moment).any(|seen| came(seen) == Some(Came::Resumed) && offers(seen, first)) {
+        return None;
+    }
+    let at = seen.get(moment)?.observation.start.0 as f64 / 1e9;
+    let title = format!("{version}: the ticket key changed at {at:.1} s, and every ticket of before is refused");
+    let mut evidence = vec![format!("Key name {first} on {moment} connections, then {second} on {}", seen.len() - moment)];
+    evidence.extend(refused.into_iter().take(2).map(|seen| cite(seen)));
+    evidence.push("A restart, a reload, or a rotation without overlap (rotation-no-overlap)".to_owned());
+    Some(Finding::new("restart-lost-keys", Severity::Risk, Confidence::Possible, title).because(evidence))
+}
+
+/// So many connections on either side of the moment.
+const ENOUGH: usize = 3;
+
+fn names(seen: &Seen) -> Vec<KeyName> {
+    seen.observation.facts().map(|facts| facts.tickets.iter().map(|it| it.key_name).collect()).unwrap_or_default()
+}
+
+fn offers(seen: &Seen, name: KeyName) -> bool {
+    seen.observation.offered.is_some_and(|offered| offered.key_name == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
+    use reprise_trace::Kind;
+
+    fn keys(names: &[u8], offered: u8) -> Scene {
+        let kinds: Vec<Kind> = std::iter::once(Kind::Full).chain(std::iter::repeat_n(TICKET, names.len() - 1)).collect();
+        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(offered, 4)
+    }
+
+    #[test]
+    fn a_key_that_changes_for_all_at_once_was_lost() {
+        let finding = only(findings, &keys(&[1, 1, 1, 1, 2, 2, 2, 2], 1)).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+        assert_eq!(only(findings, &keys(&[1, 2, 1, 2, 1, 2, 1, 2], 1)), None, "two nodes in turn");
+        assert_eq!(only(findings, &keys(&[1; 8], 1)), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! Small examinations for tests, built by hand.
+
+use std::time::Duration;
+
+use reprise_attempt::Fault;
+use reprise_probe::diagnose::{EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Step, Variation};
+use reprise_trace::document::Finding;
+use reprise_trace::{
+    Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
+};
+
+use super::examined::Examined;
+use crate::example::Example;
+use crate::series::Case;
+
+pub(crate) const TICKET: Kind = Kind::Ticket;
+pub(crate) const ID: Kind = Kind::Id;
+pub(crate) const TLS13: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
+pub(crate) const TLS12: Asked = Asked { tls: Version::Tls12, kind: Kind::Ticket };
+pub(crate) const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
+
+/// An examination in the making.
+pub(crate) struct Scene(Examination);
+
+impl Scene {
+    /// Every session that is offered as it was given resumes.
+    pub(crate) fn resuming(asked: Asked) -> Self {
+        Self(empty()).and_resuming(asked)
+    }
+
+    pub(crate) fn and_resuming(self, asked: Asked) -> Self {
+        let kind = asked.kind;
+        self.run("resume", asked, &[Kind::Full, kind, kind, kind, Kind::Full, kind, kind, kind])
+    }
+
+    /// None does.
+    pub(crate) fn refusing(asked: Asked) -> Self {
+        Self::of("resume", asked, &[Kind::Full; 8])
+    }
+
+    pub(crate) fn of(name: &str, asked: Asked, kinds: &[Kind]) -> Self {
+        Self(empty()).run(name, asked, kinds)
+    }
+
+    /// An experiment whose connections came to these kinds; what its steps offer is what they say.
+    pub(crate) fn run(mut self, name: &str, asked: Asked, kinds: &[Kind]) -> Self {
+        let experiment = EXPERIMENTS.iter().find(|it| it.name == name).unwrap();
+        let connecting = experiment.steps.iter().filter(|step| **step != Step::Wait);
+        let mut steps: Vec<Step> = connecting.copied().collect();
+        // An interposed step is as many connections as there are kinds.
+        while let Some(place) = steps.iter().position(|step| *step == Step::Interpose)
+            && steps.len() < kinds.len()
+        {
+            steps.insert(place, Step::Interpose);
+        }
+        let seen = steps.into_iter().zip(kinds).map(|(step, kind)| self.seen(step, asked, *kind)).collect();
+        self.0.runs.push(ExperimentRun { experiment, asked, seen });
+        self
+    }
+
+    /// A burst: these offered a session, and so many more had none to offer.
+    pub(crate) fn burst(mut self, asked: Asked, kinds: &[Kind], without: usize) -> Self {
+        let experiment = EXPERIMENTS.iter().find(|it| it.name == "burst").unwrap();
+        let mut seen: Vec<Seen> = kinds.iter().map(|kind| self.seen(Step::Burst, asked, *kind)).collect();
+        for _ in 0..without {
+            let mut other = self.seen(Step::Burst, asked, Kind::Full);
+            other.observation.offered = None;
+            seen.push(other);
+        }
+        self.0.runs.push(ExperimentRun { experiment, asked, seen });
+        self
+    }
+
+    fn seen(&mut self, step: Step, asked: Asked, kind: Kind) -> Seen {
+        let index = self.0.connections;
+        self.0.connections += 1;
+        let offers = !matches!(step, Step::Prime(_) | Step::Interpose);
+        let origin = Origin { index: index.saturating_sub(1), was_resumed: false, is_last: true };
+        let offered = Offered { kind: asked.kind, age: Nanos(1_000_000), origin: Some(origin), key_name: None };
+        let asked = if offers { asked } else { Asked { kind: Kind::Full, ..asked } };
+        let mut facts = Facts::of_choice(asked.tls, 0x1301);
+        facts.kind = kind;
+        facts.session_offered = offers;
+        let phases = Phases { connect: Some(Nanos(50_000)), ..Phases::default() };
+        let observation = Observation {
+            offered: offers.then_some(offered),
+            outcome: Ok(facts),
+            phases,
+            ..Observation::begun(index, Nanos(u64::from(index) * 20_000_000), Purpose::Sample, asked)
+        };
+        Seen { step, observation, fault: None, stall: None }
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Seen> {
+        self.0.runs.iter_mut().flat_map(|run| &mut run.seen)
+    }
+
+    /// Changes what was negotiated on all.
+    pub(crate) fn facts(mut self, change: impl Fn(&mut Facts)) -> Self {
+        self.all().filter_map(|seen| seen.observation.outcome.as_mut().ok()).for_each(change);
+        self
+    }
+
+    /// The last connection failed.
+    pub(crate) fn last_fails(mut self, name: FaultName) -> Self {
+        fail(self.all().last().unwrap(), name);
+        self
+    }
+
+    /// Each that offered a session failed.
+    pub(crate) fn resumptions_fail(mut self, name: FaultName) -> Self {
+        self.all().filter(|seen| seen.observation.offered.is_some()).for_each(|seen| fail(seen, name));
+        self
+    }
+
+    pub(crate) fn everything_fails_from(mut self, place: usize, name: FaultName) -> Self {
+        self.all().skip(place).for_each(|seen| fail(seen, name));
+        self
+    }
+
+    /// The server let wait so long in each handshake.
+    pub(crate) fn stalls(mut self, stall: Nanos) -> Self {
+        self.all().for_each(|seen| seen.stall = Some(stall));
+        self
+    }
+
+    /// Each connection was given a ticket under the key of this name; none for 0.
+    pub(crate) fn key_names(mut self, names: &[u8]) -> Self {
+        for (seen, name) in self.all().zip(names).filter(|(_, name)| **name > 0) {
+            let ticket = Ticket { key_name: KeyName([*name; 16]), ..ticket_of(7_200) };
+            seen.observation.outcome.as_mut().unwrap().tickets.add(ticket);
+        }
+        self
+    }
+
+    /// The connection in this place offered a ticket under this key, and was refused.
+    pub(crate) fn refuses_key(mut self, name: u8, place: usize) -> Self {
+        let seen = self.all().nth(place).unwrap();
+        let origin = Origin { index: 0, was_resumed: false, is_last: true };
+        let key_name = Some(KeyName([name; 16]));
+        seen.observation.offered = Some(Offered { kind: TICKET, age: Nanos(1), origin: Some(origin), key_name });
+        seen.observation.outcome.as_mut().unwrap().kind = Kind::Full;
+        self
+    }
+
+    /// Each is a full handshake that offered nothing.
+    pub(crate) fn primes(mut self) -> Self {
+        for seen in self.all() {
+            seen.step = Step::Prime(Variation::Plain);
+            seen.observation.offered = None;
+        }
+        self
+    }
+}
+
+fn fail(seen: &mut Seen, name: FaultName) {
+    seen.observation.outcome = Err(name);
+    seen.fault = Some(Fault::new(name));
+}
+
+fn empty() -> Examination {
+    Examination {
+        address: None,
+        dead_addresses: Vec::new(),
+        software: None,
+        runs: Vec::new(),
+        not_made: Vec::new(),
+        series: Vec::new(),
+        refused: Vec::new(),
+        ended_by: None,
+        connections: 0,
+        took: Duration::from_secs(1).into(),
+        limits: Limits::default(),
+    }
+}
+
+pub(crate) fn ticket_of(lifetime_s: u32) -> Ticket {
+    Ticket { at: Nanos(0), length: 200, key_name: KeyName::default(), lifetime_s, max_early_data: None }
+}
+
+/// What one rule finds, which is one thing at most.
+pub(crate) fn only(rule: impl Fn(&Examined<'_>) -> Vec<Finding>, Scene(examination): &Scene) -> Option<Finding> {
+    let figures = Example::new().document();
+    let runs = examination.runs.iter().flat_map(|run| &run.seen);
+    let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
+    let case = Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[] };
+    let mut findings = rule(&Examined { case, examination });
+    assert!(findings.len() <= 1, "{findings:?}");
+    findings.pop()
+}

@@ -1,0 +1,50 @@
+//! `single-use`: a session resumes once, and is refused when it is offered again. Under TLS 1.3 that is how tickets are meant to
+//! be used (RFC 8446 §C.4); under TLS 1.2 it surprises.
+
+use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Came, Examined, came, cite, is_tls13, mechanism};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    examined.runs("second-use").filter(|run| examined.always_resumes(run.asked)).filter_map(finding).collect()
+}
+
+fn finding(run: &ExperimentRun) -> Option<Finding> {
+    let again: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Again).collect();
+    let is_refused = |seen: &&&Seen| came(seen) == Some(Came::Refused);
+    if again.len() < 2 || again.iter().filter(is_refused).count() < again.len() {
+        return None;
+    }
+    let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
+    let title = format!("A session of {} serves once", mechanism(run.asked));
+    let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
+    Some(Finding::new("single-use", severity, Confidence::Likely, title).because(offered.map(cite)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TICKET, TLS12_ID, TLS13, only};
+    use reprise_trace::Kind;
+
+    fn again(asked: reprise_trace::Asked, kinds: [Kind; 2]) -> Scene {
+        let [one, other] = kinds;
+        Scene::resuming(asked).run("second-use", asked, &[Kind::Full, asked.kind, one, other])
+    }
+
+    #[test]
+    fn a_ticket_that_serves_once_is_no_fault() {
+        let finding = only(findings, &again(TLS13, [Kind::Full; 2])).unwrap();
+        assert_eq!(finding.severity, Severity::Note);
+        assert_eq!(finding.evidence.len(), 3);
+        assert_eq!(only(findings, &again(TLS13, [TICKET; 2])), None);
+        assert_eq!(only(findings, &again(TLS13, [TICKET, Kind::Full])), None, "it was taken a second time");
+    }
+
+    #[test]
+    fn an_id_that_serves_once_is_a_risk() {
+        assert_eq!(only(findings, &again(TLS12_ID, [Kind::Full; 2])).unwrap().severity, Severity::Risk);
+        assert_eq!(only(findings, &again(TLS12_ID, [ID; 2])), None);
+    }
+}

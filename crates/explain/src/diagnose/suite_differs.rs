@@ -1,0 +1,32 @@
+//! `suite-differs`: a session is refused where the server would prefer another suite now than the one that it was made with:
+//! under TLS 1.3 of another hash (RFC 8446 §4.2.11), under TLS 1.2 any other (RFC 5246 §7.4.1.3).
+
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Examined, Tally, cite, mechanism};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let refused = examined.runs("other-suite").filter(|run| {
+        let tally = Tally::of(&run.seen);
+        tally.refused > 0 && tally.refused == tally.offered() && examined.always_resumes(run.asked)
+    });
+    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
+        let title = format!("{}: a session is refused where the server prefers another suite now", mechanism(run.asked));
+        Finding::new("suite-differs", Severity::Note, Confidence::Likely, title).because(run.seen.iter().map(cite))
+    };
+    refused.map(finding).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn a_session_of_a_suite_that_is_not_preferred_is_refused() {
+        let other = |kind| Scene::resuming(TLS13).run("other-suite", TLS13, &[Kind::Full, kind]);
+        assert_eq!(only(findings, &other(Kind::Full)).unwrap().severity, Severity::Note);
+        assert_eq!(only(findings, &other(TICKET)), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! `unclean-close-evicts`: a session is forgotten where its connection ended without close_notify.
+
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Examined, Tally, cite, mechanism};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for run in examined.runs("unclean-close").chain(examined.runs("reset")) {
+        let tally = Tally::of(&run.seen);
+        let is_shown = tally.refused > 0 && tally.refused == tally.offered() && examined.always_resumes(run.asked);
+        if !is_shown {
+            continue;
+        }
+        let evidence = run.seen.iter().map(|seen| format!("{}: {}", run.experiment.varies, cite(seen)));
+        let title = format!("{} forgets sessions whose connection ends without close_notify", mechanism(run.asked));
+        match found.iter_mut().find(|finding| finding.title == title) {
+            Some(finding) => finding.evidence.extend(evidence),
+            None => {
+                let finding = Finding::new("unclean-close-evicts", Severity::Risk, Confidence::Likely, title);
+                found.push(finding.because(evidence));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn a_session_that_dies_with_its_connection_is_a_risk() {
+        let after = |kind| Scene::resuming(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, kind]);
+        assert_eq!(only(findings, &after(Kind::Full)).unwrap().severity, Severity::Risk);
+        assert_eq!(only(findings, &after(ID)), None);
+        let both = after(Kind::Full).run("reset", TLS12_ID, &[Kind::Full, Kind::Full]);
+        assert_eq!(only(findings, &both).unwrap().evidence.len(), 4, "one finding");
+    }
+
+    #[test]
+    fn a_server_that_refuses_anyway_forgets_nothing() {
+        let scene = Scene::refusing(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, Kind::Full]);
+        assert_eq!(only(findings, &scene), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! The experiments, as data: what each varies, under what, in which steps, and which causes it tells apart.
+
+use reprise_trace::{Asked, Kind, Version};
+
+use super::variation::Variation;
+
+/// One experiment.
+#[derive(Debug)]
+pub struct Experiment {
+    /// A fixed slug.
+    pub name: &'static str,
+    /// What it varies, for people.
+    pub varies: &'static str,
+    /// The causes that it tells apart: slugs.
+    pub separates: &'static [&'static str],
+    /// The versions and mechanisms that it is made under.
+    pub under: &'static [Asked],
+    /// What has to hold for it to show anything.
+    pub needs: Needs,
+    /// Its connections.
+    pub steps: &'static [Step],
+}
+
+/// One step of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A full handshake, whose sessions are there to be offered.
+    Prime(Variation),
+    /// Offers the newest session that was not offered yet.
+    Resume(Variation),
+    /// Offers the session again that was offered last.
+    Again,
+    /// The same with the request as early data.
+    Early(Variation),
+    /// Full handshakes of others, as many as `Limits::fill` says.
+    Interpose,
+    /// No connection for as long as `Limits::patience` says.
+    Wait,
+    /// As many at once as `Limits::burst` says, each with a session of its own as long as there are any.
+    Burst,
+}
+
+/// What has to hold for an experiment to show anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// Sessions of this mechanism are accepted, at least once.
+    Resumption,
+    /// Sessions were refused, some or all.
+    SomeRefusal,
+    /// Sessions were offered, and every one was refused.
+    Refusal,
+    /// They are accepted, and tickets allow early data.
+    EarlyData,
+    /// They are accepted, and somebody wants to wait.
+    Patience,
+}
+
+const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
+const TLS12_TICKET: Asked = Asked { tls: Version::Tls12, kind: Kind::Ticket };
+const TLS13_TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
+const ALL: &[Asked] = &[TLS13_TICKET, TLS12_TICKET, TLS12_ID];
+const TLS12: &[Asked] = &[TLS12_TICKET, TLS12_ID];
+const TICKETS: &[Asked] = &[TLS13_TICKET, TLS12_TICKET];
+const TLS13: &[Asked] = &[TLS13_TICKET];
+const STORED: &[Asked] = &[TLS13_TICKET, TLS12_ID];
+
+use Step::{Again, Burst, Early, Interpose, Prime, Resume, Wait};
+use Variation::Plain;
+
+/// Every experiment, in the order in which they are made: what the later ones need is found out by the earlier.
+pub static EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "resume",
+        varies: "nothing",
+        separates: &["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"],
+        under: ALL,
+        needs: Needs::Nothing,
+        steps: &[
+            Prime(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Prime(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+        ],
+    },
+    Experiment {
+        name: "resume-more",
+        varies: "nothing, more often",
+        separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
+        under: ALL,
+        needs: Needs::SomeRefusal,
+        steps: &[
+            Prime(Plain),
+            Resume(Plain),
+            Prime(Plain),
+            Resume(Plain),
+            Prime(Plain),
+            Resume(Plain),
+            Prime(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+            Resume(Plain),
+        ],
+    },
+    Experiment {
+        name: "no-sni-at-all",
+        varies: "neither connection sends server_name",
+        separates: &["vhost-directives", "not-offered"],
+        under: ALL,
+        needs: Needs::Refusal,
+        steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
+    },
+    Experiment {
+        name: "both-psk-modes",
+        varies: "both connections offer psk_ke beside psk_dhe_ke",
+        separates: &["client-psk-mode", "not-offered"],
+        under: TLS13,
+        needs: Needs::Refusal,
+        steps: &[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)],
+    },
+    Experiment {
+        name: "second-use",
+        varies: "the same session three times",
+        separates: &["single-use"],
+        under: ALL,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Plain), Again, Again],
+    },
+    Experiment {
+        name: "unclean-close",
+        varies: "the first connection ends with a FIN, without close_notify",
+        separates: &["unclean-close-evicts"],
+        under: ALL,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::EndsWithFin), Resume(Plain)],
+    },
+    Experiment {
+        name: "reset",
+        varies: "the first connection ends with a reset",
+        separates: &["unclean-close-evicts"],
+        under: STORED,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::EndsWithReset), Resume(Plain)],
+    },
+    Experiment {
+        name: "fill",
+        varies: "other full handshakes in between",
+        separates: &["cache-too-small"],
+        under: STORED,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Interpose, Resume(Plain)],
+    },
+    Experiment {
+        name: "without-sni",
+        varies: "the resumption sends no server_name",
+        separates: &["sni-differs", "vhost-directives"],
+        under: ALL,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Variation::WithoutSni)],
+    },
+    Experiment {
+        name: "without-alpn",
+        varies: "the resumption offers no ALPN",
+        separates: &["vhost-directives"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Variation::WithoutAlpn)],
+    },
+    Experiment {
+        name: "without-extended-master-secret",
+        varies: "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
+        separates: &["ems-differs"],
+        under: TLS12,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Variation::WithoutExtendedMasterSecret)],
+    },
+    Experiment {
+        name: "with-extended-master-secret",
+        varies: "the first connection leaves out extended_master_secret, the resumption has it",
+        separates: &["ems-differs"],
+        under: TLS12,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::WithoutExtendedMasterSecret), Resume(Plain)],
+    },
+    Experiment {
+        name: "other-suite",
+        varies: "the first connection leaves out the suite that the server prefers",
+        separates: &["suite-differs"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::WithoutChosenSuite), Resume(Plain)],
+    },
+    Experiment {
+        name: "without-certificate",
+        varies: "the resumption has no client certificate to send",
+        separates: &["client-policy-changed", "session-context-unset"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Variation::WithoutCertificate)],
+    },
+    Experiment {
+        name: "psk-ke",
+        varies: "the resumption offers psk_ke alone",
+        separates: &["client-psk-mode"],
+        under: TLS13,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::BothPskModes), Resume(Variation::PskKe), Resume(Variation::BothPskModes)],
+    },
+    Experiment {
+        name: "large-client-hello",
+        varies: "a ClientHello of more than 1,600 bytes",
+        separates: &["large-client-hello", "offer-breaks-connection"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::LargeHello), Resume(Variation::LargeHello)],
+    },
+    Experiment {
+        name: "records",
+        varies: "a ClientHello split over several records",
+        separates: &["offer-breaks-connection"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)],
+    },
+    Experiment {
+        name: "segments",
+        varies: "a ClientHello split over two TCP segments",
+        separates: &["offer-breaks-connection"],
+        under: TICKETS,
+        needs: Needs::Resumption,
+        steps: &[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)],
+    },
+    Experiment {
+        name: "identities",
+        varies: "2, 5 and 40 PSK identities, the true one last",
+        separates: &["offer-breaks-connection"],
+        under: TLS13,
+        needs: Needs::Resumption,
+        steps: &[
+            Prime(Plain),
+            Resume(Variation::Identities(2)),
+            Resume(Variation::Identities(5)),
+            Resume(Variation::Identities(40)),
+        ],
+    },
+    Experiment {
+        name: "hello-retry-request",
+        varies: "no key share, so that the server asks for one first",
+        separates: &["early-data-hrr"],
+        under: TLS13,
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Resume(Variation::WithoutKeyShare)],
+    },
+    Experiment {
+        name: "early-data",
+        varies: "the request as early data, and after a HelloRetryRequest",
+        separates: &["early-data-off", "early-data-hrr", "early-data-stateful"],
+        under: TLS13,
+        needs: Needs::EarlyData,
+        steps: &[Prime(Plain), Early(Plain), Early(Plain), Early(Variation::WithoutKeyShare)],
+    },
+    Experiment {
+        name: "burst",
+        varies: "many connections at once",
+        separates: &["tickets-run-out", "id-cache-per-process"],
+        under: &[TLS13_TICKET, TLS12_ID],
+        needs: Needs::Resumption,
+        steps: &[Prime(Plain), Burst],
+    },
+    Experiment {
+        name: "patience",
+        varies: "a wait between the first connection and the next",
+        separates: &["lifetime-short", "rotation-no-overlap", "timeout-ignored"],
+        under: ALL,
+        needs: Needs::Patience,
+        steps: &[Prime(Plain), Resume(Plain), Prime(Plain), Wait, Resume(Plain), Resume(Plain)],
+    },
+];
+
+impl Experiment {
+    /// How many connections it makes at most, under each mechanism.
+    pub fn connections(&self, fill: u32, burst: u32) -> u32 {
+        let of = |step: &Step| match step {
+            Step::Interpose => fill,
+            Step::Burst => burst,
+            Step::Wait => 0,
+            _ => 1,
+        };
+        self.steps.iter().map(of).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::Limits;
+
+    #[test]
+    fn all_that_a_healthy_server_sees_stays_under_the_limit() {
+        let limits = Limits::default();
+        let needed =
+            EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::Patience));
+        let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();
+        assert!(count <= limits.connections, "{count}");
+    }
+
+    #[test]
+    fn names_are_slugs_and_each_there_once() {
+        let mut names: Vec<&str> = EXPERIMENTS.iter().map(|it| it.name).collect();
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), EXPERIMENTS.len());
+    }
+}

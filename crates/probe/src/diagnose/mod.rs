@@ -1,0 +1,145 @@
+//! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
+
+mod burst;
+mod examiner;
+mod experiment;
+mod variation;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use reprise_attempt::{Fault, Target};
+use reprise_trace::{Asked, Nanos, Observation, Version};
+
+use crate::addresses::DeadAddress;
+use crate::failed::Failed;
+use crate::interrupt::Interrupt;
+use crate::observer::Observer;
+use crate::options::Options;
+use crate::series::Series;
+pub use experiment::{EXPERIMENTS, Experiment, Needs, Step};
+pub use variation::Variation;
+
+/// How much a diagnosis may ask of its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections in all.
+    pub connections: u32,
+    /// Connections begun in a second, but for those of a burst.
+    pub rate: u32,
+    /// How long it may take in all.
+    pub time: Duration,
+    /// Full handshakes between a session's connection and the next, where that is what is varied.
+    pub fill: u32,
+    /// Connections at once, where that is what is varied.
+    pub burst: u32,
+    /// How long to wait before a session is offered, to see whether it is still good; `None` does not wait.
+    pub patience: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 150, rate: 50, time: Duration::from_secs(60), fill: 8, burst: 8, patience: None }
+    }
+}
+
+/// What the experiments came to.
+pub struct Examination {
+    /// The target's address, as far as this machine knows it.
+    pub address: Option<SocketAddr>,
+    /// The addresses that were tried before it, in vain.
+    pub dead_addresses: Vec<DeadAddress>,
+    /// What its responses say that it is.
+    pub software: Option<String>,
+    /// The experiments that were made, in the order of time.
+    pub runs: Vec<ExperimentRun>,
+    /// Those that were not, and why.
+    pub not_made: Vec<NotMade>,
+    /// The connections in which nothing was varied, by version and kind: what `measure` would have seen of them.
+    pub series: Vec<Series>,
+    /// The versions that the target refused.
+    pub refused: Vec<(Version, Failed)>,
+    /// What ended it before its time.
+    pub ended_by: Option<Ending>,
+    /// Connections that were begun.
+    pub connections: u32,
+    /// How long it took.
+    pub took: Nanos,
+    /// What it was allowed.
+    pub limits: Limits,
+}
+
+/// What ended a diagnosis before its time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    /// Nothing could be diagnosed.
+    Unreachable(Failed),
+    /// The target answered at first, and then not any more, not even a connection in which nothing is varied: it may have had
+    /// enough of them.
+    Blocked {
+        /// How many connections had been made by then.
+        after: u32,
+        /// What it said last.
+        fault: Fault,
+    },
+    /// The limit of connections or of time.
+    Limit,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// One experiment under one version and mechanism.
+pub struct ExperimentRun {
+    /// The experiment.
+    pub experiment: &'static Experiment,
+    /// The version and the mechanism.
+    pub asked: Asked,
+    /// Its connections, in the order in which they were begun.
+    pub seen: Vec<Seen>,
+}
+
+/// One connection of an experiment.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// What it was in the experiment.
+    pub step: Step,
+    /// Everything that was seen of it.
+    pub observation: Observation,
+    /// Why it did not complete, where it did not.
+    pub fault: Option<Fault>,
+    /// The longest that the server let wait between two messages of one flight of its handshake.
+    pub stall: Option<Nanos>,
+}
+
+/// An experiment that was not made.
+#[derive(Clone, Copy, Debug)]
+pub struct NotMade {
+    /// The experiment.
+    pub experiment: &'static Experiment,
+    /// The version and the mechanism.
+    pub asked: Asked,
+    /// Why not.
+    pub why: Why,
+}
+
+/// Why an experiment was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// What it needs does not hold.
+    Needs(Needs),
+    /// There is nothing to vary: no name is sent, no certificate given.
+    NothingToVary,
+    /// A limit was reached, or the target had stopped to answer.
+    NoTimeLeft,
+}
+
+/// Makes the experiments on `target`. Fails never outright: what ended it stands beside what was seen until then.
+pub fn diagnose(
+    target: &Target,
+    options: &Options,
+    limits: Limits,
+    observer: &dyn Observer,
+    interrupt: &Interrupt,
+) -> Examination {
+    examiner::examine(target, options, limits, observer, interrupt)
+}

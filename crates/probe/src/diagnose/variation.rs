@@ -1,0 +1,99 @@
+//! What an experiment changes on one connection, and nothing else.
+
+use reprise_engine::suite::{self, SUITES};
+use reprise_engine::{Config, HelloShape};
+use reprise_trace::{Facts, PskMode, Version};
+use reprise_wire::CipherSuite;
+
+use crate::manner::{Leaving, Manner};
+
+/// What one connection does differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variation {
+    /// Nothing.
+    Plain,
+    /// No server_name.
+    WithoutSni,
+    /// No ALPN.
+    WithoutAlpn,
+    /// No extended_master_secret.
+    WithoutExtendedMasterSecret,
+    /// Neither the suite that the server chooses nor, under TLS 1.3, another of its hash.
+    WithoutChosenSuite,
+    /// No client certificate.
+    WithoutCertificate,
+    /// psk_ke alone.
+    PskKe,
+    /// psk_ke beside psk_dhe_ke.
+    BothPskModes,
+    /// A ClientHello as large as those with post-quantum key shares, padded.
+    LargeHello,
+    /// A ClientHello in several records.
+    SplitOverRecords,
+    /// A ClientHello in two TCP segments.
+    SplitOverSegments,
+    /// So many PSK identities, the true one last.
+    Identities(u8),
+    /// No key share, so that the server asks for one with a HelloRetryRequest.
+    WithoutKeyShare,
+    /// A FIN without a close_notify at the end.
+    EndsWithFin,
+    /// A reset at the end.
+    EndsWithReset,
+}
+
+/// As long as an X25519MLKEM768 key share makes it, and some more than one segment of Ethernet.
+const LARGE: u16 = 1600;
+/// Small enough for several records.
+const RECORD: u16 = 100;
+/// Where a ClientHello is cut in two: behind the record's header and the first fields.
+const SEGMENT: usize = 60;
+
+impl Variation {
+    /// The same configuration with this one thing changed; `chosen` is what the server negotiates otherwise. `None` where there is
+    /// nothing to change.
+    pub(super) fn of(self, config: &Config, chosen: Option<&Facts>) -> Option<Config> {
+        let mut varied = config.clone();
+        let shape = HelloShape::default();
+        match self {
+            Self::Plain | Self::SplitOverSegments | Self::EndsWithFin | Self::EndsWithReset => {}
+            Self::WithoutSni => varied.sni.take().map(drop)?,
+            Self::WithoutAlpn => {
+                varied.alpn.first()?;
+                varied.alpn.clear();
+            }
+            Self::WithoutCertificate => varied.identity.take().map(drop)?,
+            Self::WithoutChosenSuite => varied.cipher_suites = others(&config.cipher_suites, chosen?)?,
+            Self::PskKe => varied.tls13.psk_modes = vec![PskMode::PskKe],
+            Self::BothPskModes => varied.tls13.psk_modes = vec![PskMode::PskDheKe, PskMode::PskKe],
+            Self::WithoutExtendedMasterSecret => varied.shape = HelloShape { extended_master_secret: false, ..shape },
+            Self::LargeHello => varied.shape = HelloShape { padding: LARGE, ..shape },
+            Self::SplitOverRecords => varied.shape = HelloShape { record_size: RECORD, ..shape },
+            Self::Identities(count) => varied.shape = HelloShape { decoys: count.saturating_sub(1), ..shape },
+            Self::WithoutKeyShare => varied.shape = HelloShape { key_share: false, ..shape },
+        }
+        Some(varied)
+    }
+
+    pub(super) fn manner(self) -> Manner {
+        match self {
+            Self::EndsWithFin => Manner { leaving: Leaving::Fin, ..Manner::default() },
+            Self::EndsWithReset => Manner { leaving: Leaving::Reset, ..Manner::default() },
+            Self::SplitOverSegments => Manner { first_segment: Some(SEGMENT), ..Manner::default() },
+            _ => Manner::default(),
+        }
+    }
+}
+
+/// The suites that are left; `None` where none of the version is.
+fn others(suites: &[CipherSuite], chosen: &Facts) -> Option<Vec<CipherSuite>> {
+    let hash = suite::find(CipherSuite(chosen.cipher))?.hash;
+    let stays = |id: &CipherSuite| match SUITES.iter().find(|suite| suite.id == *id) {
+        Some(suite) if suite.version == Version::Tls13 => suite.hash != hash,
+        Some(suite) => suite.id.0 != chosen.cipher,
+        None => false,
+    };
+    let left: Vec<CipherSuite> = suites.iter().copied().filter(stays).collect();
+    let is_of_version = |id: &CipherSuite| suite::find(*id).is_some_and(|suite| suite.version == chosen.version);
+    left.iter().any(is_of_version).then_some(left)
+}
