@@ -23,7 +23,7 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     let (title, evidence, confidence) = if let Some(refused) = refused {
         let title = format!("{version} tickets arrive and are never accepted");
         // Nodes taken in turn accept nothing either, as long as no session comes back to the node that gave it.
-        let nodes = nodes_that_refuse_all(refused);
+        let nodes = nodes_that_refuse_all(refused).filter(|_| !is_off_under_tls12(case));
         let confidence = if nodes.is_some() { Confidence::Possible } else { confidence(refused) };
         (title, evidence_of_refusal(refused, nodes), confidence)
     } else if all.iter().all(gives_nothing) {
@@ -36,6 +36,13 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
     let finding = Finding::new("not-offered", severity, confidence, title).because(evidence);
     Some(finding.fixed_by(services::remedies(case, HTTP)))
+}
+
+/// A server that gives nothing under TLS 1.2 has resumption off, and its TLS 1.3 tickets are those useless ones: nodes that do not
+/// share their keys would give TLS 1.2 tickets too.
+fn is_off_under_tls12(case: &Case<'_>) -> bool {
+    let tls12: Vec<Series<'_>> = case.every_series().into_iter().filter(|it| it.asked.tls == Version::Tls12).collect();
+    !tls12.is_empty() && tls12.iter().all(gives_nothing)
 }
 
 fn nothing_to_resume_with(version: Version) -> String {
@@ -103,6 +110,13 @@ mod tests {
         let software = ["nginx", "Apache", "HAProxy", "rustls", "GnuTLS", "Go", "Node", "Java"];
         assert!(finding.remedies.iter().map(|remedy| remedy.software.as_deref().unwrap()).eq(software));
         assert!(software.iter().all(|software| finding.remedy.as_ref().unwrap().text.contains(software)));
+    }
+
+    #[test]
+    fn a_server_that_gives_nothing_under_tls12_is_no_fleet() {
+        let tls13 = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 18);
+        let confidence = |example: Example| findings(&example.case()).into_iter().map(|it| it.confidence).max();
+        assert_eq!(confidence(tls13.run("1.2", Kind::Full, 900)), Some(Confidence::Likely));
     }
 
     #[test]
