@@ -3,9 +3,69 @@
 //! The rules in `findings/` say whether a cause is there; what it is and what fixes it stands here alone. `reprise explain`,
 //! docs/causes/ and the remedies of findings all come from it.
 
+mod cache_too_small;
+mod chain_cap;
+mod client_authentication_inherited;
+mod client_cache_small;
+mod client_certificate_missing;
+mod client_closes_early;
+mod client_config_rebuilt;
+mod client_never_offers;
+mod client_policy_changed;
+mod client_psk_mode;
+mod client_reuses_ticket;
+mod clock_skew;
+mod config_rebuilt_on_reload;
+mod connection_closed_after_response;
+mod early_data_hrr;
+mod early_data_needs_tickets;
+mod early_data_off;
+mod early_data_rejected;
+mod early_data_replayable;
+mod early_data_stateful;
+mod early_data_too_early;
+mod early_data_unanswered;
+mod ems_differs;
+mod error_responses;
+mod hidden_nodes;
+mod id_cache_per_process;
+mod id_never_accepted;
+mod isolated_by_design;
+mod key_propagation_skew;
+mod large_client_hello;
+mod latency_rules;
+mod lifetime_invalid;
+mod lifetime_short;
+mod little_to_save;
+mod nagle;
+mod no_forward_secrecy;
+mod no_ticket_on_resumption;
+mod no_tls13_resumption;
+mod node_certificate_differs;
+mod node_protocol_differs;
 mod not_offered;
+mod offer_breaks_connection;
+mod psk_refused;
+mod restart_lost_keys;
+mod resumed_ticket_refused;
+mod rotation_no_overlap;
+mod rotation_stalled;
 mod services;
+mod session_context_unset;
+mod session_too_large;
+mod shared;
+mod signature_unverified;
+mod single_use;
+mod sni_differs;
 mod software;
+mod suite_differs;
+mod ticket_dearer_than_signature;
+mod ticket_key_per_node;
+mod tickets_run_out;
+mod timeout_ignored;
+mod unclean_close_evicts;
+mod version_differs;
+mod vhost_directives;
 
 pub use software::software;
 
@@ -66,7 +126,68 @@ pub fn cause(slug: &str) -> Option<&'static Cause> {
     causes().find(|cause| cause.slug == slug)
 }
 
-static CAUSES: &[&Cause] = &[&not_offered::CAUSE];
+static CAUSES: &[&Cause] = &[
+    &not_offered::CAUSE,
+    &id_never_accepted::CAUSE,
+    &lifetime_invalid::CAUSE,
+    &lifetime_short::CAUSE,
+    &rotation_stalled::CAUSE,
+    &ticket_key_per_node::CAUSE,
+    &hidden_nodes::CAUSE,
+    &id_cache_per_process::CAUSE,
+    &restart_lost_keys::CAUSE,
+    &rotation_no_overlap::CAUSE,
+    &key_propagation_skew::CAUSE,
+    &node_certificate_differs::CAUSE,
+    &node_protocol_differs::CAUSE,
+    &cache_too_small::CAUSE,
+    &session_too_large::CAUSE,
+    &unclean_close_evicts::CAUSE,
+    &single_use::CAUSE,
+    &early_data_stateful::CAUSE,
+    &session_context_unset::CAUSE,
+    &sni_differs::CAUSE,
+    &vhost_directives::CAUSE,
+    &suite_differs::CAUSE,
+    &version_differs::CAUSE,
+    &ems_differs::CAUSE,
+    &client_policy_changed::CAUSE,
+    &isolated_by_design::CAUSE,
+    &clock_skew::CAUSE,
+    &client_closes_early::CAUSE,
+    &client_psk_mode::CAUSE,
+    &client_config_rebuilt::CAUSE,
+    &client_cache_small::CAUSE,
+    &client_never_offers::CAUSE,
+    &client_reuses_ticket::CAUSE,
+    &early_data_off::CAUSE,
+    &early_data_hrr::CAUSE,
+    &large_client_hello::CAUSE,
+    &little_to_save::CAUSE,
+    &latency_rules::CAUSE,
+    &ticket_dearer_than_signature::CAUSE,
+    &tickets_run_out::CAUSE,
+    &offer_breaks_connection::CAUSE,
+    &no_tls13_resumption::CAUSE,
+    &timeout_ignored::CAUSE,
+    &config_rebuilt_on_reload::CAUSE,
+    &early_data_needs_tickets::CAUSE,
+    &chain_cap::CAUSE,
+    &nagle::CAUSE,
+    &client_authentication_inherited::CAUSE,
+    &client_certificate_missing::CAUSE,
+    &connection_closed_after_response::CAUSE,
+    &early_data_rejected::CAUSE,
+    &early_data_replayable::CAUSE,
+    &early_data_too_early::CAUSE,
+    &early_data_unanswered::CAUSE,
+    &error_responses::CAUSE,
+    &no_forward_secrecy::CAUSE,
+    &no_ticket_on_resumption::CAUSE,
+    &psk_refused::CAUSE,
+    &resumed_ticket_refused::CAUSE,
+    &signature_unverified::CAUSE,
+];
 
 impl Cause {
     /// What fixes it: for the software if it is known ("nginx/1.22.1" is nginx), otherwise for every server, library and
