@@ -13,11 +13,12 @@ Reprise offers both combinations. A session made with it and offered without mus
 (handshake_failure); one made without and offered with must lead to a full handshake. A server that resumes either
 is told too, since that reopens the triple handshake attack.",
     confirm: "\
-`s_client` sends the extension unless it is told not to (OpenSSL from 3.0); an alert is the right answer:
+`s_client` sends the extension unless OpenSSL's configuration forbids it (from 3.0); an alert is the right answer:
 
 ```sh
 openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
-openssl s_client -no_ems -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2>&1 | grep -E '^(New|Reused)|alert'
+printf '%s\\n' 'openssl_conf = c' '[c]' 'ssl_conf = s' '[s]' 'system_default = d' '[d]' 'Options = -ExtendedMasterSecret' > no-ems.cnf
+OPENSSL_CONF=no-ems.cnf openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2>&1 | grep -E '^(New|Reused)|alert'
 ```",
     costs: "\
 Full handshakes, or failures, for clients of which some connections have the extension and some have not.",
