@@ -4,9 +4,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bogo;
+mod causes;
 mod docs;
 mod firmware;
 mod floors;
+mod generated;
 mod picture;
 mod schema;
 mod servers;
@@ -58,6 +60,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Write the page of every cause into docs/causes.
+    Causes {
+        /// Write nothing; fail when the committed files differ.
+        #[arg(long)]
+        check: bool,
+    },
     /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
     Servers,
 }
@@ -82,8 +90,10 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Bogo { tests } => bogo::run(workspace, &tests),
         Task::Firmware { twice } => firmware::build(workspace, twice),
         Task::Picture => picture::draw(workspace),
-        Task::Schema { check: false } => schema::write(workspace),
-        Task::Schema { check: true } => schema::check(workspace),
+        Task::Schema { check: false } => schema::generated()?.write(workspace),
+        Task::Schema { check: true } => schema::generated()?.check(workspace),
+        Task::Causes { check: false } => causes::generated().write(workspace),
+        Task::Causes { check: true } => causes::generated().check(workspace),
         Task::Servers => servers::write(workspace),
     }
 }

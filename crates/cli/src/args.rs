@@ -6,6 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::board::BoardArgs;
 use crate::cmd::diagnose::DiagnoseArgs;
+use crate::cmd::explain::ExplainArgs;
 use crate::cmd::load::LoadArgs;
 use crate::cmd::measure::MeasureArgs;
 use crate::cmd::report::ReportArgs;
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Trace(Box<TraceArgs>),
     /// Does it resume everywhere; if not, why, and how to fix it?
     Diagnose(Box<DiagnoseArgs>),
+    /// What is a cause, how does it show, and what fixes it?
+    Explain(Box<ExplainArgs>),
     /// How many handshakes a second does it hold, and who is the bottleneck?
     Load(Box<LoadArgs>),
     /// What does TLS cost on a microcontroller, and what does resuming save there?

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
         Command::Trace(arguments) => cmd::trace::run(*arguments, &interrupt),
         Command::Diagnose(arguments) => cmd::diagnose::run(*arguments, &interrupt),
+        Command::Explain(arguments) => cmd::explain::run(*arguments),
         Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
         Command::Board(arguments) => cmd::board::run(*arguments, &interrupt),
         Command::Report(arguments) => cmd::report::run(*arguments),

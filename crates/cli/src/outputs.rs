@@ -48,7 +48,11 @@ impl Outputs {
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
     /// output that fails does not take the others along.
     pub(crate) fn write(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let page = if self.all().any(|output| matches!(output, Output::Standard)) { Ok(()) } else { print_page(result) };
+        let page = if self.all().any(|output| matches!(output, Output::Standard)) {
+            Ok(())
+        } else {
+            print_page(|style| result.terminal(style))
+        };
         self.write_documents(result).and(page)
     }
 
@@ -115,7 +119,7 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         Self::open_as(path, &mut OpenOptions::new())
     }
 
@@ -127,7 +131,7 @@ impl Output {
         Self::open_as(path, &mut options)
     }
 
-    fn write_with(self, render: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> anyhow::Result<()> {
+    pub(crate) fn write_with(self, render: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> anyhow::Result<()> {
         let mut bytes = Vec::new();
         render(&mut bytes)?;
         self.write(&bytes)
@@ -152,12 +156,12 @@ impl Output {
     }
 }
 
-fn print_page(result: &impl Rendered) -> anyhow::Result<()> {
+/// Prints what is made for this terminal: its width, and whether it shows colour.
+pub(crate) fn print_page(page: impl FnOnce(Style) -> String) -> anyhow::Result<()> {
     let out = io::stdout();
     let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
     let width = if out.is_terminal() { terminal_width() } else { None };
-    let page = result.terminal(Style { color, width });
-    print(page.as_bytes())
+    print(page(Style { color, width }).as_bytes())
 }
 
 /// Writes to standard output.

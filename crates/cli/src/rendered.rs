@@ -44,6 +44,28 @@ rendered! {
     MeasureDocument => measure;
     LabDocument => lab;
     TraceDocument => trace;
-    DiagnoseDocument => diagnose;
     LoadDocument => load;
+}
+
+/// A diagnosis, and whether each experiment is shown. The documents always hold all of it.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Diagnosed<'a> {
+    pub(crate) document: &'a DiagnoseDocument,
+    #[serde(skip)]
+    pub(crate) shows_experiments: bool,
+}
+
+impl Rendered for Diagnosed<'_> {
+    fn terminal(&self, style: Style) -> String {
+        terminal::diagnose(self.document, style, self.shows_experiments)
+    }
+
+    fn csv(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        csv::diagnose(self.document, out)
+    }
+
+    fn markdown(&self) -> String {
+        markdown::diagnose(self.document, self.shows_experiments)
+    }
 }

@@ -1,10 +1,11 @@
 //! From observations to findings, from figures to sentences that say what they mean, and from faults to words.
 //!
-//! Everything here is a pure function of a document: it speaks only of what was observed. Each cause stands in a file of
-//! its own, in `findings/`, under the slug by which documents name it.
+//! Everything here is a pure function of a document: it speaks only of what was observed. Each cause stands under the slug by
+//! which documents name it: its rule in `findings/`, its text and its remedies in `causes/`.
 
 mod asked_record;
 mod baseline;
+mod causes;
 mod clear_text;
 mod condition;
 mod diagnose;
@@ -28,6 +29,7 @@ mod warnings;
 mod example;
 
 pub use baseline::{Earlier, Scope, compare, no_such_result};
+pub use causes::{Cause, Fix, FoundBy, cause, causes, software};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use diagnose::diagnosis;
 pub use document::{failure_of, measure_document};

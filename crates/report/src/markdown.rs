@@ -1,7 +1,9 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
+use reprise_explain::{Cause, Fix};
 use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
+use crate::page::cause::{FIXES, found_by, sections};
 use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
@@ -25,9 +27,42 @@ pub fn trace(document: &TraceDocument) -> String {
     render(&page::trace(document))
 }
 
-/// What is wrong with each target.
-pub fn diagnose(document: &DiagnoseDocument) -> String {
-    render(&page::diagnose(document))
+/// What is wrong with each target, and if asked for, what was tried.
+pub fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> String {
+    render(&page::diagnose(document, shows_experiments))
+}
+
+/// What is known of a cause. Its texts are Markdown as they are.
+pub fn cause(cause: &Cause) -> String {
+    let mut out = format!("# `{}`: {}\n", cause.slug, cause.title);
+    for (heading, text) in sections(cause) {
+        out.push_str(&format!("\n## {heading}\n\n{text}\n"));
+    }
+    out.push_str(&format!("\n## {FIXES}\n\n"));
+    if !cause.advice.is_empty() {
+        out.push_str(&format!("{}\n\n", cause.advice));
+    }
+    cause.fixes.iter().for_each(|fix| out.push_str(&self::fix(fix)));
+    let blank = if cause.fixes.is_empty() { "" } else { "\n" };
+    out.push_str(&format!("{blank}## Found by\n\n{}\n", found_by(cause)));
+    out
+}
+
+/// The causes by their names, each with the page that [`cause`] writes.
+pub fn causes(causes: impl Iterator<Item = &'static Cause>) -> String {
+    let row = |cause: &Cause| format!("| [`{0}`]({0}.md) | {1} |\n", cause.slug, escaped(cause.title));
+    let rows: String = causes.map(row).collect();
+    format!("| cause | what it is |\n| :--- | :--- |\n{rows}")
+}
+
+/// "- nginx: `ssl_session_tickets on;` (its default)".
+fn fix(fix: &Fix) -> String {
+    let Fix { software, set, note } = fix;
+    match (*set, *note) {
+        ("", note) => format!("- {software}: {}\n", escaped(note)),
+        (set, "") => format!("- {software}: `{set}`\n"),
+        (set, note) => format!("- {software}: `{set}` ({})\n", escaped(note)),
+    }
 }
 
 fn render(page: &Page) -> String {
@@ -40,6 +75,7 @@ fn render(page: &Page) -> String {
         Block::Table(table) => self::table(table),
         Block::Ladder(ladder) => self::ladder(ladder),
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
+        Block::Code(commands) => format!("```sh\n{commands}\n```\n"),
         Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
         Block::Item(item) => self::item(item),
     });

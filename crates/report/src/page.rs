@@ -1,6 +1,7 @@
 //! What is shown of a result, before any format. Each result has its file in `page/`.
 
 mod baseline;
+pub(crate) mod cause;
 mod conditions;
 mod diagnose;
 mod lab;
@@ -35,6 +36,8 @@ pub(crate) enum Block {
     Table(Table),
     Ladder(Ladder),
     Paragraph(String),
+    /// Commands, as they are typed.
+    Code(String),
     /// Told in passing, a legend or a footer.
     Aside(String),
     Item(Item),

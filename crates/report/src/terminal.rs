@@ -6,6 +6,7 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
+use reprise_explain::Cause;
 use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 use crate::page::{self, Block, Fact, Item, Page};
@@ -40,9 +41,19 @@ pub fn trace(document: &TraceDocument, style: Style) -> String {
     render(&page::trace(document), style)
 }
 
-/// What is wrong with each target.
-pub fn diagnose(document: &DiagnoseDocument, style: Style) -> String {
-    render(&page::diagnose(document), style)
+/// What is wrong with each target, and if asked for, what was tried.
+pub fn diagnose(document: &DiagnoseDocument, style: Style, shows_experiments: bool) -> String {
+    render(&page::diagnose(document, shows_experiments), style)
+}
+
+/// What is known of a cause.
+pub fn cause(cause: &Cause, style: Style) -> String {
+    render(&page::cause::cause(cause), style)
+}
+
+/// The causes by their names.
+pub fn causes(causes: impl Iterator<Item = &'static Cause>, style: Style) -> String {
+    render(&page::cause::causes(causes), style)
 }
 
 /// Prose is not set wider than this, however wide the terminal.
@@ -67,6 +78,7 @@ fn render(page: &Page, style: Style) -> String {
             Block::Table(table) => out.push_str(&table::render(table, style)),
             Block::Ladder(ladder) => out.push_str(&ladder::render(ladder, style)),
             Block::Paragraph(text) => wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, text)),
+            Block::Code(commands) => commands.lines().for_each(|text| line(&mut out, &format!("    {}", visible(text)))),
             Block::Aside(text) => {
                 wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(QUIET, text)));
             }

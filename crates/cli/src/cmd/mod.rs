@@ -2,6 +2,7 @@
 
 pub(crate) mod board;
 pub(crate) mod diagnose;
+pub(crate) mod explain;
 #[cfg(target_os = "linux")]
 pub(crate) mod load;
 #[cfg(not(target_os = "linux"))]

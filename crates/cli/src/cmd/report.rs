@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_trace::document::{LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 use serde::Deserialize;
 
+use crate::cmd::diagnose::formats::{FormatArgs, Formats};
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
 use crate::saved_result::{Named, parse, read_text, shown};
@@ -25,11 +26,14 @@ pub(crate) struct ReportArgs {
     merge: bool,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    of_diagnosis: FormatArgs,
 }
 
 pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
-    let outputs = Outputs::open(&arguments.output)?;
     if arguments.merge {
+        refuse_formats(&arguments.of_diagnosis)?;
+        let outputs = Outputs::open(&arguments.output)?;
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
         outputs.write(&reprise_explain::merge(&documents)?)?;
         return Ok(Ending::Done);
@@ -38,6 +42,12 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         bail!("one FILE at a time; several results of one load become one with --merge");
     };
     let saved = Saved::read(file)?;
+    if saved.schema == DiagnoseDocument::SCHEMA {
+        Formats::open(&arguments.output, &arguments.of_diagnosis)?.write(&saved.document()?)?;
+        return Ok(Ending::Done);
+    }
+    refuse_formats(&arguments.of_diagnosis)?;
+    let outputs = Outputs::open(&arguments.output)?;
     match saved.schema.as_str() {
         MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
@@ -46,6 +56,15 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         other => bail!("{}: this version does not know results of the schema '{other}'", shown(file)),
     }
     Ok(Ending::Done)
+}
+
+/// What only a diagnosis can be shown in.
+fn refuse_formats(formats: &FormatArgs) -> anyhow::Result<()> {
+    if let Some((flag, _)) = formats.files().first() {
+        bail!("{flag} is for results of diagnose alone");
+    }
+    ensure!(!formats.experiments, "--experiments is for results of diagnose alone");
+    Ok(())
 }
 
 /// A file that says which document it holds.

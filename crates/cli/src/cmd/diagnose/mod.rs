@@ -1,6 +1,7 @@
 //! `reprise diagnose TARGET…`: does it resume everywhere; if not, why, and how to fix it?
 
 mod flags;
+pub(crate) mod formats;
 
 pub(crate) use flags::DiagnoseArgs;
 

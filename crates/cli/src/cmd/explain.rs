@@ -1,0 +1,67 @@
+//! `reprise explain [ID]`: what a cause is, how it shows, how to confirm it, what fixes it.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use reprise_explain::{Cause, cause, causes};
+use reprise_report::{markdown, terminal};
+
+use crate::ending::Ending;
+use crate::outputs::{Output, print_page};
+
+/// Say what a cause is, how it shows, how to confirm it by hand and what fixes it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ExplainArgs {
+    /// A cause as findings name it, 'not-offered'; without one, the list of all
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// Write Markdown; '-' is standard output
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: ExplainArgs) -> anyhow::Result<Ending> {
+    let about = arguments.id.as_deref().map(known).transpose()?;
+    match (arguments.markdown, about) {
+        (Some(file), Some(cause)) => Output::open(&file)?.write(markdown::cause(cause).as_bytes())?,
+        (Some(file), None) => Output::open(&file)?.write(markdown::causes(causes()).as_bytes())?,
+        (None, Some(cause)) => print_page(|style| terminal::cause(cause, style))?,
+        (None, None) => print_page(|style| terminal::causes(causes(), style))?,
+    }
+    Ok(Ending::Done)
+}
+
+fn known(id: &str) -> anyhow::Result<&'static Cause> {
+    if let Some(cause) = cause(id) {
+        return Ok(cause);
+    }
+    match nearest(id).as_slice() {
+        [] => bail!("no cause has the name '{id}'; `reprise explain` lists them all"),
+        near => bail!("no cause has the name '{id}'; near it are {}. `reprise explain` lists them all", near.join(", ")),
+    }
+}
+
+/// At most three names, the nearest first.
+fn nearest(id: &str) -> Vec<&'static str> {
+    let id = id.to_lowercase();
+    let likeness = |slug: &str| if !id.is_empty() && slug.contains(&id) { 1.0 } else { strsim::jaro_winkler(&id, slug) };
+    let mut near: Vec<(f64, &str)> = causes().map(|cause| (likeness(cause.slug), cause.slug)).collect();
+    near.retain(|(likeness, _)| *likeness > 0.75);
+    near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    near.into_iter().take(3).map(|(_, slug)| slug).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_slip_finds_what_was_meant() {
+        assert_eq!(nearest("not-ofered")[0], "not-offered");
+        assert_eq!(nearest("NAGLE")[0], "nagle");
+        assert!(nearest("hrr").contains(&"early-data-hrr"));
+        assert_eq!(nearest("\u{1b}[2J"), [""; 0]);
+        assert_eq!(nearest(""), [""; 0]);
+    }
+}

@@ -1,0 +1,42 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "cache-too-small",
+    title: "Sessions are pushed out by other handshakes",
+    happens: "\
+The server keeps sessions in a cache of fixed size. A busy hour fills it, and the oldest sessions go before their
+time is over.",
+    seen: "\
+A session that is offered at once resumes, and one that is offered after N other full handshakes (`--fill N`) does
+not, while waiting alone does not spoil it. Tickets that carry the session are not affected; TLS 1.3 tickets of a
+stateful server are.",
+    confirm: "\
+Save a session, make many others, and offer it:
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /dev/null > /dev/null 2>&1
+for i in $(seq 200); do openssl s_client -connect HOST:443 -tls1_2 < /dev/null > /dev/null 2>&1; done
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "Under load, when a handshake is dearest, resumption stops working.",
+    found_by: &[Diagnose],
+    advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
+    fixes: &[
+        fix("nginx", "ssl_session_cache shared:SSL:50m;", "1 MB holds about 4000 sessions"),
+        fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(5120000)", ""),
+        fix("HAProxy", "tune.ssl.cachesize 100000", "in the global section, in blocks of 200 bytes; default 20000"),
+        fix("OpenSSL API", "SSL_CTX_sess_set_cache_size(ctx, 100000);", "default 20480"),
+        fix(
+            "rustls",
+            "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);",
+            "its default holds 256",
+        ),
+        fix(
+            "Java",
+            "SSLSessionContext.setSessionCacheSize(100000)",
+            "or -Djavax.net.ssl.sessionCacheSize=100000; default 20480, 0 is unlimited",
+        ),
+        fix("stunnel", "sessionCacheSize = 10000", "default 1000"),
+    ],
+};

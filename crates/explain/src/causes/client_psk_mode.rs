@@ -1,0 +1,30 @@
+use super::FoundBy::{Listen, Measure};
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "client-psk-mode",
+    title: "Only psk_ke is offered, or only psk_dhe_ke is taken",
+    happens: "\
+A TLS 1.3 client names the ways in which it would use a ticket: psk_dhe_ke, with a key exchange, or psk_ke, without
+(RFC 8446 §4.2.9). A server neither uses a mode that was not offered nor sends tickets that could not be used. Most
+servers take psk_dhe_ke alone; a client that offers psk_ke alone, as some small devices do, is then given nothing.",
+    seen: "\
+With psk_ke alone no connection resumes, and often no ticket arrives, while psk_dhe_ke resumes. Reprise offers
+psk_dhe_ke unless `--psk-mode` says otherwise; of a client that connects to `--listen` it reads
+psk_key_exchange_modes.",
+    confirm: "\
+`s_client` offers psk_dhe_ke, and psk_ke as well with this flag; `Server Temp Key` is missing where psk_ke was used:
+
+```sh
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_out session.pem > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused|Server Temp)'
+```",
+    costs: "Every TLS 1.3 connection is a full handshake.",
+    found_by: &[Measure, Listen],
+    advice: "Offer psk_dhe_ke too (here: --psk-mode both lets the server choose). A server may allow psk_ke where a device cannot afford the key exchange, at the price of forward secrecy:",
+    fixes: &[fix("nginx", "ssl_conf_command Options AllowNoDHEKEX;", "from 1.19.4"),
+fix("Apache", "SSLOpenSSLConfCmd Options AllowNoDHEKEX", ""),
+fix("OpenSSL API", "SSL_CTX_set_options(ctx, SSL_OP_ALLOW_NO_DHE_KEX);", ""),
+fix("GnuTLS", "NORMAL:+PSK", "as its priority string"),
+fix("Node", "secureOptions: crypto.constants.SSL_OP_ALLOW_NO_DHE_KEX", ""),],
+};

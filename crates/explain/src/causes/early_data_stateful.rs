@@ -1,0 +1,38 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "early-data-stateful",
+    title: "Early data makes tickets stateful: short and of one process",
+    happens: "\
+OpenSSL protects early data against replay by keeping each session in its own cache and letting a ticket serve once
+(SSL_CTX_set_max_early_data). Tickets then only name a session: they are short, and good in one process alone,
+whatever ticket keys are shared.",
+    seen: "\
+Tickets allow early data (max_early_data_size), are shorter than a sealed session can be, and show no key name;
+where several processes serve, they are accepted now and then. Without early data the same server gives long
+tickets.",
+    confirm: "\
+Look at the length of the ticket, and at what it allows:
+
+```sh
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 2> /dev/null | grep -E 'Max Early Data|session ticket:' -A3
+```",
+    costs: "Resumption is lost between processes and nodes, and each session takes memory in the cache.",
+    found_by: &[Diagnose],
+    advice: "Keep a replay store of one's own and let tickets be stateless again, or switch early data off:",
+    fixes: &[
+        fix(
+            "nginx",
+            "",
+            "sets SSL_OP_NO_ANTI_REPLAY by itself: there, tickets stay stateless, and the application must answer 425 where a request must not be replayed (RFC 8470)",
+        ),
+        fix("HAProxy", "", "take allow-0rtt out of the bind line"),
+        fix("Apache", "", "takes no early data"),
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);",
+            "only with protection of one's own, in SSL_CTX_set_allow_early_data_cb",
+        ),
+    ],
+};

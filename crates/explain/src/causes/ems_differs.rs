@@ -1,0 +1,39 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "ems-differs",
+    title: "A session needs the extended master secret that made it",
+    happens: "\
+A TLS 1.2 session is made with the extended master secret (RFC 7627) or without it. RFC 7627 §5.3 asks a server to
+refuse a session made without it, by a full handshake, when the client now offers it, and to end the connection when
+a session made with it is offered without.",
+    seen: "\
+Reprise offers both combinations. A session made with it and offered without must end in an alert
+(handshake_failure); one made without and offered with must lead to a full handshake. A server that resumes either
+is told too, since that reopens the triple handshake attack.",
+    confirm: "\
+`s_client` sends the extension unless OpenSSL's configuration forbids it (from 3.0); an alert is the right answer:
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /dev/null 2>&1
+printf '%s\\n' 'openssl_conf = c' '[c]' 'ssl_conf = s' '[s]' 'system_default = d' '[d]' 'Options = -ExtendedMasterSecret' > no-ems.cnf
+OPENSSL_CONF=no-ems.cnf openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2>&1 | grep -E '^(New|Reused)|alert'
+```",
+    costs: "\
+Full handshakes, or failures, for clients of which some connections have the extension and some have not.",
+    found_by: &[Diagnose],
+    advice: "Let every client and every node use the extended master secret, which all current libraries do by default.",
+    fixes: &[
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);",
+            "from 3.0; it is on by default from 1.1.0",
+        ),
+        fix(
+            "Java",
+            "-Djdk.tls.useExtendedMasterSecret=true",
+            "its default; jdk.tls.allowLegacyResumption decides about sessions without it",
+        ),
+    ],
+};

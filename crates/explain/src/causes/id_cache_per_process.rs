@@ -1,0 +1,44 @@
+use super::FoundBy::{Diagnose, Measure};
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "id-cache-per-process",
+    title: "Session IDs are accepted only sometimes: a cache per process or node",
+    happens: "\
+Sessions that the server keeps under an ID stand in the memory of one process or one node. The next connection that
+reaches another finds nothing.",
+    seen: "\
+Some session IDs are accepted and some refused, while tickets, if there are any, always resume. Acceptance at exact
+multiples of n connections means n processes taken in turn. IDs that are never accepted are `id-never-accepted`;
+those that die after other handshakes are `cache-too-small`.",
+    confirm: "\
+Without tickets, ask several times; `New` among `Reused` says it:
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "With n processes, n − 1 of n connections that offer an ID are full handshakes.",
+    found_by: &[Measure, Diagnose],
+    advice: "Share the session cache between processes and nodes, or use tickets:",
+    fixes: &[
+        fix("nginx", "ssl_session_cache shared:SSL:10m;", "builtin is per worker"),
+        fix(
+            "Apache",
+            "SSLSessionCache shmcb:logs/ssl_scache(512000)",
+            "for one node; for several SSLSessionCache memcache:HOST:11211 with mod_socache_memcache, or redis:HOST:6379 with mod_socache_redis, from 2.4.39",
+        ),
+        fix("HAProxy", "", "take tune.ssl.force-private-cache out of the global section"),
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_sess_set_get_cb(ctx, find_session);",
+            "with SSL_CTX_sess_set_new_cb, over a store that the processes share",
+        ),
+        fix(
+            "rustls",
+            "config.session_storage = Arc::new(store);",
+            "a StoresServerSessions over a shared store, such as reprise-session's",
+        ),
+        fix("Node", "", "let newSession and resumeSession use a store that the cluster shares"),
+        fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),
+    ],
+};

@@ -1,0 +1,55 @@
+use super::FoundBy::{Diagnose, Measure};
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "id-never-accepted",
+    title: "Session IDs are given and never accepted",
+    happens: "\
+The server puts a session ID into its TLS 1.2 ServerHello, which allows the client to resume by it (RFC 5246
+§7.4.1.3), and keeps no session under it. nginx with its default `ssl_session_cache none` does so, and so do
+`gnutls-serv`, Node and Java where no cache is on.
+
+A TLS 1.3 ServerHello echoes the client's legacy_session_id (RFC 8446 §4.1.3): that says nothing.",
+    seen: "\
+Every full TLS 1.2 handshake brings a session ID, and each that is offered, at once, unchanged and without a ticket,
+ends in a full handshake with another ID. Where IDs are accepted now and then it is `id-cache-per-process`; where
+they work until other connections came in between, `cache-too-small`; where only an unclean end spoils them,
+`unclean-close-evicts`.",
+    confirm: "\
+Without tickets, each of the five further connections must say `Reused`:
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "\
+Clients without tickets (RFC 5077) make a full handshake each time. Where tickets resume, only those clients pay:
+then it is a risk and not a fault.",
+    found_by: &[Measure, Diagnose],
+    advice: "",
+    fixes: &[
+        fix("nginx", "ssl_session_cache shared:SSL:10m;", "its default, none, gives IDs and keeps no session"),
+        fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "needs mod_socache_shmcb"),
+        fix("HAProxy", "tune.ssl.cachesize 20000", "in the global section, its default; 0 switches the cache off"),
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);",
+            "its default; with a session id context of SSL_CTX_set_session_id_context",
+        ),
+        fix(
+            "GnuTLS",
+            "gnutls_db_set_store_function(session, store);",
+            "with gnutls_db_set_retrieve_function, gnutls_db_set_remove_function and gnutls_db_set_ptr",
+        ),
+        fix("rustls", "config.session_storage = rustls::server::ServerSessionMemoryCache::new(256);", ""),
+        fix(
+            "Node",
+            "server.on('newSession', (id, data, done) => { store.set(id.toString('hex'), data); done(); }); server.on('resumeSession', (id, done) => done(null, store.get(id.toString('hex')) ?? null));",
+            "store is a Map of one's own",
+        ),
+        fix(
+            "Java",
+            "",
+            "call no SSLSession.invalidate(), and let SSLSessionContext.setSessionCacheSize() be 0 or large enough",
+        ),
+    ],
+};

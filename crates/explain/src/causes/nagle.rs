@@ -1,0 +1,35 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "nagle",
+    title: "The server's flight waits for a delayed acknowledgement",
+    happens: "\
+A server that writes its flight in two parts without TCP_NODELAY waits with the second until the first is
+acknowledged (Nagle's algorithm, RFC 896), and the client delays that acknowledgement (RFC 1122 §4.2.3.2), for 40 ms
+on Linux. Seen with a Java server under TLS 1.2.",
+    seen: "\
+Full handshakes take 40 to 50 ms longer than their round trips explain, in steps and not spread, while the server's
+first byte comes at once; resumed ones, whose flight is one write, do not. It is no refusal: a cost, and the reason
+why resumption seems to save so much.",
+    confirm: "\
+Look for the gap within the server's flight:
+
+```sh
+tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e tcp.len
+```",
+    costs: "Some 40 ms in each full handshake, and in each response that is written in two parts.",
+    found_by: &[Diagnose],
+    advice: "Let the server set TCP_NODELAY, or write its flight at once:",
+    fixes: &[
+        fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS"),
+        fix("OpenSSL API", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);", ""),
+        fix("nginx", "tcp_nodelay on;", "its default"),
+        fix("Python ssl", "sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)", "before wrap_socket"),
+        fix("Node", "socket.setNoDelay(true)", "its default for http servers"),
+        fix("Go", "", "sets it by itself"),
+        fix("rustls", "stream.set_nodelay(true)?;", "on the TcpStream"),
+        fix(".NET", "socket.NoDelay = true;", ""),
+        fix("stunnel", "socket = l:TCP_NODELAY=1", "its default"),
+    ],
+};

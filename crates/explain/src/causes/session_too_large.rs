@@ -1,0 +1,29 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "session-too-large",
+    title: "Sessions with a client certificate do not fit into the cache",
+    happens: "\
+A stored session contains the client's certificate chain. nginx's shared cache takes no session above a fixed size
+(4096 bytes in most versions), HAProxy splits them over blocks of 200 bytes and gives up on large ones, Apache's
+shmcb has a limit for each entry: such a session is silently not kept.",
+    seen: "\
+With a client certificate, session IDs (or the short tickets of a stateful server) are refused; without one, or with
+a smaller chain, they are accepted. That is why Reprise only tells it where `--cert` is given and the server asks
+for it.",
+    confirm: "\
+Compare with and without the certificate (where the server only asks and does not insist):
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pem -cert_chain chain.pem -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "\
+Every connection of an mTLS client is a full handshake, the dearest there is: two signatures and two chains.",
+    found_by: &[Diagnose],
+    advice: "Use tickets, which the client keeps, or send a shorter chain:",
+    fixes: &[fix("nginx", "ssl_session_tickets on;", ""),
+fix("Apache", "SSLSessionTickets on", ""),
+fix("HAProxy", "", "take no-tls-tickets out of the bind line"),
+fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);", ""),],
+};

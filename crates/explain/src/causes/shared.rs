@@ -1,0 +1,53 @@
+//! What fixes more causes than one.
+
+use super::{Fix, fix};
+
+/// Ticket keys that all nodes share and that outlive a process.
+pub(super) const SHARE_KEYS: &[Fix] = &[
+    fix("nginx", "ssl_session_ticket_key ticket.key;", "80 random bytes, the same file on every node"),
+    fix("Apache", "SSLSessionTicketKeyFile ticket.key", "48 random bytes, the same file on every node"),
+    fix("HAProxy", "tls-ticket-keys ticket.keys", "on the bind line; at least three keys of 80 bytes in Base64, one a line"),
+    fix(
+        "Envoy",
+        "session_ticket_keys: { keys: [{ filename: ticket.key }] }",
+        "in the DownstreamTlsContext; 80 random bytes",
+    ),
+    fix(
+        "Caddy",
+        "{ \"apps\": { \"tls\": { \"session_tickets\": { \"key_source\": { \"provider\": \"distributed\" } } } } }",
+        "over a storage that the nodes share",
+    ),
+    fix("OpenSSL API", "SSL_CTX_set_tlsext_ticket_keys(ctx, keys, 80);", "80 random bytes, the same on every node"),
+    fix("GnuTLS", "gnutls_session_ticket_enable_server(session, &key);", "with one key for all nodes, read from a file"),
+    fix(
+        "rustls",
+        "config.ticketer = Arc::new(ticketer);",
+        "a ProducesTickets over keys that the nodes share, such as the one of the reprise-session library",
+    ),
+    fix("Go", "config.SetSessionTicketKeys(keys)", "on the tls.Config of every node"),
+    fix("Node", "server.setTicketKeys(keys)", "48 random bytes, the same on every node; or the option ticketKeys"),
+    fix(
+        "s2n-tls",
+        "s2n_config_add_ticket_crypto_key(config, name, name_len, key, key_len, intro_time);",
+        "the same everywhere",
+    ),
+    fix("stunnel", "ticketKeySecret = HEX", "and ticketMacSecret = HEX, the same on every node"),
+    fix("Java", "", "has no way to share its keys: let a balancer send a client to the same node, or end TLS before Java"),
+];
+
+/// More TLS 1.3 tickets for each connection, or more of them kept.
+pub(super) const MORE_TICKETS: &[Fix] = &[
+    fix("nginx", "ssl_conf_command NumTickets 8;", "from 1.19.4"),
+    fix("Apache", "SSLOpenSSLConfCmd NumTickets 8", "from 2.4.8"),
+    fix("OpenSSL API", "SSL_CTX_set_num_tickets(ctx, 8);", "from 1.1.1; default 2"),
+    fix("GnuTLS", "gnutls_session_ticket_send(session, 8, 0);", "from 3.6.3"),
+    fix("rustls", "config.send_tls13_tickets = 8;", "default 2; its client keeps up to eight for each server"),
+    fix(
+        "Java",
+        "-Djdk.tls.server.newSessionTicketCount=8",
+        "from 24, default 1; a client before 24 holds one session for each host, then ten",
+    ),
+    fix("Python ssl", "context.num_tickets = 8", "from 3.8, of a server's context; default 2"),
+    fix("s2n-tls", "s2n_config_set_initial_ticket_count(config, 8);", "default 1"),
+    fix("Go", "", "gives one ticket for each connection, and its client's LRU cache holds one session for each server"),
+];

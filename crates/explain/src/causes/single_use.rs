@@ -1,0 +1,29 @@
+use super::Cause;
+use super::FoundBy::Diagnose;
+use super::shared::MORE_TICKETS;
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "single-use",
+    title: "Each ticket serves once",
+    happens: "\
+The server accepts a TLS 1.3 ticket once and refuses it the second time. RFC 8446 §8.1 describes this as protection
+against replayed early data, and appendix C.4 asks clients to use each ticket once, so that connections cannot be
+linked. rustls with a session storage does it, and OpenSSL with early data on.",
+    seen: "\
+The same ticket is offered twice: the first time it is accepted, the second time refused, while a fresh ticket is
+accepted at the same moment. It is by design, and a note. What follows from it for many connections at once is
+`tickets-run-out`.",
+    confirm: "\
+Offer one saved session twice under TLS 1.3:
+
+```sh
+(sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out session.pem > /dev/null 2>&1
+for i in 1 2; do openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'; done
+```",
+    costs: "\
+Nothing for a client that takes the newest ticket each time. A client with more connections at once than tickets
+makes full handshakes.",
+    found_by: &[Diagnose],
+    advice: "Give more tickets for each handshake, and let clients ask for as many as they need (RFC 9149):",
+    fixes: MORE_TICKETS,
+};

@@ -1,0 +1,91 @@
+//! Names by which software is known, as its own banners write them.
+
+/// The name under which the fixes of a software stand, from what a Server header or a flag says: "nginx/1.22.1",
+/// "Apache/2.4.71 (Debian)", "openresty".
+pub fn software(named: &str) -> Option<&'static str> {
+    let named = named.trim().to_ascii_lowercase();
+    let begins = |known: &str| named.strip_prefix(known).is_some_and(ends_a_name);
+    NAMES.iter().find(|(known, _)| begins(known)).map(|(_, software)| *software)
+}
+
+/// Whether a name ends here: "go1.26" and "go/1" are Go, "google" is not.
+fn ends_a_name(rest: &str) -> bool {
+    !rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '-')
+}
+
+/// In lower case; of two that begin alike the longer first.
+const NAMES: &[(&str, &str)] = &[
+    ("nginx", "nginx"),
+    ("openresty", "nginx"),
+    ("tengine", "nginx"),
+    ("angie", "nginx"),
+    ("apache-coyote", "Java"),
+    ("apache tomcat", "Java"),
+    ("apache", "Apache"),
+    ("httpd", "Apache"),
+    ("haproxy", "HAProxy"),
+    ("envoy", "Envoy"),
+    ("istio-envoy", "Envoy"),
+    ("caddy", "Caddy"),
+    ("openssl api", "OpenSSL API"),
+    ("openssl", "OpenSSL API"),
+    ("gnutls", "GnuTLS"),
+    ("rustls", "rustls"),
+    ("golang", "Go"),
+    ("go", "Go"),
+    ("node.js", "Node"),
+    ("node", "Node"),
+    ("express", "Node"),
+    ("java", "Java"),
+    ("jetty", "Java"),
+    ("tomcat", "Java"),
+    ("undertow", "Java"),
+    (".net", ".NET"),
+    ("dotnet", ".NET"),
+    ("kestrel", ".NET"),
+    ("stunnel", "stunnel"),
+    ("curl", "curl"),
+    ("python", "Python ssl"),
+    ("gunicorn", "Python ssl"),
+    ("uvicorn", "Python ssl"),
+    ("requests", "requests"),
+    ("python-requests", "requests"),
+    ("httpx", "httpx"),
+    ("python-httpx", "httpx"),
+    ("reqwest", "reqwest"),
+    ("s2n-tls", "s2n-tls"),
+    ("exim", "Exim"),
+    ("postfix", "Postfix"),
+    ("dovecot", "Dovecot"),
+    ("proftpd", "ProFTPD"),
+    ("vsftpd", "vsftpd"),
+    ("openldap", "OpenLDAP"),
+    ("slapd", "OpenLDAP"),
+    ("postgresql", "PostgreSQL"),
+    ("postgres", "PostgreSQL"),
+    ("mysql", "MySQL"),
+    ("mariadb", "MariaDB"),
+    ("prosody", "Prosody"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn software_is_known_by_its_banner() {
+        let known = ["nginx/1.22.1", "Apache/2.4.71 (Debian)", "Apache-Coyote/1.1", "go1.26.8", "openresty", "Node 20"];
+        assert_eq!(known.map(|it| software(it).unwrap()), ["nginx", "Apache", "Java", "Go", "nginx", "Node"]);
+        for unknown in ["google", "gws", "", "apachesomething", "\u{1b}[2J"] {
+            assert_eq!(software(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn every_software_with_a_fix_is_known_by_its_name() {
+        let of_services = super::super::services::all().map(|fix| fix.software);
+        for name in super::super::causes().flat_map(|cause| cause.fixes).map(|fix| fix.software).chain(of_services) {
+            assert_eq!(software(name), Some(name));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "ticket-dearer-than-signature",
+    title: "Resuming costs more than the full handshake",
+    happens: "\
+Resumption is work too: the server decrypts the ticket, or asks a cache, perhaps over the network. With an ECDSA key
+a signature takes some tens of microseconds; a remote session store takes a round trip to it, and slow AEAD without
+hardware help takes long for large tickets.",
+    seen: "\
+The resumed handshakes of this target take longer than the full ones, by an interval that lies wholly on that side,
+and the time passes before the server's first flight.",
+    confirm: "\
+Measure both interleaved:
+
+```sh
+reprise measure HOST --kinds full,ticket
+```",
+    costs: "What the finding says: time of each resumed connection.",
+    found_by: &[Diagnose],
+    advice: "Use tickets instead of a remote store, keep tickets small (no client chain in them), or let the cache stand on the same node:",
+    fixes: &[
+        fix("nginx", "ssl_session_tickets on;", "and a shared cache of its own node"),
+        fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "instead of memcache or redis on the path"),
+        fix("HAProxy", "", "tickets, so without no-tls-tickets"),
+        fix("OpenSSL API", "SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, callback);", "from 3.0, with an AES of hardware help"),
+        fix(
+            "rustls",
+            "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;",
+            "instead of a remote session_storage",
+        ),
+    ],
+};

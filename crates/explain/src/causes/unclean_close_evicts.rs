@@ -1,0 +1,36 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "unclean-close-evicts",
+    title: "A session dies when its connection ends without close_notify",
+    happens: "\
+OpenSSL removes a session from the server's cache when the connection ends without a proper shutdown: a client that
+closes the socket, or crashes, loses its session (RFC 5246 §7.2.1 dropped the rule that SSL 3.0 and TLS 1.0 had, and
+libraries kept the habit).",
+    seen: "\
+After a clean end (close_notify) the session ID or stateful ticket resumes; after an end without it, it does not.
+Self-contained tickets resume in both cases. Reprise ends connections both ways and compares.",
+    confirm: "\
+End once with close_notify (`Q`) and once by a kill, and offer the session each time:
+
+```sh
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /dev/null > /dev/null 2>&1
+openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "\
+Clients on poor networks, and those that do not shut down, pay a full handshake each time: just those for whom it is
+dearest.",
+    found_by: &[Diagnose],
+    advice: "Use tickets, or let the client end its connections with close_notify (SSL_shutdown):",
+    fixes: &[
+        fix("nginx", "ssl_session_tickets on;", ""),
+        fix("Apache", "SSLSessionTickets on", ""),
+        fix("HAProxy", "", "take no-tls-tickets out of the bind line"),
+        fix(
+            "OpenSSL API",
+            "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);",
+            "or SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) before SSL_free",
+        ),
+    ],
+};

@@ -1,0 +1,33 @@
+use super::FoundBy::Diagnose;
+use super::{Cause, fix};
+
+pub(super) const CAUSE: Cause = Cause {
+    slug: "vhost-directives",
+    title: "Session settings stand in a virtual host that the library does not ask",
+    happens: "\
+Virtual hosts share one listener, and parts of TLS are settled before the name is known. Cache and tickets that are
+set for one of several names may not apply: with nginx on OpenSSL the session cache and the ticket keys of the
+listener's default server are used, whatever the server of the name says.",
+    seen: "\
+One name of a listener resumes and another does not, or the default name (without SNI) behaves differently from the
+one that was asked for. Reprise compares connections with and without SNI; other names are targets of their own.",
+    confirm: "\
+Compare the name with none at all:
+
+```sh
+openssl s_client -connect HOST:443 -servername HOST -tls1_2 -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
+```",
+    costs: "What the full handshakes of that name cost.",
+    found_by: &[Diagnose],
+    advice: "Set session cache, timeout and tickets once for the whole listener:",
+    fixes: &[
+        fix("nginx", "ssl_session_cache shared:SSL:10m;", "in the http block, or in the listener's default_server"),
+        fix(
+            "Apache",
+            "SSLSessionCache shmcb:logs/ssl_scache(512000)",
+            "it holds for the whole server; SSLSessionTickets in the first virtual host of the address",
+        ),
+        fix("HAProxy", "", "settings of sessions are global; those of tickets belong to the bind line"),
+    ],
+};

@@ -1,0 +1,101 @@
+//! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
+
+use reprise_explain::Cause;
+use reprise_trace::document::Remedy;
+
+use super::{Block, Fact, Page};
+
+/// All that is known of one.
+pub(crate) fn cause(cause: &Cause) -> Page {
+    let mut blocks = Vec::new();
+    for (heading, text) in sections(cause) {
+        blocks.push(Block::Heading(heading.to_owned()));
+        blocks.extend(parts(text));
+    }
+    blocks.push(Block::Heading(FIXES.to_owned()));
+    blocks.extend((!cause.advice.is_empty()).then(|| Block::Paragraph(cause.advice.to_owned())));
+    blocks.push(Block::Facts(cause.fixes.iter().map(|fix| fact(Remedy::from(fix))).collect()));
+    blocks.push(Block::Heading("Found by".to_owned()));
+    blocks.push(Block::Paragraph(found_by(cause)));
+    Page { title: format!("{}: {}", cause.slug, cause.title), blocks }
+}
+
+/// The names of all, with their titles.
+pub(crate) fn causes(causes: impl Iterator<Item = &'static Cause>) -> Page {
+    let facts = causes.map(|cause| Fact::new(cause.slug, cause.title)).collect();
+    let more = Block::Aside("reprise explain ID: what happens, how it shows, what fixes it".to_owned());
+    Page {
+        title: "Why a connection does not resume, or gains nothing by it".to_owned(),
+        blocks: vec![Block::Facts(facts), more],
+    }
+}
+
+/// Above the remedies.
+pub(crate) const FIXES: &str = "What fixes it";
+
+/// The texts of a cause under their headings, in reading order.
+pub(crate) fn sections(cause: &Cause) -> [(&'static str, &'static str); 4] {
+    [
+        ("What happens", cause.happens),
+        ("How it shows", cause.seen),
+        ("By hand", cause.confirm),
+        ("What it costs", cause.costs),
+    ]
+}
+
+/// The commands that find it, or that none does.
+pub(crate) fn found_by(cause: &Cause) -> String {
+    match cause.found_by {
+        [] => "Nothing: it cannot be told from outside in one run.".to_owned(),
+        commands => commands.iter().map(|it| format!("`{}`", it.command())).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn fact(remedy: Remedy) -> Fact {
+    Fact::new(remedy.software.unwrap_or_default(), remedy.text)
+}
+
+/// A paragraph for each, and commands as they are.
+fn parts(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    // Every second piece stands within a fence.
+    for (index, piece) in text.split("```").enumerate() {
+        if index % 2 == 1 {
+            let commands = piece.split_once('\n').map_or(piece, |(_language, commands)| commands);
+            blocks.push(Block::Code(commands.trim_end().to_owned()));
+        } else {
+            let paragraphs = piece.split("\n\n").map(|text| text.trim().replace('\n', " "));
+            blocks.extend(paragraphs.filter(|text| !text.is_empty()).map(Block::Paragraph));
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_becomes_paragraphs_and_commands() {
+        let blocks = parts("One\nline.\n\nTwo:\n\n```sh\nls -l\npwd\n```\n\nThree.");
+        let texts: Vec<String> = blocks
+            .into_iter()
+            .map(|block| match block {
+                Block::Paragraph(text) => text,
+                Block::Code(commands) => format!("$ {commands}"),
+                _ => String::new(),
+            })
+            .collect();
+        assert_eq!(texts, ["One line.", "Two:", "$ ls -l\npwd", "Three."]);
+    }
+
+    #[test]
+    fn every_text_closes_its_fences() {
+        for cause in reprise_explain::causes() {
+            for (heading, text) in sections(cause) {
+                assert_eq!(text.matches("```").count() % 2, 0, "{} {heading}", cause.slug);
+                assert!(!text.trim().is_empty(), "{} {heading}", cause.slug);
+            }
+        }
+    }
+}
