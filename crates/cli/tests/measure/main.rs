@@ -9,6 +9,7 @@ mod client_keys;
 mod conditions;
 mod connection_reuse;
 mod connections_that_ask_why;
+mod diagnosed;
 mod documents;
 mod dying_target;
 mod early_data;

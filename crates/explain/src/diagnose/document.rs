@@ -8,12 +8,12 @@ use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRec
 use reprise_trace::{Failure, FailureClass, Kind, Nanos, Observation};
 
 use super::examined::{Examined, Tally, mechanism, named};
-use super::findings;
+use super::{findings, whole_request};
+use crate::causes::cause;
 use crate::document::{failure_of, figures_document};
 use crate::fault::{FaultContext, failure};
 use crate::figures::connections;
 use crate::savings::{best_resumption, saving};
-use crate::sentences::sentences;
 use crate::series::Case;
 use crate::verdict::verdict;
 
@@ -35,13 +35,16 @@ pub fn diagnosis(
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let mut found = if reached { findings(&examined) } else { Vec::new() };
     found.iter_mut().for_each(|finding| add_cost(finding, &examined));
+    let software = software.map(str::to_owned).or_else(|| examination.software.clone());
+    let starttls = figures.target.starttls.as_deref();
+    found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls)).collect();
     let failure = ended(examination, options);
     let matrix = matrix(&examined);
     Diagnosis {
         target: target.to_string(),
         subject: Subject::Server,
         address: examination.address.map(|address| address.to_string()),
-        software: software.map(str::to_owned).or_else(|| examination.software.clone()),
+        software,
         reached,
         verdict: if reached { verdict(&found, &healthy(&matrix)) } else { not_reached(failure.as_ref()) },
         failure,
@@ -50,7 +53,7 @@ pub fn diagnosis(
         connections: examination.connections,
         seconds: examination.took.0 as f64 / 1e9,
         matrix,
-        figures: if reached { sentences(&figures) } else { Vec::new() },
+        figures: if reached { whole_request::sentences(&figures) } else { Vec::new() },
         warnings: warnings(examination),
     }
 }
@@ -65,6 +68,16 @@ fn healthy(matrix: &[MechanismRecord]) -> String {
     match by.is_empty() {
         true => "Nothing was resumed, and nothing shows why".to_owned(),
         false => format!("It resumes: {}", by.join(", ")),
+    }
+}
+
+/// What fixes it where it runs on this software; where nobody knows, all that is known.
+fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str>) -> Finding {
+    let Some(cause) = cause(&finding.id) else { return finding };
+    match software {
+        Some(software) if !cause.fixes.is_empty() => finding.fixed_by(cause.remedies(Some(software))),
+        _ if finding.remedies.is_empty() => finding.fixed_by(cause.remedies_in(starttls)),
+        _ => finding,
     }
 }
 

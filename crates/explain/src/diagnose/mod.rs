@@ -20,6 +20,7 @@ mod ticket_dearer_than_signature;
 mod tickets_run_out;
 mod unclean_close_evicts;
 mod vhost_directives;
+mod whole_request;
 
 #[cfg(test)]
 mod scene;

@@ -57,6 +57,7 @@ fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
     if !target.matrix.is_empty() {
         blocks.push(Block::Table(matrix(&target.matrix)));
     }
+    blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
     blocks.extend(target.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
     if shows_experiments && !target.experiments.is_empty() {
         blocks.push(Block::Table(experiments(&target.experiments)));

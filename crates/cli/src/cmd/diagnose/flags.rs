@@ -10,6 +10,7 @@ use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
 use reprise_trace::Version;
 
+use super::formats::FormatArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
@@ -58,6 +59,8 @@ pub(crate) struct DiagnoseArgs {
     connection: ConnectionArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) formats: FormatArgs,
 }
 
 const EXAMPLES: &str = "\

@@ -5,19 +5,18 @@ pub(crate) mod formats;
 
 pub(crate) use flags::DiagnoseArgs;
 
+use self::formats::Formats;
 use reprise_probe::Interrupt;
 use reprise_trace::document::{DiagnoseDocument, Diagnosis};
 use reprise_trace::{Failure, FailureClass};
 
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::{Outputs, check_that_files_differ};
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    check_that_files_differ(&arguments.output.files())?;
-    let outputs = Outputs::open(&arguments.output)?;
+    let formats = Formats::open(&arguments.output, &arguments.formats)?;
     let targets = arguments.targets()?;
     let options = arguments.options(&targets)?;
     let limits = arguments.limits();
@@ -40,7 +39,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    outputs.write(&document)?;
+    formats.write(&document)?;
     Ok(ending(&document))
 }
 
