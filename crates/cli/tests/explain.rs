@@ -1,5 +1,7 @@
 //! `reprise explain`, and a saved diagnosis shown again in every format.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,7 @@
 //! A diagnosis in each format: what is shown, what judges of other makers say of it, and what hostile text does to it.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::collections::BTreeMap;
 
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
