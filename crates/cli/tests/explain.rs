@@ -1,6 +1,6 @@
 //! `reprise explain`, and a saved diagnosis shown again in every format.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A diagnosis in each format: what is shown, what judges of other makers say of it, and what hostile text does to it.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 use std::collections::BTreeMap;
 
