@@ -25,11 +25,11 @@ mod node_protocol_differs;
 mod not_offered;
 mod psk_refused;
 mod resumed_ticket_refused;
-mod services;
 mod signature_unverified;
 
-use reprise_trace::document::Finding;
+use reprise_trace::document::{Finding, Remedy};
 
+use crate::causes::cause;
 use crate::series::Case;
 use crate::verdict::worst_first;
 
@@ -67,6 +67,11 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
+/// What fixes a cause in the servers of the case's protocol.
+fn remedies(slug: &str, case: &Case<'_>) -> Vec<Remedy> {
+    cause(slug).map(|cause| cause.remedies_in(case.figures.target.starttls.as_deref())).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +87,13 @@ mod tests {
     fn nothing_is_found_where_every_resumption_is_taken_and_pays() {
         assert_eq!(ids(&Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600)), [""; 0]);
         assert_eq!(ids(&Example::new()), [""; 0]);
+    }
+
+    #[test]
+    fn a_service_is_told_of_its_own_servers() {
+        let first = |example: Example| remedies("not-offered", &example.case()).remove(0).software;
+        assert_eq!(first(Example::new()).as_deref(), Some("nginx"));
+        assert_eq!(first(Example::new().starttls("smtp")).as_deref(), Some("Exim"));
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn cell(cell: &Cell) -> String {
 }
 
 fn item(item: &Item) -> String {
-    let slug = item.slug.as_ref().map(|slug| format!(" `{slug}`")).unwrap_or_default();
+    let slug = item.slug.as_ref().map(|slug| format!(" {}", name(slug))).unwrap_or_default();
     let confidence = item.confidence.map(|confidence| format!(", {confidence}")).unwrap_or_default();
     let mut out = format!("- **{}**{confidence}: {}{slug}\n", item.label, escaped(&item.text));
     for evidence in &item.evidence {
@@ -138,6 +138,12 @@ fn item(item: &Item) -> String {
         out.push_str(&format!("  - → {}\n", escaped(step)));
     }
     out
+}
+
+/// A fixed name as code; one that a saved file made up, as text.
+fn name(slug: &str) -> String {
+    let is_fixed = slug.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
+    if is_fixed { format!("`{slug}`") } else { escaped(slug) }
 }
 
 /// Text that means itself: nothing in it ends a cell, opens a tag or makes a link. Underscores within words are safe.

@@ -15,7 +15,7 @@ and does not insist answers well, and is not meant.",
 See whether the server asks:
 
 ```sh
-openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | grep -A3 'client certificate CA names'
+openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c CertificateRequest
 ```",
     costs: "Nothing follows for resumption: what was measured are error responses.",
     found_by: &[Measure],

@@ -12,7 +12,7 @@ load tools are such clients.",
 Connections end before the client has acknowledged what follows the handshake, or within a round trip of it, and
 none offers a session; with a server that waits, or under TLS 1.2, the same client resumes.",
     confirm: "\
-`s_client` without waiting saves nothing, with a wait it does:
+`s_client` that does not wait saves nothing where the tickets are still on their way; with a wait it does:
 
 ```sh
 openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem < /dev/null > /dev/null 2>&1; ls -l early.pem

@@ -267,6 +267,33 @@ mod tests {
         assert_eq!(slugs.len(), count);
     }
 
+    /// A rule is a file of `findings/`, named by its slug.
+    #[test]
+    fn every_rule_of_measure_has_its_cause_and_says_so() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/findings");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+        let is_found = |slug: &str| texts.iter().any(|text| text.contains(&format!("Finding::new(\"{slug}\"")));
+        let found: Vec<&str> = texts.iter().flat_map(|text| text.split("Finding::new(\"").skip(1)).collect();
+        assert!(found.len() > 20);
+        for rest in found {
+            let slug = rest.split('"').next().unwrap();
+            assert!(cause(slug).is_some_and(|cause| cause.found_by.contains(&FoundBy::Measure)), "{slug}");
+        }
+        for cause in causes().filter(|cause| cause.found_by.contains(&FoundBy::Measure)) {
+            assert!(is_found(cause.slug), "{} is found by no rule of measure", cause.slug);
+        }
+    }
+
+    /// What is printed for a terminal and for GitHub alike: one line, no backtick within a directive.
+    #[test]
+    fn fixes_fit_on_a_line() {
+        for fix in causes().flat_map(|cause| cause.fixes) {
+            assert!(!(fix.set.is_empty() && fix.note.is_empty()), "{fix:?}");
+            assert!(!fix.set.contains(['`', '\n']) && !fix.note.contains('\n'), "{fix:?}");
+        }
+    }
+
     #[test]
     fn known_software_gets_its_own_remedies_alone() {
         let cause = cause("not-offered").unwrap();

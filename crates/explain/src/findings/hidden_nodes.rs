@@ -1,9 +1,10 @@
 //! `hidden-nodes`: tickets are accepted now and then, as by nodes behind one address that do not share their keys.
 
 use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use super::remedies;
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -21,19 +22,10 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
         Sharing::Unknown => Confidence::Possible,
     };
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
-    let mut remedies = vec![Remedy::general("Give every node behind this address the same ticket keys:")];
-    remedies.extend(Remedy::table(SHARE_THE_KEYS));
     let finding = Finding::new("hidden-nodes", Severity::Fault, confidence, title);
     let cost_ns = average_cost(case, tickets);
-    Some(Finding { cost_ns, ..finding.because(evidence(tickets, sharing)).fixed_by(remedies) })
+    Some(Finding { cost_ns, ..finding.because(evidence(tickets, sharing)).fixed_by(remedies("hidden-nodes", case)) })
 }
-
-const SHARE_THE_KEYS: &[(&str, &str)] = &[
-    ("nginx", "ssl_session_ticket_key FILE;"),
-    ("Apache", "SSLSessionTicketKeyFile FILE"),
-    ("HAProxy", "tls-ticket-keys FILE on the bind line"),
-    ("Envoy", "session_ticket_keys"),
-];
 
 #[cfg(test)]
 mod tests {

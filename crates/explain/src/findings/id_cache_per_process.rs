@@ -1,9 +1,10 @@
 //! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
 use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use super::remedies;
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -21,18 +22,13 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
     let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
     let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
-    let mut remedies = vec![Remedy::general("Share the session cache between processes and nodes, or use tickets:")];
-    remedies.extend(Remedy::table(SHARE_THE_CACHE));
     let finding = Finding::new("id-cache-per-process", Severity::Fault, confidence, title);
     let cost_ns = average_cost(case, ids);
-    Finding { cost_ns, ..finding.because(evidence(ids, sharing).into_iter().chain(always)).fixed_by(remedies) }
+    Finding {
+        cost_ns,
+        ..finding.because(evidence(ids, sharing).into_iter().chain(always)).fixed_by(remedies("id-cache-per-process", case))
+    }
 }
-
-const SHARE_THE_CACHE: &[(&str, &str)] = &[
-    ("nginx", "ssl_session_cache shared:SSL:10m; (builtin is per worker)"),
-    ("Apache", "SSLSessionCache shmcb:… for one node, socache redis or memcache for several"),
-    ("HAProxy", "without tune.ssl.force-private-cache"),
-];
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use reprise_trace::document::{Finding, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::services;
+use super::remedies;
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
 
@@ -29,18 +29,8 @@ fn finding(case: &Case<'_>, refused: &Series<'_>, tickets_resume: bool) -> Findi
     let title = "TLS 1.2 session IDs are given and never accepted";
     let finding = Finding::new("id-never-accepted", severity, refused.confidence_of_refusal(), title);
     let cost_ns = ticket.filter(Saving::is_shown).map(|saving| saving.saved());
-    Finding { cost_ns, ..finding.because(evidence).fixed_by(services::remedies(case, HTTP)) }
+    Finding { cost_ns, ..finding.because(evidence).fixed_by(remedies("id-never-accepted", case)) }
 }
-
-const HTTP: &[(&str, &str)] = &[
-    ("nginx", "ssl_session_cache shared:SSL:10m; (its default, none, gives IDs and keeps no session)"),
-    ("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)"),
-    ("HAProxy", "tune.ssl.cachesize above 0"),
-    ("rustls", "ServerConfig::session_storage = ServerSessionMemoryCache::new(…)"),
-    ("GnuTLS", "gnutls_db_set_store_function(), and its companions for retrieving and removing"),
-    ("Node", "handlers of the events newSession and resumeSession"),
-    ("Java", "no SSLSession.invalidate(), and SSLSessionContext.setSessionCacheSize() large enough"),
-];
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,242 @@
+//! A diagnosis in each format: what is shown, what judges of other makers say of it, and what hostile text does to it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+use std::collections::BTreeMap;
+
+use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
+use reprise_report::terminal::Style;
+use reprise_report::{csv, junit, markdown, sarif, terminal};
+use reprise_trace::document::{
+    Confidence, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy, Severity,
+    Subject,
+};
+use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Version};
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("sarif-2.1.0.json");
+
+/// What drives a terminal, ends a cell, an attribute, a tag, a string and a line.
+const HOSTILE: &str = "\u{1b}[2J\u{0}\u{7}a|b\"c'<d>&]]>--\\`*\r\n\u{fffe}\u{202e}e";
+
+fn asked(tls: Version, kind: Kind) -> Asked {
+    Asked { tls, kind }
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        version: "0.1.0".to_owned(),
+        commit: None,
+        command: Vec::new(),
+        time: "2026-11-22T12:00:00Z".to_owned(),
+        machine: None,
+        cpu: None,
+        kernel: None,
+        libraries: BTreeMap::new(),
+    }
+}
+
+fn healthy(target: &str) -> Diagnosis {
+    Diagnosis {
+        target: target.to_owned(),
+        subject: Subject::Server,
+        address: Some("127.0.0.1".to_owned()),
+        software: None,
+        reached: true,
+        failure: None,
+        verdict: "resumes everywhere".to_owned(),
+        findings: Vec::new(),
+        experiments: vec![ExperimentRecord {
+            name: "second-use".to_owned(),
+            varies: "the same ticket twice".to_owned(),
+            asked: Some(asked(Version::Tls13, Kind::Ticket)),
+            connections: 3,
+            offered: 2,
+            resumed: 1,
+            failed: 0,
+            separates: vec!["single-use".to_owned()],
+            outcome: "the second use was refused".to_owned(),
+        }],
+        connections: 42,
+        seconds: 1.25,
+        matrix: vec![
+            MechanismRecord { asked: asked(Version::Tls12, Kind::Id), given: true, offered: 4, resumed: 1 },
+            MechanismRecord { asked: asked(Version::Tls12, Kind::Ticket), given: false, offered: 0, resumed: 0 },
+        ],
+        warnings: Vec::new(),
+    }
+}
+
+fn finding(id: &str, severity: Severity, title: &str) -> Finding {
+    let finding = Finding::new(id, severity, Confidence::Likely, title).because(["1 of 4 resumed".to_owned()]);
+    let remedies = Remedy::table(&[("nginx", "ssl_session_cache shared:SSL:10m;")]);
+    Finding { cost_ns: Some(Nanos(1_500_000)), ..finding.fixed_by(remedies) }
+}
+
+fn ill(target: &str) -> Diagnosis {
+    let findings = vec![
+        finding("single-use", Severity::Note, "each ticket serves once"),
+        finding("id-cache-per-process", Severity::Fault, "IDs are accepted only sometimes"),
+        finding("node-certificate-differs", Severity::Risk, "certificates differ"),
+    ];
+    Diagnosis { findings, verdict: "IDs are accepted only sometimes".to_owned(), ..healthy(target) }
+}
+
+fn unreached(target: &str) -> Diagnosis {
+    let failure = Failure {
+        class: FailureClass::Connect,
+        name: "connection_refused".to_owned(),
+        message: "cannot connect".to_owned(),
+        hint: None,
+        local_port: None,
+    };
+    Diagnosis {
+        address: None,
+        reached: false,
+        failure: Some(failure),
+        verdict: "not reached".to_owned(),
+        experiments: Vec::new(),
+        matrix: Vec::new(),
+        connections: 1,
+        ..healthy(target)
+    }
+}
+
+fn hostile() -> Diagnosis {
+    let text = format!("{HOSTILE}{}", "x".repeat(100_000));
+    let bad = Finding { id: HOSTILE.to_owned(), evidence: vec![text.clone()], ..finding("", Severity::Fault, &text) };
+    let mut target = ill(HOSTILE);
+    target.findings.push(bad.fixed_by(vec![Remedy { software: Some(HOSTILE.to_owned()), text: text.clone() }]));
+    target.experiments.push(ExperimentRecord {
+        name: HOSTILE.to_owned(),
+        varies: HOSTILE.to_owned(),
+        separates: vec![HOSTILE.to_owned()],
+        outcome: text.clone(),
+        ..target.experiments[0].clone()
+    });
+    Diagnosis { verdict: text.clone(), software: Some(HOSTILE.to_owned()), warnings: vec![text], seconds: -1.0, ..target }
+}
+
+fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
+    DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets, provenance: provenance() }
+}
+
+fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {
+    terminal::diagnose(&document(targets), Style::default(), shows_experiments)
+}
+
+fn of_sarif(targets: Vec<Diagnosis>) -> Value {
+    let mut out = Vec::new();
+    sarif::diagnose(&document(targets), &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+fn of_junit(targets: Vec<Diagnosis>) -> Report {
+    let mut out = Vec::new();
+    junit::diagnose(&document(targets), &mut out).unwrap();
+    Report::deserialize_from_str(std::str::from_utf8(&out).unwrap()).unwrap()
+}
+
+/// Whether these texts stand one behind the other.
+fn in_order(whole: &str, texts: &[&str]) -> bool {
+    texts.iter().try_fold(whole, |rest, text| rest.split_once(text).map(|(_, rest)| rest)).is_some()
+}
+
+#[test]
+fn the_page_says_the_worst_first_and_what_fixes_it() {
+    let page = page(vec![ill("a.example")], false);
+    assert!(
+        in_order(&page, &["a.example: IDs are", "fault", "Costs 1.50 ms", "nginx: ssl_session", "risk", "note"]),
+        "{page}"
+    );
+    assert!(in_order(&page, &["mechanism", "TLS 1.2  id", "1 of 4", "not tried", "42 connections in 1.2 s"]), "{page}");
+    assert!(!page.contains("target  "), "one target has no summary: {page}");
+}
+
+#[test]
+fn experiments_are_shown_on_request() {
+    let targets = || vec![healthy("a.example")];
+    assert!(!page(targets(), false).contains("second-use"));
+    let shown = page(targets(), true);
+    assert!(
+        in_order(&shown, &["second-use", "TLS 1.3 ticket", "the same ticket twice", "the second use was refused"]),
+        "{shown}"
+    );
+    assert!(!markdown::diagnose(&document(targets()), false).contains("second-use"));
+    assert!(markdown::diagnose(&document(targets()), true).contains("(the second use was refused)"));
+}
+
+#[test]
+fn several_targets_begin_with_a_row_each() {
+    let page = page(vec![ill("a.example"), unreached("b.example"), healthy("c.example")], false);
+    let rows: Vec<&str> = page.lines().filter(|line| line.contains(".example") && !line.contains(':')).collect();
+    assert_eq!(rows.len(), 3, "{page}");
+    assert!(rows[0].split_whitespace().eq(["a.example", "127.0.0.1", "1", "1", "1", "42"]), "{page}");
+    assert!(rows[1].contains("not reached"), "{page}");
+    assert!(
+        in_order(&page, &["not reached", "a.example: ", "b.example: ", "connection_refused", "c.example: resumes"]),
+        "{page}"
+    );
+}
+
+#[test]
+fn sarif_is_what_its_schema_asks_for() {
+    let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    // An unpaired ']', which newer readers of regular expressions refuse; no language is written.
+    for language in ["run", "toolComponent"].map(|of| format!("/definitions/{of}/properties/language")) {
+        schema.pointer_mut(&language).unwrap().as_object_mut().unwrap().remove("pattern").unwrap();
+    }
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for targets in [vec![], vec![healthy("a")], vec![ill("a"), unreached("b"), ill("c")], vec![hostile()]] {
+        let log = of_sarif(targets);
+        let errors: Vec<String> = schema.iter_errors(&log).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0]);
+    }
+}
+
+#[test]
+fn sarif_has_a_rule_for_each_cause_and_a_result_for_each_finding() {
+    let log = of_sarif(vec![ill("a.example:443"), ill("b.example"), unreached("c.example")]);
+    let run = &log["runs"][0];
+    let (rules, results) = (run["tool"]["driver"]["rules"].as_array().unwrap(), run["results"].as_array().unwrap());
+    assert_eq!((rules.len(), results.len()), (3, 6));
+    for result in results {
+        assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
+    }
+    let levels: Vec<&str> = results.iter().take(3).map(|result| result["level"].as_str().unwrap()).collect();
+    assert_eq!(levels, ["note", "error", "warning"]);
+    assert_eq!(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "tls://a.example:443");
+    assert!(rules[0]["helpUri"].as_str().unwrap().ends_with("/docs/causes/single-use.md"));
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    assert_eq!(run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn junit_fails_faults_and_nothing_else() {
+    let report = of_junit(vec![ill("a.example"), unreached("b.example"), healthy("c.example")]);
+    assert_eq!((report.tests, report.failures, report.errors), (4 + 1 + 2, 1, 1));
+    let [ill, unreached, healthy] = report.test_suites.as_slice() else { panic!("{report:?}") };
+    let names: Vec<&str> = ill.test_cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(names, ["reached", "id-cache-per-process", "node-certificate-differs", "single-use"]);
+    let TestCaseStatus::NonSuccess { kind, message, ty, .. } = &ill.test_cases[1].status else { panic!("{ill:?}") };
+    assert_eq!((kind, ty.as_ref().unwrap().as_str()), (&NonSuccessKind::Failure, "likely"));
+    assert_eq!(message.as_ref().unwrap().as_str(), "IDs are accepted only sometimes");
+    assert!(ill.test_cases[2].system_out.as_ref().unwrap().as_str().starts_with("risk, likely: certificates differ"));
+    assert!(matches!(&unreached.test_cases[0].status, TestCaseStatus::NonSuccess { kind: NonSuccessKind::Error, .. }));
+    assert!(healthy.test_cases.iter().all(|case| matches!(case.status, TestCaseStatus::Success { .. })));
+}
+
+#[test]
+fn hostile_text_stays_text_in_every_format() {
+    let targets = || vec![hostile(), healthy("b")];
+    let terminal = page(targets(), true);
+    assert!(!terminal.contains(|letter: char| letter.is_control() && letter != '\n'));
+    let markdown = markdown::diagnose(&document(targets()), true);
+    assert!(!markdown.contains(|letter: char| letter.is_control() && letter != '\n') && !markdown.contains("<d>"));
+    assert_eq!(of_sarif(targets())["runs"][0]["results"].as_array().unwrap().len(), 4);
+    assert_eq!(of_junit(targets()).test_suites.len(), 2);
+    let mut table = Vec::new();
+    csv::diagnose(&document(targets()), &mut table).unwrap();
+    let rows = ::csv::Reader::from_reader(table.as_slice()).records().collect::<Result<Vec<_>, _>>().unwrap();
+    assert_eq!((rows.len(), rows[3].len(), &rows[3][0]), (4, 6, HOSTILE));
+}
