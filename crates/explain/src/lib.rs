@@ -6,6 +6,7 @@
 mod asked_record;
 mod baseline;
 mod clear_text;
+mod client;
 mod condition;
 mod document;
 pub mod fault;
@@ -26,6 +27,7 @@ mod warnings;
 #[cfg(test)]
 mod example;
 
+pub use client::{ClientRun, client_diagnosis, client_software};
 pub use baseline::{Earlier, Scope, compare, no_such_result};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use document::{failure_of, measure_document};

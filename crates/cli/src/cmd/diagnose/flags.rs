@@ -3,6 +3,7 @@
 use clap::Args;
 use reprise_attempt::Target;
 
+use super::listen_flags::ListenArgs;
 use crate::connection_flags::ConnectionArgs;
 use crate::outputs::OutputArgs;
 use crate::values::parse_target;
@@ -14,6 +15,8 @@ pub(crate) struct DiagnoseArgs {
     #[arg(value_name = "TARGET", value_parser = parse_target)]
     pub(super) targets: Vec<Target>,
 
+    #[command(flatten)]
+    pub(super) listen: ListenArgs,
     #[command(flatten)]
     pub(super) connection: ConnectionArgs,
     #[command(flatten)]

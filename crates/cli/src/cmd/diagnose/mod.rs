@@ -1,6 +1,9 @@
 //! `reprise diagnose TARGET…`: does it resume everywhere; if not, why, and how to fix it?
 
+mod command;
 mod flags;
+mod listen;
+mod listen_flags;
 
 pub(crate) use flags::DiagnoseArgs;
 
@@ -9,6 +12,9 @@ use reprise_probe::Interrupt;
 use crate::ending::Ending;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    if let Some(address) = arguments.listen.listen {
+        return listen::run(&arguments, address, interrupt);
+    }
     let _ = (arguments.targets, interrupt);
     Ok(Ending::Done)
 }
