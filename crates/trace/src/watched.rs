@@ -28,13 +28,15 @@ pub struct WatchedConnection {
     pub offer: Option<ClientOffer>,
     /// What the handshake came to.
     pub handshake: Handshake,
+    /// Whether the client had ended the connection before a ticket of TLS 1.3 was sent.
+    pub left_before_tickets: bool,
     /// How many sessions the server gave: tickets that it sent, or one session ID.
     pub sessions_given: u32,
     /// When each of the first requests arrived, at most [`WatchedConnection::MAX_REQUEST_TIMES`].
     pub request_times: Vec<Nanos>,
     /// How many requests arrived.
     pub requests: u32,
-    /// When the first response was handed to the system.
+    /// When the first response was about to be sent.
     pub first_response: Option<Nanos>,
     /// The `User-Agent` of its first request, cut short.
     pub user_agent: Option<String>,
@@ -55,6 +57,7 @@ impl WatchedConnection {
             arrived,
             offer: None,
             handshake: Handshake::Unfinished,
+            left_before_tickets: false,
             sessions_given: 0,
             request_times: Vec::new(),
             requests: 0,
@@ -78,8 +81,6 @@ impl WatchedConnection {
 pub struct ClientOffer {
     /// When it was whole.
     pub at: Nanos,
-    /// How many other connections were open then whose handshake had begun.
-    pub others_open: u32,
     /// The name that is asked for.
     pub sni: Option<String>,
     /// The application protocols, the preferred first.

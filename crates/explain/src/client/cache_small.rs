@@ -18,7 +18,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     // Forgetting the name that was asked for last is not for want of room.
-    if case.misses().any(|chance| between(chance) == 0 && chance.offer.others_open == 0) {
+    if case.misses().any(|chance| between(chance) == 0 && case.open_beside(chance) == 0) {
         return None;
     }
     let confidence = if most_kept.is_some() { Confidence::Likely } else { Confidence::Possible };

@@ -24,6 +24,9 @@ pub(super) struct Chance<'a> {
 /// A response that was sent so long ago has been read, and with it the tickets before it.
 const READ_WITHIN: Nanos = Nanos(250_000_000);
 
+/// A server learns of an end by the client somewhat later than the client did, perhaps only after the next ClientHello.
+const LEARNT_WITHIN: Nanos = Nanos(5_000_000);
+
 /// So many connections of each kind are enough for a cost.
 const ENOUGH: usize = 3;
 
@@ -107,12 +110,21 @@ impl<'a> Case<'a> {
         Finding { cost_ns: cost.filter(|cost| cost.0 > 0), ..finding }
     }
 
+    /// How many other connections were open when this one began.
+    pub(super) fn open_beside(&self, chance: &Chance<'_>) -> usize {
+        let is_open = |(it, offer): &(&WatchedConnection, &ClientOffer)| {
+            let is_begun = offer.at <= chance.offer.at && it.number != chance.connection.number;
+            is_begun && it.end.is_none_or(|(at, _)| at > chance.offer.at + LEARNT_WITHIN)
+        };
+        self.offers().filter(is_open).count()
+    }
+
     fn chance(&self, connection: &'a WatchedConnection, offer: &'a ClientOffer) -> Option<Chance<'a>> {
         let sources = self.completed().filter(|(source, before, agreed)| {
             is_one_client(source, connection)
                 && before.sni == offer.sni
                 && offer.speaks(agreed.version)
-                && self.read_at(source, agreed).is_some_and(|at| at <= offer.at)
+                && self.read_at(source, agreed).is_some_and(|at| at <= offer.at + LEARNT_WITHIN && is_answered_before(source, offer))
         });
         let sources: Vec<_> = sources.map(|(source, _, _)| source).collect();
         if sources.is_empty() { None } else { Some(Chance { connection, offer, sources }) }
@@ -148,6 +160,10 @@ impl<'a> Case<'a> {
             (Version::Tls13, None) => None,
         }
     }
+}
+
+fn is_answered_before(source: &WatchedConnection, offer: &ClientOffer) -> bool {
+    source.first_response.is_none_or(|at| at <= offer.at)
 }
 
 /// One offer of a session that is known.

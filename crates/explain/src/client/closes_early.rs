@@ -1,7 +1,8 @@
 //! `client-closes-early`: the client closes before it reads the tickets that follow the handshake of TLS 1.3.
 //!
-//! A socket that is closed with unread bytes in it is reset by its system (RFC 2525, section 2.17), and before a response
-//! those bytes are tickets. A client that merely finished without a response may have read them: then both are possible.
+//! Either it had left before they were sent; or its socket was closed with unread bytes in it, which its system answers with
+//! a reset (RFC 2525, section 2.17), and before a response those bytes are tickets. A client that merely finished without a
+//! response may have read them: then both are possible.
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Version, WatchedConnection, WatchedEnd};
@@ -23,7 +24,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if unread.len() < 2 || case.completed().any(|(it, _, _)| it.first_response.is_some()) {
         return None;
     }
-    let resets = unread.iter().filter(|(_, end)| *end == WatchedEnd::Reset).count();
+    let resets = unread.iter().filter(|(it, end)| it.left_before_tickets || *end == WatchedEnd::Reset).count();
     let confidence = match resets {
         2.. => Confidence::Certain,
         1 => Confidence::Likely,
@@ -36,6 +37,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let line = |(connection, end): &(&WatchedConnection, WatchedEnd)| {
         let how = match end {
+            _ if connection.left_before_tickets => "it had closed before they came",
             WatchedEnd::Reset => "reset, so with its tickets unread",
             _ => "closed without a request",
         };

@@ -42,7 +42,7 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
 fn is_alone(case: &Case<'_>, chance: &Chance<'_>) -> bool {
     let Some(before) = case.connections().iter().rev().find(|it| it.number < chance.connection.number) else { return false };
     let is_from_before = chance.latest().is_some_and(|latest| latest.number == before.number);
-    chance.offer.others_open == 0 && is_from_before && !case.is_offered_later(before)
+    case.open_beside(chance) == 0 && is_from_before && !case.is_offered_later(before)
 }
 
 fn silent(case: &Case<'_>) -> Option<Finding> {

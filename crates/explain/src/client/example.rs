@@ -55,7 +55,6 @@ impl Example {
 
     /// All of them begin at the same moment, and end together.
     pub(super) fn at_once(mut self) -> Self {
-        let count = self.watched.connections.len() as u32;
         let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
         for connection in &self.watched.connections {
             first = first.min(connection.arrived);
@@ -64,7 +63,6 @@ impl Example {
         for connection in &mut self.watched.connections {
             connection.arrived = first;
             connection.offer.as_mut().unwrap().at = first;
-            connection.offer.as_mut().unwrap().others_open = count - 1;
             connection.first_response = Some(last + Nanos(SECOND / 4));
             connection.end = Some((last + Nanos(SECOND / 2), WatchedEnd::CloseNotify));
         }
@@ -148,7 +146,6 @@ impl Example {
         let agreed = Agreed { at: at(3), version: Version::Tls13, kind, suite: 0x1301, early_data: None };
         let offer = ClientOffer {
             at: at(1),
-            others_open: 0,
             sni: Some(self.name.unwrap_or("localhost").to_owned()),
             alpn: vec!["http/1.1".to_owned()],
             versions: vec![Version::Tls13, Version::Tls12],

@@ -60,7 +60,7 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
     let reached = case.completed().next().is_some();
     let failure = run.failure.or_else(|| unreached::failure(&case, &run.address));
     let mut warnings = run.warnings;
-    warnings.extend(verdict::warnings(&case));
+    warnings.extend(verdict::warnings(&case, &findings));
     Diagnosis {
         target: run.target,
         subject: Subject::Client,

@@ -8,7 +8,7 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, first_lines, named, outcome};
 use super::remedies;
-use super::software::{Habit, habit};
+use super::software::{GO, Habit, habit};
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     asks_for_none(case).or_else(|| offers_none(case))
@@ -20,23 +20,34 @@ pub(super) fn is_silent(case: &Case<'_>) -> bool {
 }
 
 /// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
+/// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
 fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
-    let tls13 = || case.completed().filter(|(_, _, agreed)| agreed.version == Version::Tls13);
-    let count = tls13().count();
-    if count == 0 || case.offers_any() || !tls13().all(|(_, offer, _)| offer.psk_modes.is_none()) {
+    if case.offers_any() {
         return None;
     }
-    let is_many = case.completed().count() > 1;
-    let severity = if is_many { Severity::Fault } else { Severity::Note };
-    let title = "The client does not ask for sessions, so no server gives it any";
-    let mut evidence = vec![format!(
-        "psk_key_exchange_modes in 0 of {count} ClientHellos of TLS 1.3 (RFC 8446, section 4.2.9)"
-    )];
-    if tls13().all(|(_, offer, _)| !offer.session_ticket) {
-        evidence.push("session_ticket, of TLS 1.2, is absent too".to_owned());
+    let (mut tls12, mut tls13) = (0, 0);
+    for (_, offer, agreed) in case.completed() {
+        match agreed.version {
+            Version::Tls13 if offer.psk_modes.is_none() => tls13 += 1,
+            // By session ID it might resume without asking.
+            Version::Tls12 if !offer.session_ticket && case.software == Some(GO) => tls12 += 1,
+            Version::Tls12 | Version::Tls13 => return None,
+        }
     }
-    let finding = Finding::new("client-never-offers", severity, Confidence::Certain, title);
-    Some(finding.because(evidence).fixed_by(remedies::never_offers(case.software)))
+    let confidence = match (tls12, tls13) {
+        (0, 0) => return None,
+        (0, _) => Confidence::Certain,
+        _ => Confidence::Likely,
+    };
+    let severity = if tls12 + tls13 > 1 { Severity::Fault } else { Severity::Note };
+    let title = "The client does not ask for sessions, so no server gives it any";
+    let line = |what: &str, count: u32| (count > 0).then(|| format!("{what} in 0 of {count} ClientHellos"));
+    let evidence = [
+        line("psk_key_exchange_modes (RFC 8446, section 4.2.9)", tls13),
+        line("session_ticket (RFC 5077, section 3.2)", tls12),
+    ];
+    let finding = Finding::new("client-never-offers", severity, confidence, title);
+    Some(finding.because(evidence.into_iter().flatten()).fixed_by(remedies::never_offers(case.software)))
 }
 
 fn offers_none(case: &Case<'_>) -> Option<Finding> {

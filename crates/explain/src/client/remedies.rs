@@ -86,6 +86,8 @@ pub(super) fn reuses_ticket(software: Software) -> Vec<Remedy> {
                 one session to all connections that begin at once: keepAlive: true and maxSockets let them share connections"),
         (OPENSSL, "keep every session that SSL_CTX_sess_set_new_cb brings, and take it out of the store as it is offered. \
                    openssl s_client: -sess_out beside -sess_in writes the new session"),
+        (GO, "the cache offers its one session of a host to all connections that begin at once: MaxConnsPerHost limits them, and \
+              MaxIdleConnsPerHost keeps them for the next requests"),
         (JAVA, "upgrade: since 11 a session of TLS 1.3 is taken out of the cache as it is offered"),
     ])
 }
@@ -97,8 +99,6 @@ pub(super) fn tickets_run_out(software: Software) -> Vec<Remedy> {
     )];
     remedies.extend(table(software, &[
         (JAVA, "before 24 one session a host is kept, then ten: upgrade, or limit the connections that begin at once"),
-        (GO, "the cache keeps one session a host: http.Transport{MaxConnsPerHost, MaxIdleConnsPerHost} limit the connections \
-              that begin at once and keep them"),
         (NODE, "new https.Agent({ keepAlive: true, maxSockets: N }): one session a host is kept"),
         (PYTHON, "keep one session for each of the connections that begin at once"),
         (RUSTLS, "up to eight tickets a server are kept; with more connections at once, pool them"),

@@ -71,7 +71,8 @@ fn by_program(word: &str) -> Option<&'static str> {
 /// What is known of this software.
 pub(super) fn habit(software: Option<&str>) -> Habit {
     match software {
-        Some(CURL | DOTNET | JAVA | RUSTLS) => Habit::Resumes,
+        // A Go client without a cache asks for no session, which the ClientHello shows.
+        Some(CURL | DOTNET | GO | JAVA | RUSTLS) => Habit::Resumes,
         Some(OPENSSL | PYTHON) => Habit::Waits,
         _ => Habit::Either,
     }

@@ -32,7 +32,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
 /// How many connections to the same name, begun at the same time, offered a session and are none of those that could have
 /// left one for this.
 fn siblings(case: &Case<'_>, chance: &Chance<'_>) -> usize {
-    if !chance.offer.speaks(Version::Tls13) || chance.offer.others_open == 0 {
+    if !chance.offer.speaks(Version::Tls13) || case.open_beside(chance) == 0 {
         return 0;
     }
     let is_sibling = |number: u32, at: Nanos| {

@@ -15,6 +15,9 @@ pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&F
     let resumed = case.completed().filter(|(_, _, agreed)| agreed.kind != Kind::Full).count();
     let healthy = match (completed, chances) {
         (1, _) if resumed == 0 => "Cannot be judged: one connection came, and only a second can resume it".to_owned(),
+        (_, 0) if resumed == 0 && case.processes().is_some_and(|count| count > 1) => {
+            format!("Cannot be judged: {completed} connections came from different processes, and none made a second")
+        }
         (_, 0) if resumed == 0 => {
             format!("Cannot be judged: none of {completed} connections began after a session for it had surely been read")
         }
@@ -27,7 +30,7 @@ pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&F
     verdict(findings, &healthy)
 }
 
-pub(super) fn warnings(case: &Case<'_>) -> Vec<String> {
+pub(super) fn warnings(case: &Case<'_>, findings: &[Finding]) -> Vec<String> {
     let mut warnings = Vec::new();
     let completed = case.completed().count();
     if completed == 1 {
@@ -37,7 +40,7 @@ pub(super) fn warnings(case: &Case<'_>) -> Vec<String> {
             "One connection says nothing about resumption.{kept} Let the client connect again: run its work twice in one \
              process, close the connection in between ('Connection: close'), or give it several names with --name"
         ));
-    } else if completed > 1 && case.chances().is_empty() && !case.offers_any() {
+    } else if completed > 1 && findings.is_empty() && case.chances().is_empty() && !case.offers_any() {
         warnings.push(
             "No connection was seen that began after another had been answered: let the client send requests, one after \
              another"

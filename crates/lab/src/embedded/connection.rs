@@ -66,8 +66,11 @@ pub(crate) struct Connection<'a> {
 pub(crate) enum Moment<'a> {
     /// A request arrived.
     Request(&'a Request),
-    /// Its response was handed to the system.
-    Answered,
+    /// Its response is about to be sent, and perhaps the connection ends with it.
+    Response {
+        /// Whether the server closes after it.
+        is_last: bool,
+    },
 }
 
 /// Who closed a connection that ended well.
@@ -114,20 +117,37 @@ impl<'a> Connection<'a> {
     }
 
     /// The rest of a handshake whose first bytes were read at `started`. Returns how long it took since then.
-    pub(crate) fn complete_handshake(&mut self, started: Instant, timeout: Duration) -> Result<Duration, End> {
+    fn complete_handshake(&mut self, started: Instant, timeout: Duration) -> Result<Duration, End> {
+        self.hear_handshake(started, timeout)?;
+        self.flush()?;
+        Ok(started.elapsed())
+    }
+
+    /// Until the client's Finished has been read. What is to be sent after it, [`Connection::flush`] sends.
+    pub(crate) fn hear_handshake(&mut self, started: Instant, timeout: Duration) -> Result<(), End> {
         loop {
             self.process()?;
             self.take_early_data()?;
-            self.flush()?;
             if !self.tls.is_handshaking() {
-                return Ok(started.elapsed());
+                return Ok(());
             }
+            self.flush()?;
             if started.elapsed() > timeout {
                 return Err(End::TooSlow);
             }
             if self.read_tls()? == 0 {
                 return Err(End::Closed);
             }
+        }
+    }
+
+    /// Whether the client ends the connection within this time. What it sends instead is kept.
+    pub(crate) fn is_left_within(&mut self, time: Duration) -> Result<bool, End> {
+        self.socket.set_read_timeout(Some(time))?;
+        match self.read_tls() {
+            Ok(0) => Ok(true),
+            Ok(_) => Ok(self.tls.process_new_packets()?.peer_has_closed()),
+            Err(error) => Ok(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)),
         }
     }
 
@@ -176,8 +196,8 @@ impl<'a> Connection<'a> {
                         return Ok(ClosedBy::Client);
                     }
                     let answer = http::answer(&request);
+                    seen(Moment::Response { is_last: answer.closes });
                     self.send(&answer)?;
-                    seen(Moment::Answered);
                     if answer.closes {
                         return Ok(ClosedBy::Server);
                     }
@@ -289,7 +309,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut &*self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use reprise_trace::{ClientOffer, GivenSession, Handshake, Nanos, Watched, WatchedConnection};
+use reprise_trace::{GivenSession, Nanos, Watched, WatchedConnection};
 use zeroize::Zeroizing;
 
 use crate::listener::lock;
@@ -70,19 +70,6 @@ impl Book {
     pub(super) fn note(&self, number: u32, note: impl FnOnce(&mut WatchedConnection)) {
         if let Some(connection) = connection(&mut lock(&self.pages), number) {
             note(connection);
-        }
-    }
-
-    /// Enters a ClientHello, and counts the other connections that are open while it comes.
-    pub(super) fn enter_offer(&self, number: u32, mut offer: ClientOffer) {
-        let mut pages = lock(&self.pages);
-        let is_other = |it: &&WatchedConnection| {
-            it.number != number && it.end.is_none() && it.offer.is_some() && !matches!(it.handshake, Handshake::Failed(_))
-        };
-        let others = pages.watched.connections.iter().filter(is_other).count();
-        offer.others_open = u32::try_from(others).unwrap_or(u32::MAX);
-        if let Some(connection) = connection(&mut pages, number) {
-            connection.offer = Some(offer);
         }
     }
 

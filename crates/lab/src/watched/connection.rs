@@ -28,6 +28,10 @@ pub(super) struct Serving {
 /// A ClientHello in its records has fewer bytes; rustls allows 64 KiB.
 const MAX_HELLO_BYTES: usize = 128 * 1024;
 
+/// How much later than the client's Finished the tickets of TLS 1.3 are sent, where it says nothing more: as over a network,
+/// where they come a round trip later. Whoever has left by then does not get them.
+const TICKET_DELAY: Duration = Duration::from_millis(2);
+
 /// How long a reset may follow what the client sent last.
 const RESET_WAIT: Duration = Duration::from_millis(20);
 
@@ -36,8 +40,7 @@ impl Serving {
     pub(super) fn serve(&self, guest: &Guest<'_>) {
         let number = self.book.arrive(guest.peer);
         let end = self.converse(guest, number);
-        let at = self.book.now();
-        self.book.note(number, |it| it.end = Some((at, end)));
+        self.end(number, end);
     }
 
     fn converse(&self, guest: &Guest<'_>, number: u32) -> WatchedEnd {
@@ -52,7 +55,7 @@ impl Serving {
         self.book.note(number, |it| it.process = process);
         let offered = offer.clone();
         if let Some(offer) = offer {
-            self.book.enter_offer(number, offer);
+            self.book.note(number, |it| it.offer = Some(offer));
         }
         let tls = match accepted.hello.into_connection(Arc::new(config)) {
             Ok(tls) => tls,
@@ -62,21 +65,48 @@ impl Serving {
             }
         };
         let mut connection = Connection::new(tls, &guest.stream);
-        let end = match connection.complete_handshake(started, self.handshake_timeout) {
-            Ok(_) => {
-                let agreed = agreed(&connection, offered.as_ref(), self.book.now());
-                self.book.note(number, |it| it.handshake = Handshake::Completed(agreed));
-                let _ = guest.stream.set_read_timeout(Some(self.idle_timeout));
+        let end = match self.handshake(&mut connection, number, started, offered.as_ref()) {
+            Ok(()) => {
                 let closed = connection.answer_requests(|moment| self.book_moment(number, &moment));
                 ending(closed, &guest.stream)
             }
             Err(end) => self.fail(number, &end),
         };
-        let at = self.book.now();
         // What follows is politeness: for the client the connection is over.
-        self.book.note(number, |it| it.end = Some((at, end)));
+        self.end(number, end);
         connection.close();
         end
+    }
+
+    /// Notes how a connection ended, once.
+    fn end(&self, number: u32, end: WatchedEnd) {
+        let at = self.book.now();
+        self.book.note(number, |it| {
+            if it.end.is_none_or(|(_, noted)| noted != end) {
+                it.end = Some((at, end));
+            }
+        });
+    }
+
+    fn handshake(
+        &self,
+        connection: &mut Connection<'_>,
+        number: u32,
+        started: Instant,
+        offer: Option<&ClientOffer>,
+    ) -> Result<(), End> {
+        connection.hear_handshake(started, self.handshake_timeout)?;
+        let agreed = agreed(connection, offer, self.book.now());
+        let sends_tickets = agreed.version == Version::Tls13;
+        self.book.note(number, |it| it.handshake = Handshake::Completed(agreed));
+        if sends_tickets {
+            let is_left = connection.is_left_within(TICKET_DELAY).unwrap_or(false);
+            self.book.note(number, |it| it.left_before_tickets = is_left);
+        }
+        let _ = connection.socket.set_read_timeout(Some(self.idle_timeout));
+        // A client that has left already cannot be written to, and that is no failure of its handshake.
+        let _ = connection.flush();
+        Ok(())
     }
 
     fn read_hello(&self, socket: &TcpStream) -> Result<FirstBytes, End> {
@@ -144,8 +174,12 @@ impl Serving {
                     it.user_agent.clone_from(&request.user_agent);
                 }
             }
-            Moment::Answered => {
+            Moment::Response { is_last } => {
                 it.first_response.get_or_insert(now);
+                // Noted before the client can know of it, and connect again.
+                if *is_last {
+                    it.end = Some((now, WatchedEnd::Server));
+                }
             }
         });
     }

@@ -31,7 +31,6 @@ pub(super) fn read(
     let groups = find(ExtensionType::SUPPORTED_GROUPS).and_then(|data| SupportedGroups::parse(data).ok());
     Some(ClientOffer {
         at,
-        others_open: 0,
         sni: find(ExtensionType::SERVER_NAME).and_then(|data| host_name(data)),
         alpn: find(ExtensionType::ALPN).map(protocols).unwrap_or_default(),
         versions,
