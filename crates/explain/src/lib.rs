@@ -27,8 +27,8 @@ mod warnings;
 #[cfg(test)]
 mod example;
 
-pub use client::{ClientRun, client_diagnosis, client_software};
 pub use baseline::{Earlier, Scope, compare, no_such_result};
+pub use client::{ClientRun, client_diagnosis, client_software};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use document::{failure_of, measure_document};
 pub use fault::failure;

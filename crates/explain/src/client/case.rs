@@ -124,7 +124,9 @@ impl<'a> Case<'a> {
             is_one_client(source, connection)
                 && before.sni == offer.sni
                 && offer.speaks(agreed.version)
-                && self.read_at(source, agreed).is_some_and(|at| at <= offer.at + LEARNT_WITHIN && is_answered_before(source, offer))
+                && self
+                    .read_at(source, agreed)
+                    .is_some_and(|at| at <= offer.at + LEARNT_WITHIN && is_answered_before(source, offer))
         });
         let sources: Vec<_> = sources.map(|(source, _, _)| source).collect();
         if sources.is_empty() { None } else { Some(Chance { connection, offer, sources }) }

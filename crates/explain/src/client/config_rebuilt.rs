@@ -15,7 +15,8 @@ const ID: &str = "client-config-rebuilt";
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let found = forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))?;
     let is_of_processes = found.severity == Severity::Note;
-    let remedies = if is_of_processes { remedies::new_processes(case.software) } else { remedies::config_rebuilt(case.software) };
+    let remedies =
+        if is_of_processes { remedies::new_processes(case.software) } else { remedies::config_rebuilt(case.software) };
     Some(found.fixed_by(remedies))
 }
 
@@ -30,7 +31,8 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
     }
     let confidence = if forgotten.len() > 1 { Confidence::Likely } else { Confidence::Possible };
     let severity = if forgotten.len() > 1 { Severity::Fault } else { Severity::Risk };
-    let title = format!("The client forgets its sessions: {} connections began anew after others had resumed", forgotten.len());
+    let title =
+        format!("The client forgets its sessions: {} connections began anew after others had resumed", forgotten.len());
     let line = |chance: &&Chance<'_>| {
         let from = chance.latest().map_or_else(String::new, named);
         format!("{}: no session offered, though {from} left one that nobody had offered", named(chance.connection))

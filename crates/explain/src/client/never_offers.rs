@@ -72,7 +72,11 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
 pub(super) fn evidence(case: &Case<'_>) -> Vec<String> {
     let line = |chance: &super::case::Chance<'_>| {
         let from = chance.latest().map_or_else(String::new, named);
-        format!("{}: no session offered, {}, though it held one from {from}", named(chance.connection), outcome(chance.connection))
+        format!(
+            "{}: no session offered, {}, though it held one from {from}",
+            named(chance.connection),
+            outcome(chance.connection)
+        )
     };
     first_lines(case.misses().map(line))
 }

@@ -31,7 +31,8 @@ mod tests {
 
     #[test]
     fn psk_ke_alone_is_told_and_both_are_not() {
-        let with = |modes: &'static [u8]| Example::new().full().full().offers(|offer| offer.psk_modes = Some(modes.to_vec()));
+        let with =
+            |modes: &'static [u8]| Example::new().full().full().offers(|offer| offer.psk_modes = Some(modes.to_vec()));
         assert_eq!(found(finding, &with(&[0])).unwrap().severity, Severity::Fault);
         assert_eq!(found(finding, &with(&[0, 1])), None);
         assert_eq!(found(finding, &with(&[1])), None);

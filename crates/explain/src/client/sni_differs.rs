@@ -13,7 +13,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if lines.is_empty() {
         return None;
     }
-    let title = format!("The client offers sessions of one name to another: {} times", lines.len());
+    let title = "The client offers sessions of one name to another";
     let finding = Finding::new("sni-differs", Severity::Risk, Confidence::Certain, title);
     Some(finding.because(first_lines(lines)).fixed_by(remedies::sni_differs(case.software)))
 }

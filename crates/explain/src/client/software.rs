@@ -56,9 +56,9 @@ pub(super) enum Habit {
 /// What a client calls itself, or else what it was started with.
 pub fn client_software(command: &[String], watched: &Watched) -> Option<&'static str> {
     let agents = watched.connections.iter().filter_map(|it| it.user_agent.as_deref());
-    let by_agent = agents.map(str::to_ascii_lowercase).find_map(|agent| {
-        AGENTS.iter().find(|(part, _)| agent.contains(part)).map(|(_, software)| *software)
-    });
+    let by_agent = agents
+        .map(str::to_ascii_lowercase)
+        .find_map(|agent| AGENTS.iter().find(|(part, _)| agent.contains(part)).map(|(_, software)| *software));
     by_agent.or_else(|| command.iter().find_map(|word| by_program(word)))
 }
 

@@ -33,14 +33,21 @@ pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&F
 pub(super) fn warnings(case: &Case<'_>, findings: &[Finding]) -> Vec<String> {
     let mut warnings = Vec::new();
     let completed = case.completed().count();
+    if !findings.is_empty() {
+        return warnings;
+    }
     if completed == 1 {
         let requests = case.completed().map(|(it, _, _)| it.requests).sum::<u32>();
-        let kept = if requests > 1 { format!(" It served {requests} requests: keep-alive, which is better still.") } else { String::new() };
+        let kept = if requests > 1 {
+            format!(" It served {requests} requests: keep-alive, which is better still.")
+        } else {
+            String::new()
+        };
         warnings.push(format!(
             "One connection says nothing about resumption.{kept} Let the client connect again: run its work twice in one \
              process, close the connection in between ('Connection: close'), or give it several names with --name"
         ));
-    } else if completed > 1 && findings.is_empty() && case.chances().is_empty() && !case.offers_any() {
+    } else if completed > 1 && case.chances().is_empty() && !case.offers_any() {
         warnings.push(
             "No connection was seen that began after another had been answered: let the client send requests, one after \
              another"
@@ -92,7 +99,8 @@ pub(super) fn matrix(case: &Case<'_>) -> Vec<MechanismRecord> {
         let mut resumed: u32 = 0;
         for (connection, _) in offers {
             offered += 1;
-            resumed += u32::from(connection.agreed().is_some_and(|agreed| agreed.kind != Kind::Full && agreed.version == tls));
+            resumed +=
+                u32::from(connection.agreed().is_some_and(|agreed| agreed.kind != Kind::Full && agreed.version == tls));
         }
         let given = case.completed().any(|(it, offer, agreed)| {
             let by = if tls == Version::Tls12 && !offer.session_ticket { Kind::Id } else { Kind::Ticket };

@@ -133,11 +133,7 @@ impl Serving {
 
     /// Under TLS 1.3 tickets that are used once, since only those allow early data; under TLS 1.2 tickets, or IDs.
     fn config(&self, number: u32, offer: Option<&ClientOffer>) -> ServerConfig {
-        let link = || SessionLink {
-            book: Arc::clone(&self.book),
-            number,
-            ticketer: Arc::clone(&self.ticketer),
-        };
+        let link = || SessionLink { book: Arc::clone(&self.book), number, ticketer: Arc::clone(&self.ticketer) };
         let mut config = self.tls.clone();
         config.session_storage = Arc::new(link());
         match offer {
@@ -216,7 +212,8 @@ fn agreed(connection: &Connection<'_>, offer: Option<&ClientOffer>, at: Nanos) -
     let is_tls13 = tls.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
     let version = if is_tls13 { Version::Tls13 } else { Version::Tls12 };
     let offers = |mechanism| {
-        offer.is_some_and(|it| it.sessions.iter().any(|session| (session.version, session.mechanism) == (version, mechanism)))
+        offer
+            .is_some_and(|it| it.sessions.iter().any(|session| (session.version, session.mechanism) == (version, mechanism)))
     };
     let kind = match tls.handshake_kind() {
         Some(HandshakeKind::Resumed) if connection.early_data.is_some() => Kind::Early,

@@ -1,8 +1,8 @@
 //! From the first bytes of a connection to what its ClientHello offers.
 
 use reprise_trace::{ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version};
-use reprise_wire::extensions::{OfferedPsks, PskKeyExchangeModes, ProtocolNameList, ServerNameList, SupportedGroups};
 use reprise_wire::extensions::SupportedVersions;
+use reprise_wire::extensions::{OfferedPsks, ProtocolNameList, PskKeyExchangeModes, ServerNameList, SupportedGroups};
 use reprise_wire::{ClientHello, ContentType, ExtensionType, Extensions, Handshake, HandshakeType, ProtocolVersion, Record};
 
 /// The most names of protocols and the most characters of a name that are kept.
@@ -12,11 +12,7 @@ const MAX_NAME_CHARS: usize = 255;
 const MAX_IDENTITIES: usize = 16;
 
 /// Reads the ClientHello at the front of `received`, in however many records it stands; none if it is no whole one.
-pub(super) fn read(
-    received: &[u8],
-    at: Nanos,
-    recognise: impl Fn(&[u8]) -> Option<GivenSession>,
-) -> Option<ClientOffer> {
+pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Option<GivenSession>) -> Option<ClientOffer> {
     let message = joined(received)?;
     let (message, _) = Handshake::parse(&message).ok()??;
     if message.msg_type != HandshakeType::CLIENT_HELLO {

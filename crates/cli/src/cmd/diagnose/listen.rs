@@ -62,11 +62,8 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    let document = DiagnoseDocument {
-        schema: DiagnoseDocument::SCHEMA.to_owned(),
-        targets: vec![diagnosis],
-        provenance: provenance(),
-    };
+    let document =
+        DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: vec![diagnosis], provenance: provenance() };
     outputs.write(&document)?;
     Ok(ending(&document, interrupt))
 }
@@ -92,7 +89,8 @@ impl Certificate {
         spec.names.splice(0..0, arguments.listen.names.iter().cloned());
         spec.names.dedup();
         let identity = authority.server(&spec).context("--name")?;
-        let directory = tempfile::Builder::new().prefix("reprise-").tempdir().context("cannot make a folder for the CA file")?;
+        let directory =
+            tempfile::Builder::new().prefix("reprise-").tempdir().context("cannot make a folder for the CA file")?;
         let ca = directory.path().join("ca.pem");
         std::fs::write(&ca, authority.pem()).with_context(|| format!("cannot write {}", ca.display()))?;
         Ok(Self { chain: identity.chain().to_vec(), key: identity.key_der(), ca, directory: Some(directory) })
@@ -128,7 +126,8 @@ fn wait(
             return Ok(failed.into_iter().collect());
         }
         if limit.is_some_and(|limit| began.elapsed() >= limit) {
-            let running = command.map(|_| format!("The command was still running after {:?}, and was ended", began.elapsed()));
+            let running =
+                command.map(|_| format!("The command was still running after {:?}, and was ended", began.elapsed()));
             return Ok(running.into_iter().collect());
         }
         thread::sleep(PAUSE);

@@ -28,6 +28,18 @@ pub(crate) struct ListenArgs {
     pub(super) command: Vec<OsString>,
 }
 
+impl ListenArgs {
+    /// That nothing is said of a client where servers are meant: beside targets clap does not ask for `--listen`.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let is_unused = self.names.is_empty() && self.duration.is_none() && self.command.is_empty();
+        anyhow::ensure!(
+            self.listen.is_some() || is_unused,
+            "--name, --for and a COMMAND are about a client: add --listen ADDR"
+        );
+        Ok(())
+    }
+}
+
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let port = |text: &str| text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let local = || text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);

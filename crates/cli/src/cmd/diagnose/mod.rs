@@ -12,6 +12,7 @@ use reprise_probe::Interrupt;
 use crate::ending::Ending;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    arguments.listen.check()?;
     if let Some(address) = arguments.listen.listen {
         return listen::run(&arguments, address, interrupt);
     }
