@@ -75,7 +75,7 @@ cases! {
             found("client-config-rebuilt", Note, Certain);
         "no-sessionid", "`--no-sessionid`", &[],
             |_| shell("curl -s --no-sessionid -H 'Connection: close' {url} {url} {url} {url}"),
-            found("client-config-rebuilt", Fault, Likely);
+            fixed("client-never-offers", Fault, Likely, "--no-sessionid", "one-process");
     }
     "OpenSSL", "" => {
         "sess_out", "`s_client -sess_in FILE -sess_out FILE`", &[],
@@ -94,6 +94,10 @@ cases! {
             |it| s_client(it, "c -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256 -sess_out $s; \
                 c -tls1_2 -cipher ECDHE-ECDSA-AES256-GCM-SHA384 -sess_in $s"),
             found("suite-differs", Risk, Certain);
+        "ems", "`s_client -tls1_2 -sess_in FILE` without extended master secret", &[],
+            |it| s_client(it, "printf \"openssl_conf=a\\n[a]\\nssl_conf=b\\n[b]\\nsystem_default=c\\n[c]\\nOptions=-ExtendedMasterSecret\\n\" > $s.conf; \
+                c -tls1_2 -sess_out $s; OPENSSL_CONF=$s.conf c -tls1_2 -sess_in $s"),
+            found("ems-differs", Fault, Certain);
         "alpn", "`s_client -sess_in FILE -alpn ANOTHER`", &[],
             |it| s_client(it, "c -alpn http/1.1 -sess_out $s; c -alpn http/1.1,h2 -sess_in $s"),
             found("alpn-differs", Note, Certain);

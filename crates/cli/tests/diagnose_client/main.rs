@@ -136,6 +136,7 @@ impl Case {
             "{}: {fixed} is no healthy case",
             self.name
         );
-        assert!(self.source.contains(code), "{}: the program that is right does not say {code:?}", self.name);
+        let is_program = !self.source.is_empty();
+        assert!(!is_program || self.source.contains(code), "{}: the program that is right does not say {code:?}", self.name);
     }
 }

@@ -105,8 +105,10 @@ mod tests {
 
     #[test]
     fn silence_of_a_library_that_resumes_by_itself_is_likely_this() {
+        let java = Example::new().full().full().full().agent("Java/17.0.15");
+        assert_eq!(found(finding, &java).unwrap().confidence, Confidence::Likely);
         let curl = Example::new().full().full().full().agent("curl/7.88.1");
-        assert_eq!(found(finding, &curl).unwrap().confidence, Confidence::Likely);
+        assert_eq!(found(finding, &curl).unwrap().confidence, Confidence::Possible);
         let unknown = Example::new().full().full().full();
         assert_eq!(found(finding, &unknown).unwrap().confidence, Confidence::Possible);
     }

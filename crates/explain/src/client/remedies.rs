@@ -2,7 +2,7 @@
 
 use reprise_trace::document::Remedy;
 
-use super::software::{CURL, DOTNET, GO, JAVA, NODE, OPENSSL, PYTHON, RUSTLS};
+use super::software::{CURL, DOTNET, GO, JAVA, LIBCURL, NODE, OPENSSL, PYTHON, RUSTLS};
 
 type Software = Option<&'static str>;
 
@@ -43,10 +43,11 @@ pub(super) fn never_offers(software: Software) -> Vec<Remedy> {
                   one Client, cloned",
             ),
             (DOTNET, "one HttpClient for all requests; with SslStream, AllowTlsResume stays true"),
+            (CURL, "leave out --no-sessionid: without it one process offers the sessions of all its transfers"),
             (
-                CURL,
-                "libcurl: one handle for all transfers, or curl_share_setopt(share, CURLSHOPT_SHARE, \
-                CURL_LOCK_DATA_SSL_SESSION). --no-sessionid must not be set",
+                LIBCURL,
+                "one handle for all transfers, or curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION); \
+                CURLOPT_SSL_SESSIONID_CACHE stays 1",
             ),
         ],
     )
@@ -74,10 +75,11 @@ pub(super) fn config_rebuilt(software: Software) -> Vec<Remedy> {
             (PYTHON, "make the SSLContext once: a session can only be resumed with the context that it came from"),
             (NODE, "make the https.Agent once, outside of the function that makes the request"),
             (DOTNET, "make the HttpClient or the SocketsHttpHandler once (IHttpClientFactory does), not for each request"),
+            (LIBCURL, "keep the handle, or a share with CURL_LOCK_DATA_SSL_SESSION, for all transfers"),
             (
                 CURL,
-                "one curl process for all URLs, curl URL1 URL2: its cache is per process. Since 8.12, where it is built in: \
-                --ssl-sessions FILE. libcurl: one handle, or a share with CURL_LOCK_DATA_SSL_SESSION",
+                "one process for all URLs, curl URL1 URL2: its cache is per process. Since 8.12, where it is built in: \
+                --ssl-sessions FILE",
             ),
             (OPENSSL, "make the SSL_CTX once, and keep its sessions beside it"),
         ],

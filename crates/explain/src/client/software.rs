@@ -4,6 +4,8 @@ use reprise_trace::Watched;
 
 /// The names under which remedies stand.
 pub(super) const CURL: &str = "curl";
+/// A program of its own on curl's library.
+pub(super) const LIBCURL: &str = "libcurl";
 pub(super) const DOTNET: &str = ".NET";
 pub(super) const GO: &str = "Go";
 pub(super) const JAVA: &str = "Java";
@@ -13,7 +15,8 @@ pub(super) const PYTHON: &str = "Python";
 pub(super) const RUSTLS: &str = "rustls";
 
 /// What stands in a `User-Agent`, in small letters.
-const AGENTS: [(&str, &str); 14] = [
+const AGENTS: [(&str, &str); 15] = [
+    ("libcurl/", LIBCURL),
     ("curl/", CURL),
     ("python", PYTHON),
     ("aiohttp", PYTHON),
@@ -47,7 +50,7 @@ const PROGRAMS: [(&str, &str); 8] = [
 pub(super) enum Habit {
     /// It keeps and offers them, as long as the object lives that holds them.
     Resumes,
-    /// It offers those alone that the program hands it.
+    /// It offers them only as the program, or its user, says.
     Waits,
     /// It depends on which interface is used.
     Either,
@@ -72,8 +75,9 @@ fn by_program(word: &str) -> Option<&'static str> {
 pub(super) fn habit(software: Option<&str>) -> Habit {
     match software {
         // A Go client without a cache asks for no session, which the ClientHello shows.
-        Some(CURL | DOTNET | GO | JAVA | RUSTLS) => Habit::Resumes,
-        Some(OPENSSL | PYTHON) => Habit::Waits,
+        Some(DOTNET | GO | JAVA | LIBCURL | RUSTLS) => Habit::Resumes,
+        // The tool has one cache for all it does: it is silent only where it was told so.
+        Some(CURL | OPENSSL | PYTHON) => Habit::Waits,
         _ => Habit::Either,
     }
 }

@@ -22,9 +22,13 @@ use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::{Outputs, check_that_files_differ};
 use crate::provenance::provenance;
+use crate::secrets::redacted;
 
 /// How long a command may run where nothing else is said.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
+
+/// More of a command does not help to recognise it.
+const TITLE_CHARS: usize = 80;
 
 /// How often the command, the clock and Ctrl-C are looked at.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -54,7 +58,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
 
     let words: Vec<String> = flags.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let run = ClientRun {
-        target: if words.is_empty() { format!("clients of {address}") } else { words.join(" ") },
+        target: if words.is_empty() { format!("clients of {address}") } else { title(&words) },
         address: address.to_string(),
         command: words,
         failure: interrupt.is_raised().then(interrupted),
@@ -94,6 +98,16 @@ impl Certificate {
         let ca = directory.path().join("ca.pem");
         std::fs::write(&ca, authority.pem()).with_context(|| format!("cannot write {}", ca.display()))?;
         Ok(Self { chain: identity.chain().to_vec(), key: identity.key_der(), ca, directory: Some(directory) })
+    }
+}
+
+/// The command as it may be published, on one line.
+fn title(words: &[String]) -> String {
+    let words = redacted(words.iter().cloned());
+    let line = words.iter().flat_map(|word| word.split_whitespace()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TITLE_CHARS) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
     }
 }
 
