@@ -270,6 +270,8 @@ fn failure(error: &rustls::Error) -> HandshakeEnd {
                 | AlertDescription::CERTIFICATE_EXPIRED
                 | AlertDescription::CERTIFICATE_UNKNOWN
                 | AlertDescription::UNKNOWN_CA
+                // A CA of the same name and with another key signed what the client trusts.
+                | AlertDescription::DECRYPT_ERROR
         )
     );
     HandshakeEnd {

@@ -27,7 +27,7 @@ pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Opti
     let groups = find(ExtensionType::SUPPORTED_GROUPS).and_then(|data| SupportedGroups::parse(data).ok());
     Some(ClientOffer {
         at,
-        sni: find(ExtensionType::SERVER_NAME).and_then(|data| host_name(data)),
+        sni: find(ExtensionType::SERVER_NAME).and_then(host_name),
         alpn: find(ExtensionType::ALPN).map(protocols).unwrap_or_default(),
         versions,
         suites: hello.cipher_suites.iter().map(|suite| suite.0).collect(),
