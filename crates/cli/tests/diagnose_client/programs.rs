@@ -1,6 +1,6 @@
 //! The client programs: where they stand, and those that are compiled.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -40,7 +40,7 @@ impl Programs {
         folder.to_str().unwrap().to_owned()
     }
 
-    fn build(&self, result: &PathBuf, command: &mut Command) {
+    fn build(&self, result: &Path, command: &mut Command) {
         if result.exists() {
             return;
         }
