@@ -155,8 +155,8 @@ cases! {
         "at-once", "connections at once", &[], |it| java(it, "at-once"), found("tickets-run-out", Risk, Likely);
     }
     "GnuTLS", "" => {
-        "resume", "`gnutls-cli --resume`", &[],
-            |_| shell("gnutls-cli --resume --x509cafile {ca} --port {port} localhost < /dev/null"), Expected::Healthy;
+        "resume", "`gnutls-cli --resume --waitresumption`", &[],
+            |_| shell("gnutls-cli --resume --waitresumption --x509cafile {ca} --port {port} localhost < /dev/null"), Expected::Healthy;
     }
     "rustls", include_str!("rustls_client.rs") => {
         "right", "one `ClientConfig`", &[], |_| rustls(), Expected::Healthy;
