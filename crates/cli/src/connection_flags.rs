@@ -97,6 +97,12 @@ impl ConnectionArgs {
         self.resolve.is_some()
     }
 
+    /// The files of a certificate chain and its key, where they are named.
+    pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
+        let certificate = self.cert.as_deref()?;
+        Some((certificate, self.key.as_deref().unwrap_or(certificate)))
+    }
+
     /// The probe's options as far as they are about a single connection. Reads every file that is named, so that what is
     /// wrong is found before anything is connected to. Where no flag says whom to trust, it is `authority`, or else the
     /// system's roots.

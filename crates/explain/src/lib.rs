@@ -7,6 +7,7 @@ mod asked_record;
 mod baseline;
 mod causes;
 mod clear_text;
+mod client;
 mod condition;
 mod diagnose;
 mod document;
@@ -30,6 +31,7 @@ mod example;
 
 pub use baseline::{Earlier, Scope, compare, no_such_result};
 pub use causes::{Cause, Fix, FoundBy, cause, causes, software};
+pub use client::{ClientRun, client_diagnosis, client_software};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use diagnose::diagnosis;
 pub use document::{failure_of, measure_document};

@@ -13,6 +13,8 @@ pub use account::{ConnectionAccount, HandshakeFailure};
 pub use config::{Application, ClientAuth, EmbeddedConfig, Resumption, Turn, Versions};
 pub use extra_work::spin;
 
+pub(crate) use connection::{ClosedBy, Connection, End, Moment};
+
 use crate::Result;
 use crate::listener::Listener;
 use account::Ledger;

@@ -1,9 +1,11 @@
 //! Certificates, embedded servers, and drivers that start real servers for tests.
 //!
-//! Three kinds of server, from the kindest to the worst:
+//! Kinds of server, from the kindest to the worst:
 //!
 //! - [`EmbeddedServer`]: HTTPS over rustls inside this process, with resumption switched as asked. `reprise measure`
 //!   without a target measures these.
+//! - [`WatchedServer`]: the same server, which resumes in every way and keeps what each client offered.
+//!   `reprise diagnose --listen` judges clients by it.
 //! - [`servers`]: drivers that start real servers (nginx, `openssl s_server`) on free loopback ports. Tests only.
 //! - [`ScriptedServer`], [`Relay`] and [`PlayedServer`]: servers that misbehave at a chosen point, or in any way that a
 //!   test's own code thinks of. Tests only.
@@ -41,6 +43,7 @@ mod relay;
 mod rsa_1024;
 mod scripted;
 pub mod servers;
+mod watched;
 
 pub use authority::{Authority, ServerSpec, Validity};
 pub use balancer::{Balancer, Balancing};
@@ -58,6 +61,7 @@ pub use relay::{Fault, Relay, RelayRule};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};
 pub use scripted::{ScriptedServer, Step};
+pub use watched::{WatchedConfig, WatchedServer};
 
 /// What every fallible function of this crate returns.
 pub type Result<T> = std::result::Result<T, LabError>;

@@ -67,8 +67,7 @@ pub enum IdentityError {
 
 /// Reads a certificate chain, leaf first, and the key of its leaf.
 pub fn load_identity(certificate: &Path, key: &Path, passphrase: &Passphrase<'_>) -> Result<ClientIdentity, IdentityError> {
-    let chain = read_chain(certificate)?;
-    let der = read_key(key, passphrase)?;
+    let (chain, der) = load_certified_key(certificate, key, passphrase)?;
     let key_pair = PrivateKey::from_der(&der).ok_or_else(|| IdentityError::UnsupportedKey(key.to_owned()))?;
     let belongs =
         chain.first().and_then(reprise_engine::public_key_of).is_some_and(|public| key_pair.is_private_half_of(&public));
@@ -76,6 +75,18 @@ pub fn load_identity(certificate: &Path, key: &Path, passphrase: &Passphrase<'_>
         return Err(IdentityError::Mismatch { certificate: certificate.to_owned(), key: key.to_owned() });
     }
     Ok(ClientIdentity { chain, signer: Box::new(key_pair) })
+}
+
+/// Reads a certificate chain, leaf first, and a key, whether or not they fit.
+///
+/// # Errors
+/// [`IdentityError`] if a file cannot be read or holds no such thing.
+pub fn load_certified_key(
+    certificate: &Path,
+    key: &Path,
+    passphrase: &Passphrase<'_>,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), IdentityError> {
+    Ok((read_chain(certificate)?, read_key(key, passphrase)?))
 }
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, IdentityError> {

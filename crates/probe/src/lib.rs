@@ -40,7 +40,7 @@ mod unanswered;
 pub use addresses::{DeadAddress, first_that_answers};
 pub use connector::Connector;
 pub use failed::Failed;
-pub use identity::{IdentityError, Passphrase, load_identity};
+pub use identity::{IdentityError, Passphrase, load_certified_key, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
 pub use manner::{Leaving, Manner};

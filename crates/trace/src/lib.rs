@@ -16,6 +16,7 @@ mod outcome;
 mod phase;
 mod round_trips;
 mod units;
+mod watched;
 
 pub mod document;
 pub mod schema;
@@ -35,3 +36,6 @@ pub use outcome::{ClientAuthentication, EarlyData, Outcome, Verification};
 pub use phase::{Phase, Phases};
 pub use round_trips::round_trips;
 pub use units::{Bytes, Nanos};
+pub use watched::{
+    Agreed, ClientOffer, GivenSession, Handshake, HandshakeEnd, OfferedSession, Watched, WatchedConnection, WatchedEnd,
+};

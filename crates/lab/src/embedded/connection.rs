@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
-use super::account::{ConnectionAccount, Entry, HandshakeFailure, Ledger};
+use super::account::{ConnectionAccount, HandshakeFailure, Ledger};
 use super::config::{Application, Timeouts, Turn};
-use super::http::{self, Answer, Parsed};
+use super::http::{self, Answer, Parsed, Request};
 use crate::listener::Guest;
 
 /// How long the server reads on after its own end, so that its last words are not lost to a reset.
@@ -22,19 +22,24 @@ pub(super) fn serve(
     application: &Application,
 ) {
     let Ok(tls) = ServerConnection::new(Arc::clone(config)) else { return };
-    let mut connection = Connection { tls, socket: &guest.stream, inbox: Vec::new(), early_data: None };
+    let mut connection = Connection::new(tls, &guest.stream);
     let peer_port = guest.peer.port();
     match connection.handshake(timeouts.handshake) {
         Ok(handshake) => {
             let entry = ledger.enter(connection.account(peer_port, handshake));
             let _ = connection.socket.set_read_timeout(Some(timeouts.idle));
+            let count = |moment: Moment<'_>| {
+                if let Moment::Request(_) = moment {
+                    ledger.count_request(entry);
+                }
+            };
             match application {
-                Application::Http => drop(connection.answer_requests(entry, ledger)),
+                Application::Http => drop(connection.answer_requests(count)),
                 Application::HttpAfterHandshake => {
                     if connection.early_data.is_some() {
                         connection.inbox.clear();
                     }
-                    let _ = connection.answer_requests(entry, ledger);
+                    let _ = connection.answer_requests(count);
                 }
                 Application::Dialogue(turns) => {
                     if let Err(end) = connection.converse(turns) {
@@ -49,16 +54,37 @@ pub(super) fn serve(
     connection.close();
 }
 
-struct Connection<'a> {
-    tls: ServerConnection,
-    socket: &'a TcpStream,
+/// One connection of a client that speaks HTTP.
+pub(crate) struct Connection<'a> {
+    pub(crate) tls: ServerConnection,
+    pub(crate) socket: &'a TcpStream,
     inbox: Vec<u8>,
-    early_data: Option<usize>,
+    pub(crate) early_data: Option<usize>,
+}
+
+/// What happens while requests are answered.
+pub(crate) enum Moment<'a> {
+    /// A request arrived.
+    Request(&'a Request),
+    /// Its response is about to be sent, and perhaps the connection ends with it.
+    Response {
+        /// Whether the server closes after it.
+        is_last: bool,
+    },
+}
+
+/// Who closed a connection that ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClosedBy {
+    /// The client, with close_notify.
+    Client,
+    /// The server, as the request asked or deserved.
+    Server,
 }
 
 /// Why a connection went no further.
 #[derive(Debug, thiserror::Error)]
-enum End {
+pub(crate) enum End {
     #[error("the client sent nothing")]
     BeforeFirstByte,
     #[error("the client closed the connection")]
@@ -73,7 +99,11 @@ enum End {
     Tls(#[from] rustls::Error),
 }
 
-impl Connection<'_> {
+impl<'a> Connection<'a> {
+    pub(crate) fn new(tls: ServerConnection, socket: &'a TcpStream) -> Self {
+        Self { tls, socket, inbox: Vec::new(), early_data: None }
+    }
+
     /// Returns how long the handshake took since the first bytes arrived.
     fn handshake(&mut self, timeout: Duration) -> Result<Duration, End> {
         self.socket.set_read_timeout(Some(timeout))?;
@@ -83,19 +113,41 @@ impl Connection<'_> {
             Ok(_) => {}
         }
         let started = Instant::now();
+        self.complete_handshake(started, timeout)
+    }
+
+    /// The rest of a handshake whose first bytes were read at `started`. Returns how long it took since then.
+    fn complete_handshake(&mut self, started: Instant, timeout: Duration) -> Result<Duration, End> {
+        self.hear_handshake(started, timeout)?;
+        self.flush()?;
+        Ok(started.elapsed())
+    }
+
+    /// Until the client's Finished has been read. What is to be sent after it, [`Connection::flush`] sends.
+    pub(crate) fn hear_handshake(&mut self, started: Instant, timeout: Duration) -> Result<(), End> {
         loop {
             self.process()?;
             self.take_early_data()?;
-            self.flush()?;
             if !self.tls.is_handshaking() {
-                return Ok(started.elapsed());
+                return Ok(());
             }
+            self.flush()?;
             if started.elapsed() > timeout {
                 return Err(End::TooSlow);
             }
             if self.read_tls()? == 0 {
                 return Err(End::Closed);
             }
+        }
+    }
+
+    /// Whether the client ends the connection within this time. What it sends instead is kept.
+    pub(crate) fn is_left_within(&mut self, time: Duration) -> Result<bool, End> {
+        self.socket.set_read_timeout(Some(time))?;
+        match self.read_tls() {
+            Ok(0) => Ok(true),
+            Ok(_) => Ok(self.tls.process_new_packets()?.peer_has_closed()),
+            Err(error) => Ok(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)),
         }
     }
 
@@ -121,28 +173,33 @@ impl Connection<'_> {
         }
     }
 
-    fn answer_requests(&mut self, entry: Entry, ledger: &Ledger) -> Result<(), End> {
+    /// Answers requests until either side closes.
+    pub(crate) fn answer_requests(&mut self, mut seen: impl FnMut(Moment<'_>)) -> Result<ClosedBy, End> {
         loop {
             match http::parse(&self.inbox) {
                 Parsed::Partial => {
                     if self.receive()? == 0 {
-                        return Ok(());
+                        return Ok(ClosedBy::Client);
                     }
                 }
-                Parsed::Refused(answer) => return self.send(&answer),
+                Parsed::Refused(answer) => {
+                    self.send(&answer)?;
+                    return Ok(ClosedBy::Server);
+                }
                 Parsed::Request(request) => {
-                    ledger.count_request(entry);
+                    seen(Moment::Request(&request));
                     self.inbox.drain(..request.head_bytes);
                     if request.expects_continue {
                         self.send(&Answer::continue_())?;
                     }
                     if !self.skip_body(request.body_bytes)? {
-                        return Ok(());
+                        return Ok(ClosedBy::Client);
                     }
                     let answer = http::answer(&request);
+                    seen(Moment::Response { is_last: answer.closes });
                     self.send(&answer)?;
                     if answer.closes {
-                        return Ok(());
+                        return Ok(ClosedBy::Server);
                     }
                 }
             }
@@ -252,7 +309,7 @@ impl Connection<'_> {
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut &*self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -265,7 +322,7 @@ impl Connection<'_> {
     }
 
     /// Sends close_notify (RFC 8446, section 6.1), or the alert that rustls has ready, and lets the client go first.
-    fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.tls.send_close_notify();
         if self.flush().is_err() || self.socket.shutdown(Shutdown::Write).is_err() {
             return;

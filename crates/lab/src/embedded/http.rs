@@ -2,13 +2,15 @@
 
 /// A request whose head is complete.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// How many bytes of the input the head took.
     pub(super) head_bytes: usize,
     /// How many bytes of body follow.
     pub(super) body_bytes: usize,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects_continue: bool,
+    /// What the client calls itself, cut short.
+    pub(crate) user_agent: Option<String>,
     method: Method,
     path: String,
     closes: bool,
@@ -50,6 +52,7 @@ pub(super) const FILLER: &[u8] = &[b'x'; 16_384];
 const MAX_HEAD_BYTES: usize = 65_536;
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 const MAX_FIELDS: usize = 64;
+const MAX_AGENT_CHARS: usize = 120;
 const BODY: &[u8] = b"Reprise lab\n";
 const CHUNKED_BODY: &[u8] = b"8\r\nReprise \r\n4\r\nlab\n\r\n0\r\n\r\n";
 
@@ -163,6 +166,7 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
         head_bytes,
         body_bytes: 0,
         expects_continue: false,
+        user_agent: None,
         method: match head.method {
             Some("GET") => Method::Get,
             Some("HEAD") => Method::Head,
@@ -186,6 +190,8 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
             return Err(Answer::refusal(411));
         } else if field.name.eq_ignore_ascii_case("expect") {
             request.expects_continue = value.eq_ignore_ascii_case("100-continue");
+        } else if field.name.eq_ignore_ascii_case("user-agent") {
+            request.user_agent = Some(value.chars().filter(|c| !c.is_control()).take(MAX_AGENT_CHARS).collect());
         } else if field.name.eq_ignore_ascii_case("connection") {
             for option in value.split(',').map(str::trim) {
                 if option.eq_ignore_ascii_case("close") {

@@ -11,6 +11,7 @@ use reprise_probe::diagnose::Limits;
 use reprise_trace::Version;
 
 use super::formats::FormatArgs;
+use super::listen_flags::ListenArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
@@ -56,7 +57,9 @@ pub(crate) struct DiagnoseArgs {
     pub(super) server_software: Option<String>,
 
     #[command(flatten)]
-    connection: ConnectionArgs,
+    pub(super) listen: ListenArgs,
+    #[command(flatten)]
+    pub(super) connection: ConnectionArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
     #[command(flatten)]

@@ -1,7 +1,10 @@
 //! `reprise diagnose TARGET…`: does it resume everywhere; if not, why, and how to fix it?
 
+mod command;
 mod flags;
 pub(crate) mod formats;
+mod listen;
+mod listen_flags;
 
 pub(crate) use flags::DiagnoseArgs;
 
@@ -16,6 +19,10 @@ use crate::progress::Progress;
 use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    arguments.listen.check()?;
+    if let Some(listen) = arguments.listen.listen {
+        return listen::run(&arguments, listen, interrupt);
+    }
     let formats = Formats::open(&arguments.output, &arguments.formats)?;
     let targets = arguments.targets()?;
     let options = arguments.options(&targets)?;

@@ -1,0 +1,109 @@
+//! Flags, clients that cannot be judged, and what ends a run.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_trace::document::Subject;
+
+use crate::diagnosis;
+use crate::harness::Reprise;
+
+fn listening(arguments: &[&str]) -> Reprise {
+    Reprise::new(["diagnose", "--listen", "0"].iter().chain(arguments))
+}
+
+#[test]
+fn a_command_that_never_connects_is_not_reached() {
+    let outcome = listening(&["--json", "-", "--", "true"]).run().exits(3).says(&["no client connected to 127.0.0.1:"]);
+    let diagnosis = diagnosis(&outcome);
+    assert!(!diagnosis.reached && diagnosis.subject == Subject::Client);
+    assert_eq!(diagnosis.failure.unwrap().name, "no_connection");
+}
+
+#[test]
+fn a_client_that_refuses_the_certificate_is_told_of_the_ca() {
+    reprise_lab::require!("curl");
+    let curl = ["--", "curl", "-s", "--cacert", "/etc/ssl/certs/ca-certificates.crt", "{url}"];
+    let outcome = listening(&curl).run().exits(3).says(&["CA file to trust:", "make it trust the CA file"]);
+    outcome.shows(&["The client refuses the server's certificate", "unknown_ca"]);
+}
+
+#[test]
+fn one_kept_connection_is_healthy_and_not_judged() {
+    reprise_lab::require!("curl");
+    let outcome = listening(&["--", "curl", "-s", "{url}", "{url}"]).run().exits(0);
+    outcome.shows(&["Cannot be judged: one connection came", "It served 2 requests: keep-alive"]);
+}
+
+#[test]
+fn a_certificate_of_ones_own_is_served() {
+    reprise_lab::require!("curl");
+    let directory = tempfile::tempdir().unwrap();
+    let authority = Authority::new().unwrap();
+    let spec = ServerSpec { names: vec!["own.test".to_owned()], ..ServerSpec::new(KeyKind::Rsa2048) };
+    let files = authority.server(&spec).unwrap().write_pem(directory.path(), "own").unwrap();
+    let ca = directory.path().join("ca.pem");
+    std::fs::write(&ca, authority.pem()).unwrap();
+    let (certificate, key) = (files.certificate.to_str().unwrap(), files.key.to_str().unwrap());
+    let curl = "curl -s -H 'Connection: close' --cacert $0 --connect-to own.test:443:{address}:{port} https://own.test/ \
+                https://own.test/ https://own.test/";
+    let outcome =
+        listening(&["--cert", certificate, "--key", key, "--json", "-", "--", "sh", "-c", curl]).arg(&ca).run().exits(0);
+    let diagnosis = diagnosis(&outcome);
+    assert!(diagnosis.verdict.starts_with("It resumes"), "{}", diagnosis.verdict);
+    assert!(!outcome.stderr.contains("CA file"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_command_that_hangs_is_ended() {
+    let outcome = listening(&["--for", "300ms", "--", "sleep", "3600"]).run().exits(3);
+    outcome.shows(&["was still running", "No client connected"]);
+}
+
+#[test]
+fn without_a_command_the_time_ends_it() {
+    listening(&["--for", "200ms"]).run().exits(3).shows(&["No client connected to 127.0.0.1:"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_was_watched() {
+    let directory = tempfile::tempdir().unwrap();
+    let connected = directory.path().join("connected");
+    let script = format!("curl -s {{url}}; touch {}; sleep 3600", connected.to_str().unwrap());
+    reprise_lab::require!("curl");
+    let running = listening(&["--", "sh", "-c", &script]).start();
+    crate::harness::wait_until("curl has connected", || connected.exists());
+    running.interrupt();
+    running.finish().exits(130).shows(&["Cannot be judged: one connection came", "interrupted"]);
+}
+
+#[test]
+fn wrong_flags_are_refused() {
+    Reprise::new(["diagnose", "--listen", "nowhere"]).run().exits(2).says(&["no address to listen on"]);
+    Reprise::new(["diagnose", "--name", "a.test", "example.org"]).run().exits(2).says(&["--listen"]);
+    Reprise::new(["diagnose", "--listen", "0", "example.org"]).run().exits(2).says(&["cannot be used with"]);
+    listening(&["--", "/nonexistent/program"]).run().exits(2).says(&["cannot run /nonexistent/program"]);
+    listening(&["--cert", "/nonexistent.pem", "--", "true"]).run().exits(2).says(&["/nonexistent.pem"]);
+}
+
+/// Whatever comes instead of a ClientHello is no reason to stop.
+#[test]
+fn what_is_no_client_is_survived() {
+    reprise_lab::require!("curl", "sh");
+    let running = listening(&["--json", "-", "--", "sh", "-c", NOISE]).run().exits(0);
+    let diagnosis = diagnosis(&running);
+    assert!(diagnosis.verdict.starts_with("It resumes"), "{}", diagnosis.verdict);
+    assert!(diagnosis.connections >= 6, "{}", diagnosis.connections);
+    // A port that was free a moment ago is not listened to any more.
+    let port = diagnosis.address.unwrap();
+    let mut left = TcpStream::connect_timeout(&port.parse().unwrap(), Duration::from_secs(1)).ok();
+    assert!(left.as_mut().is_none_or(|it| it.write_all(b"x").is_err()), "still listening on {port}");
+}
+
+const NOISE: &str = "curl -s -m 2 http://{address}:{port}/; \
+    printf '\\026\\003\\001\\377\\377' | curl -s -m 1 telnet://{address}:{port}; \
+    printf '\\026\\003\\001\\000\\005\\001\\000\\000\\001\\000' | curl -s -m 1 telnet://{address}:{port}; \
+    curl -s -H 'Connection: close' {url} {url} {url}";

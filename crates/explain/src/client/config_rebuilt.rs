@@ -1,0 +1,123 @@
+//! `client-config-rebuilt`: the store of sessions does not live as long as the program.
+//!
+//! Three traces: sessions that are offered for a while and then forgotten; a client that never offers, where its library does
+//! so by itself; and a new process for each connection.
+
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::case::{Case, Chance, first_lines, is_other_process, named};
+use super::never_offers::{self, is_silent};
+use super::remedies;
+use super::software::{Habit, habit};
+
+const ID: &str = "client-config-rebuilt";
+
+pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+    let found = forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))?;
+    let is_of_processes = found.severity == Severity::Note;
+    let remedies =
+        if is_of_processes { remedies::new_processes(case.software) } else { remedies::config_rebuilt(case.software) };
+    Some(found.fixed_by(remedies))
+}
+
+/// It offers sessions, and twice or more offers none right after it had read one, while nothing else was open.
+fn forgets(case: &Case<'_>) -> Option<Finding> {
+    if !case.offers_any() {
+        return None;
+    }
+    let forgotten: Vec<&Chance<'_>> = case.misses().filter(|chance| is_alone(case, chance)).collect();
+    if forgotten.is_empty() {
+        return None;
+    }
+    let confidence = if forgotten.len() > 1 { Confidence::Likely } else { Confidence::Possible };
+    let severity = if forgotten.len() > 1 { Severity::Fault } else { Severity::Risk };
+    let title =
+        format!("The client forgets its sessions: {} connections began anew after others had resumed", forgotten.len());
+    let line = |chance: &&Chance<'_>| {
+        let from = chance.latest().map_or_else(String::new, named);
+        format!("{}: no session offered, though {from} left one that nobody had offered", named(chance.connection))
+    };
+    Some(Finding::new(ID, severity, confidence, title).because(first_lines(forgotten.iter().map(line))))
+}
+
+/// The session would come from the connection right before, to the same name, and no other is open.
+fn is_alone(case: &Case<'_>, chance: &Chance<'_>) -> bool {
+    let Some(before) = case.connections().iter().rev().find(|it| it.number < chance.connection.number) else { return false };
+    let is_from_before = chance.latest().is_some_and(|latest| latest.number == before.number);
+    case.open_beside(chance) == 0 && is_from_before && !case.is_offered_later(before)
+}
+
+fn silent(case: &Case<'_>) -> Option<Finding> {
+    if !is_silent(case) {
+        return None;
+    }
+    let misses = case.misses().count();
+    let likely = habit(case.software) == Habit::Resumes && misses > 1;
+    let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
+    let title = format!("Each connection begins without the sessions of those before it: {misses} could have offered one");
+    let mut evidence = never_offers::evidence(case);
+    if let Some(software) = case.software.filter(|_| likely) {
+        evidence.push(format!("{software} offers sessions by itself as long as what holds them lives"));
+    }
+    evidence.push(
+        "A client that never offers any session (client-never-offers) looks the same from here: two connections from one \
+         configuration object tell them apart"
+            .to_owned(),
+    );
+    Some(Finding::new(ID, Severity::Fault, confidence, title).because(evidence))
+}
+
+/// What a process holds in memory ends with it: nothing is wrong with the program.
+fn new_processes(case: &Case<'_>) -> Option<Finding> {
+    let processes = case.processes().filter(|count| *count > 1)?;
+    if case.offers_any() || !case.chances().is_empty() {
+        return None;
+    }
+    let mut completed = case.completed().map(|(it, _, _)| it);
+    let mut before = completed.next()?;
+    let mut lines = Vec::new();
+    for connection in completed {
+        if is_other_process(before, connection)
+            && let Some((one, other)) = before.process.zip(connection.process)
+        {
+            lines.push(format!("{}: process {other}, after process {one}", named(connection)));
+        }
+        before = connection;
+    }
+    let title = format!("{processes} processes made the connections, and sessions in memory end with their process");
+    Some(Finding::new(ID, Severity::Note, Confidence::Certain, title).because(first_lines(lines)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::{Example, found};
+
+    #[test]
+    fn resuming_for_a_while_and_then_not_is_forgetting() {
+        let twice = Example::new().full().resumed(0).full().resumed(2).full();
+        let finding_of_two = found(finding, &twice).unwrap();
+        assert_eq!((finding_of_two.severity, finding_of_two.confidence), (Severity::Fault, Confidence::Likely));
+        let once = Example::new().full().resumed(0).full();
+        assert_eq!(found(finding, &once).unwrap().severity, Severity::Risk);
+        assert_eq!(found(finding, &Example::new().full().resumed(0).resumed(1)), None);
+    }
+
+    #[test]
+    fn silence_of_a_library_that_resumes_by_itself_is_likely_this() {
+        let java = Example::new().full().full().full().agent("Java/17.0.15");
+        assert_eq!(found(finding, &java).unwrap().confidence, Confidence::Likely);
+        let curl = Example::new().full().full().full().agent("curl/7.88.1");
+        assert_eq!(found(finding, &curl).unwrap().confidence, Confidence::Possible);
+        let unknown = Example::new().full().full().full();
+        assert_eq!(found(finding, &unknown).unwrap().confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn a_process_for_each_connection_is_a_note() {
+        let processes = Example::new().full().full().in_processes(&[10, 11]);
+        let finding_of_two = found(finding, &processes).unwrap();
+        assert_eq!((finding_of_two.severity, finding_of_two.confidence), (Severity::Note, Confidence::Certain));
+        assert!(found(never_offers::finding, &processes).is_none());
+    }
+}

@@ -1,0 +1,43 @@
+//! `ems-differs`: the client offers a TLS 1.2 session with extended master secret in one connection and without in the other.
+//!
+//! RFC 7627, section 5.3: a session that had it must not be resumed without it, and the server aborts.
+
+use reprise_trace::Version;
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::case::{Case, Offered, first_lines, named, outcome};
+use super::remedies;
+
+pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+    let differs = |it: &Offered<'_>| {
+        let source = it.source.offer.as_ref().map(|source| source.extended_master_secret);
+        it.session.version == Version::Tls12 && source.is_some_and(|source| source != it.offer.extended_master_secret)
+    };
+    let lines: Vec<String> = case.offered().filter(differs).map(|it| line(&it)).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let title = "The client changes extended_master_secret between the connections of one session: servers refuse or abort";
+    let finding = Finding::new("ems-differs", Severity::Fault, Confidence::Certain, title);
+    Some(finding.because(first_lines(lines)).fixed_by(remedies::ems_differs()))
+}
+
+fn line(offered: &Offered<'_>) -> String {
+    let word = |has: bool| if has { "with" } else { "without" };
+    let now = word(offered.offer.extended_master_secret);
+    format!("{}: {now} it, unlike the session's connection; {}", named(offered.connection), outcome(offered.connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::{Example, found};
+
+    #[test]
+    fn a_session_with_it_in_a_connection_without_is_told() {
+        let example = || Example::new().full().refused(0).tls12();
+        assert_eq!(found(finding, &example()), None);
+        let changed = example().offers_of(1, |offer| offer.extended_master_secret = false);
+        assert_eq!(found(finding, &changed).unwrap().confidence, Confidence::Certain);
+    }
+}

@@ -1,0 +1,177 @@
+//! Connections of a client, written down as a test needs them.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use reprise_trace::document::Finding;
+use reprise_trace::{
+    Agreed, ClientOffer, GivenSession, Handshake, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection,
+    WatchedEnd,
+};
+
+use super::case::Case;
+use super::software::client_software;
+
+/// Connections one after another, a second apart, each with one answered request and two tickets.
+#[derive(Clone, Default)]
+pub(super) struct Example {
+    watched: Watched,
+    name: Option<&'static str>,
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What one rule says.
+pub(super) fn found(rule: fn(&Case<'_>) -> Option<Finding>, example: &Example) -> Option<Finding> {
+    let software = client_software(&[], &example.watched);
+    rule(&Case::new(&example.watched, software))
+}
+
+impl Example {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// The name that those connections ask for which follow.
+    pub(super) fn to(self, name: &'static str) -> Self {
+        Self { name: Some(name), ..self }
+    }
+
+    /// One that offers nothing.
+    pub(super) fn full(self) -> Self {
+        self.connection(Vec::new(), Kind::Full)
+    }
+
+    /// One that resumes the next unused session of connection `source`.
+    pub(super) fn resumed(self, source: u32) -> Self {
+        let session = session(source);
+        self.connection(vec![session], Kind::Ticket)
+    }
+
+    /// One that offers a session of connection `source` and is refused.
+    pub(super) fn refused(self, source: u32) -> Self {
+        let session = session(source);
+        self.connection(vec![session], Kind::Full)
+    }
+
+    /// All of them begin at the same moment, and end together.
+    pub(super) fn at_once(mut self) -> Self {
+        let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
+        for connection in &self.watched.connections {
+            first = first.min(connection.arrived);
+            last = last.max(connection.arrived);
+        }
+        for connection in &mut self.watched.connections {
+            connection.arrived = first;
+            connection.offer.as_mut().unwrap().at = first;
+            connection.first_response = Some(last + Nanos(SECOND / 4));
+            connection.end = Some((last + Nanos(SECOND / 2), WatchedEnd::CloseNotify));
+        }
+        self
+    }
+
+    /// These, later.
+    pub(super) fn then(mut self, later: Self) -> Self {
+        let shift = self.watched.connections.len() as u32;
+        let add = Nanos(u64::from(shift) * SECOND);
+        for mut connection in later.watched.connections {
+            connection.number += shift;
+            connection.arrived = connection.arrived + add;
+            connection.first_response = connection.first_response.map(|at| at + add);
+            connection.end = connection.end.map(|(at, how)| (at + add, how));
+            if let Some(offer) = connection.offer.as_mut() {
+                offer.at = offer.at + add;
+            }
+            self.watched.connections.push(connection);
+        }
+        self
+    }
+
+    /// Every offer changed.
+    pub(super) fn offers(mut self, change: impl Fn(&mut ClientOffer)) -> Self {
+        self.watched.connections.iter_mut().filter_map(|it| it.offer.as_mut()).for_each(change);
+        self
+    }
+
+    /// The offer of one connection changed.
+    pub(super) fn offers_of(mut self, number: usize, change: impl Fn(&mut ClientOffer)) -> Self {
+        change(self.watched.connections[number].offer.as_mut().unwrap());
+        self
+    }
+
+    /// All under TLS 1.2.
+    pub(super) fn tls12(mut self) -> Self {
+        for connection in &mut self.watched.connections {
+            let offer = connection.offer.as_mut().unwrap();
+            offer.sessions.iter_mut().for_each(|session| session.version = Version::Tls12);
+            if let Handshake::Completed(agreed) = &mut connection.handshake {
+                agreed.version = Version::Tls12;
+            }
+        }
+        self
+    }
+
+    /// How many sessions each was given.
+    pub(super) fn gives(mut self, sessions: u32) -> Self {
+        self.watched.connections.iter_mut().for_each(|it| it.sessions_given = sessions);
+        self
+    }
+
+    pub(super) fn agent(mut self, agent: &str) -> Self {
+        self.watched.connections.iter_mut().for_each(|it| it.user_agent = Some(agent.to_owned()));
+        self
+    }
+
+    pub(super) fn in_processes(mut self, processes: &[u32]) -> Self {
+        for (connection, process) in self.watched.connections.iter_mut().zip(processes) {
+            connection.process = Some(*process);
+        }
+        self
+    }
+
+    /// No request came, and so they ended.
+    pub(super) fn unanswered(mut self, end: WatchedEnd) -> Self {
+        for connection in &mut self.watched.connections {
+            connection.requests = 0;
+            connection.request_times.clear();
+            connection.first_response = None;
+            connection.end = connection.end.map(|(at, _)| (at, end));
+        }
+        self
+    }
+
+    fn connection(mut self, sessions: Vec<OfferedSession>, kind: Kind) -> Self {
+        let number = self.watched.connections.len() as u32;
+        let at = |milliseconds: u64| Nanos(u64::from(number) * SECOND + milliseconds * 1_000_000);
+        let peer = SocketAddr::from((IpAddr::from(Ipv4Addr::LOCALHOST), 50_000 + number as u16));
+        let agreed = Agreed { at: at(3), version: Version::Tls13, kind, suite: 0x1301, early_data: None };
+        let offer = ClientOffer {
+            at: at(1),
+            sni: Some(self.name.unwrap_or("localhost").to_owned()),
+            alpn: vec!["http/1.1".to_owned()],
+            versions: vec![Version::Tls13, Version::Tls12],
+            suites: vec![0x1301, 0x1302, 0xc02b],
+            groups: vec![29],
+            psk_modes: Some(vec![1]),
+            session_ticket: true,
+            extended_master_secret: true,
+            early_data: false,
+            sessions,
+        };
+        self.watched.connections.push(WatchedConnection {
+            offer: Some(offer),
+            handshake: Handshake::Completed(agreed),
+            sessions_given: 2,
+            request_times: vec![at(4)],
+            requests: 1,
+            first_response: Some(at(5)),
+            end: Some((at(6), WatchedEnd::CloseNotify)),
+            ..WatchedConnection::new(number, peer, at(0))
+        });
+        self
+    }
+}
+
+fn session(source: u32) -> OfferedSession {
+    let given = Some(GivenSession { connection: source, nth: 1 });
+    OfferedSession { version: Version::Tls13, mechanism: Kind::Ticket, given }
+}

@@ -1,0 +1,99 @@
+//! What a client is written with, by what it calls itself: it orders the remedies, and no cause depends on it alone.
+
+use reprise_trace::Watched;
+
+/// The names under which remedies stand.
+pub(super) const CURL: &str = "curl";
+/// A program of its own on curl's library.
+pub(super) const LIBCURL: &str = "libcurl";
+pub(super) const DOTNET: &str = ".NET";
+pub(super) const GO: &str = "Go";
+pub(super) const JAVA: &str = "Java";
+pub(super) const NODE: &str = "Node";
+pub(super) const OPENSSL: &str = "OpenSSL";
+pub(super) const PYTHON: &str = "Python";
+pub(super) const RUSTLS: &str = "rustls";
+
+/// What stands in a `User-Agent`, in small letters.
+const AGENTS: [(&str, &str); 15] = [
+    ("libcurl/", LIBCURL),
+    ("curl/", CURL),
+    ("python", PYTHON),
+    ("aiohttp", PYTHON),
+    ("urllib", PYTHON),
+    ("go-http-client", GO),
+    ("java/", JAVA),
+    ("java-http-client", JAVA),
+    ("okhttp", JAVA),
+    ("apache-httpclient", JAVA),
+    ("node", NODE),
+    ("undici", NODE),
+    ("axios", NODE),
+    ("reqwest", RUSTLS),
+    ("dotnet", DOTNET),
+];
+
+/// How programs are called, without their version: `python3.11` is `python`.
+const PROGRAMS: [(&str, &str); 8] = [
+    ("curl", CURL),
+    ("openssl", OPENSSL),
+    ("python", PYTHON),
+    ("node", NODE),
+    ("go", GO),
+    ("java", JAVA),
+    ("dotnet", DOTNET),
+    ("cargo", RUSTLS),
+];
+
+/// How a program's TLS library treats sessions when its user says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Habit {
+    /// It keeps and offers them, as long as the object lives that holds them.
+    Resumes,
+    /// It offers them only as the program, or its user, says.
+    Waits,
+    /// It depends on which interface is used.
+    Either,
+}
+
+/// What a client calls itself, or else what it was started with.
+pub fn client_software(command: &[String], watched: &Watched) -> Option<&'static str> {
+    let agents = watched.connections.iter().filter_map(|it| it.user_agent.as_deref());
+    let by_agent = agents
+        .map(str::to_ascii_lowercase)
+        .find_map(|agent| AGENTS.iter().find(|(part, _)| agent.contains(part)).map(|(_, software)| *software));
+    by_agent.or_else(|| command.iter().find_map(|word| by_program(word)))
+}
+
+fn by_program(word: &str) -> Option<&'static str> {
+    let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = file.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    PROGRAMS.iter().find(|(program, _)| *program == name).map(|(_, software)| *software)
+}
+
+/// What is known of this software.
+pub(super) fn habit(software: Option<&str>) -> Habit {
+    match software {
+        // A Go client without a cache asks for no session, which the ClientHello shows.
+        Some(DOTNET | GO | JAVA | LIBCURL | RUSTLS) => Habit::Resumes,
+        // The tool has one cache for all it does: it is silent only where it was told so.
+        Some(CURL | OPENSSL | PYTHON) => Habit::Waits,
+        _ => Habit::Either,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_path_and_version() {
+        let of = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            client_software(&words, &Watched::default())
+        };
+        assert_eq!(of(&["/usr/bin/python3.11", "x.py"]), Some(PYTHON));
+        assert_eq!(of(&["env", "A=1", "java", "Client"]), Some(JAVA));
+        assert_eq!(of(&["./a.out"]), None);
+    }
+}

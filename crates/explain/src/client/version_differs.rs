@@ -1,0 +1,41 @@
+//! `version-differs`: the client's later connections do not speak the version of the sessions that it holds.
+
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::case::{Case, first_lines, is_one_client, named};
+use super::remedies;
+
+pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+    let mut lines = Vec::new();
+    for (connection, offer) in case.offers().filter(|(_, offer)| offer.sessions.is_empty()) {
+        let before = case
+            .completed()
+            .filter(|(it, before, _)| is_one_client(it, connection) && before.sni == offer.sni && it.sessions_given > 0);
+        let Some((source, _, agreed)) = before.last() else { continue };
+        if !offer.speaks(agreed.version) {
+            let version = agreed.version;
+            lines.push(format!("{}: no {version}, which the session of {} is of", named(connection), named(source)));
+        }
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let severity = if lines.len() > 1 { Severity::Risk } else { Severity::Note };
+    let title = "The client changes its versions, and cannot resume across them";
+    let finding = Finding::new("version-differs", severity, Confidence::Likely, title);
+    Some(finding.because(first_lines(lines)).fixed_by(remedies::version_differs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::{Example, found};
+    use reprise_trace::Version;
+
+    #[test]
+    fn a_connection_without_the_sessions_version_is_told() {
+        let changed = Example::new().full().full().full().offers_of(1, |offer| offer.versions = vec![Version::Tls12]);
+        assert_eq!(found(finding, &changed).unwrap().severity, Severity::Note);
+        assert_eq!(found(finding, &Example::new().full().full()), None);
+    }
+}

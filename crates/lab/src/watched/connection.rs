@@ -1,0 +1,282 @@
+use std::io::{self, ErrorKind, Read};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reprise_trace::{
+    Agreed, ClientOffer, FailureClass, Handshake, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd,
+};
+use reprise_wire::AlertDescription;
+use rustls::server::{Acceptor, ProducesTickets};
+use rustls::{HandshakeKind, ServerConfig};
+
+use super::book::Book;
+use super::session_link::SessionLink;
+use super::{MAX_EARLY_DATA, hello, process};
+use crate::embedded::{ClosedBy, Connection, End, Moment};
+use crate::listener::Guest;
+
+/// What every connection is served with.
+pub(super) struct Serving {
+    pub(super) tls: ServerConfig,
+    pub(super) ticketer: Arc<dyn ProducesTickets>,
+    pub(super) book: Arc<Book>,
+    pub(super) handshake_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+}
+
+/// A ClientHello in its records has fewer bytes; rustls allows 64 KiB.
+const MAX_HELLO_BYTES: usize = 128 * 1024;
+
+/// How much later than the client's Finished the tickets of TLS 1.3 are sent, where it says nothing more: as over a network,
+/// where they come a round trip later. Whoever has left by then does not get them.
+const TICKET_DELAY: Duration = Duration::from_millis(2);
+
+/// How long a reset may follow what the client sent last.
+const RESET_WAIT: Duration = Duration::from_millis(20);
+
+impl Serving {
+    /// Serves one connection to its end.
+    pub(super) fn serve(&self, guest: &Guest<'_>) {
+        let number = self.book.arrive(guest.peer);
+        let end = self.converse(guest, number);
+        self.end(number, end);
+    }
+
+    fn converse(&self, guest: &Guest<'_>, number: u32) -> WatchedEnd {
+        let started = Instant::now();
+        let accepted = match self.read_hello(&guest.stream) {
+            Ok(accepted) => accepted,
+            Err(end) => return self.fail(number, &end),
+        };
+        let process = process::of(&guest.stream);
+        let offer = hello::read(&accepted.received, self.book.now(), |name| self.book.recognise(name));
+        let config = self.config(number, offer.as_ref());
+        self.book.note(number, |it| it.process = process);
+        let offered = offer.clone();
+        if let Some(offer) = offer {
+            self.book.note(number, |it| it.offer = Some(offer));
+        }
+        let tls = match accepted.hello.into_connection(Arc::new(config)) {
+            Ok(tls) => tls,
+            Err((error, mut alert)) => {
+                let _ = alert.write_all(&mut &*guest.stream);
+                return self.fail(number, &End::Tls(error));
+            }
+        };
+        let mut connection = Connection::new(tls, &guest.stream);
+        let end = match self.handshake(&mut connection, number, started, offered.as_ref()) {
+            Ok(()) => {
+                let closed = connection.answer_requests(|moment| self.book_moment(number, &moment));
+                ending(closed, &guest.stream)
+            }
+            Err(end) => self.fail(number, &end),
+        };
+        // What follows is politeness: for the client the connection is over.
+        self.end(number, end);
+        connection.close();
+        end
+    }
+
+    /// Notes how a connection ended, once.
+    fn end(&self, number: u32, end: WatchedEnd) {
+        let at = self.book.now();
+        self.book.note(number, |it| {
+            if it.end.is_none_or(|(_, noted)| noted != end) {
+                it.end = Some((at, end));
+            }
+        });
+    }
+
+    fn handshake(
+        &self,
+        connection: &mut Connection<'_>,
+        number: u32,
+        started: Instant,
+        offer: Option<&ClientOffer>,
+    ) -> Result<(), End> {
+        connection.hear_handshake(started, self.handshake_timeout)?;
+        let agreed = agreed(connection, offer, self.book.now());
+        let sends_tickets = agreed.version == Version::Tls13;
+        self.book.note(number, |it| it.handshake = Handshake::Completed(agreed));
+        if sends_tickets {
+            let is_left = connection.is_left_within(TICKET_DELAY).unwrap_or(false);
+            self.book.note(number, |it| it.left_before_tickets = is_left);
+        }
+        let _ = connection.socket.set_read_timeout(Some(self.idle_timeout));
+        // A client that has left already cannot be written to, and that is no failure of its handshake.
+        let _ = connection.flush();
+        Ok(())
+    }
+
+    fn read_hello(&self, socket: &TcpStream) -> Result<FirstBytes, End> {
+        socket.set_read_timeout(Some(self.handshake_timeout))?;
+        socket.set_write_timeout(Some(self.handshake_timeout))?;
+        let deadline = Instant::now() + self.handshake_timeout;
+        let mut acceptor = Acceptor::default();
+        let mut tee = Tee { socket, received: Vec::new() };
+        loop {
+            if acceptor.read_tls(&mut tee)? == 0 {
+                return Err(if tee.received.is_empty() { End::BeforeFirstByte } else { End::Closed });
+            }
+            match acceptor.accept() {
+                Ok(Some(hello)) => return Ok(FirstBytes { hello, received: tee.received }),
+                Ok(None) if Instant::now() > deadline => return Err(End::TooSlow),
+                Ok(None) => {}
+                Err((error, mut alert)) => {
+                    let _ = alert.write_all(&mut &*socket);
+                    return Err(End::Tls(error));
+                }
+            }
+        }
+    }
+
+    /// Under TLS 1.3 tickets that are used once, since only those allow early data; under TLS 1.2 tickets, or IDs.
+    fn config(&self, number: u32, offer: Option<&ClientOffer>) -> ServerConfig {
+        let link = || SessionLink { book: Arc::clone(&self.book), number, ticketer: Arc::clone(&self.ticketer) };
+        let mut config = self.tls.clone();
+        config.session_storage = Arc::new(link());
+        match offer {
+            Some(offer) if offer.speaks(Version::Tls13) => config.max_early_data_size = MAX_EARLY_DATA,
+            _ => config.ticketer = Arc::new(link()),
+        }
+        // A client that wants another protocol is served without one: its offer is what counts here.
+        let http = b"http/1.1";
+        if offer.is_some_and(|offer| offer.alpn.iter().any(|protocol| protocol.as_bytes() == http)) {
+            config.alpn_protocols = vec![http.to_vec()];
+        }
+        config
+    }
+
+    fn fail(&self, number: u32, end: &End) -> WatchedEnd {
+        let failed = match end {
+            End::BeforeFirstByte => return WatchedEnd::Fin,
+            End::Tls(error) => failure(error),
+            other => HandshakeEnd { class: FailureClass::Tls, alert: None, reason: other.to_string() },
+        };
+        self.book.note(number, |it| it.handshake = Handshake::Failed(failed));
+        socket_end(end)
+    }
+
+    fn book_moment(&self, number: u32, moment: &Moment<'_>) {
+        let now = self.book.now();
+        self.book.note(number, |it| match moment {
+            Moment::Request(request) => {
+                it.requests = it.requests.saturating_add(1);
+                if it.request_times.len() < WatchedConnection::MAX_REQUEST_TIMES {
+                    it.request_times.push(now);
+                }
+                if it.user_agent.is_none() {
+                    it.user_agent.clone_from(&request.user_agent);
+                }
+            }
+            Moment::Response { is_last } => {
+                it.first_response.get_or_insert(now);
+                // Noted before the client can know of it, and connect again.
+                if *is_last {
+                    it.end = Some((now, WatchedEnd::Server));
+                }
+            }
+        });
+    }
+}
+
+struct FirstBytes {
+    hello: rustls::server::Accepted,
+    received: Vec<u8>,
+}
+
+/// Keeps what the ClientHello is read from.
+struct Tee<'a> {
+    socket: &'a TcpStream,
+    received: Vec<u8>,
+}
+
+impl Read for Tee<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = loop {
+            match (&mut &*self.socket).read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        if self.received.len() < MAX_HELLO_BYTES {
+            self.received.extend_from_slice(buffer.get(..count).unwrap_or_default());
+        }
+        Ok(count)
+    }
+}
+
+fn agreed(connection: &Connection<'_>, offer: Option<&ClientOffer>, at: Nanos) -> Agreed {
+    let tls = &connection.tls;
+    let is_tls13 = tls.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
+    let version = if is_tls13 { Version::Tls13 } else { Version::Tls12 };
+    let offers = |mechanism| {
+        offer
+            .is_some_and(|it| it.sessions.iter().any(|session| (session.version, session.mechanism) == (version, mechanism)))
+    };
+    let kind = match tls.handshake_kind() {
+        Some(HandshakeKind::Resumed) if connection.early_data.is_some() => Kind::Early,
+        Some(HandshakeKind::Resumed) if offers(Kind::Ticket) => Kind::Ticket,
+        Some(HandshakeKind::Resumed) => Kind::Id,
+        _ => Kind::Full,
+    };
+    let suite = tls.negotiated_cipher_suite().map_or(0, |suite| u16::from(suite.suite()));
+    Agreed { at, version, kind, suite, early_data: connection.early_data }
+}
+
+/// How the connection ended, once its handshake had completed.
+fn ending(closed: Result<ClosedBy, End>, socket: &TcpStream) -> WatchedEnd {
+    match closed {
+        Ok(ClosedBy::Server) => WatchedEnd::Server,
+        Ok(ClosedBy::Client) if is_reset(socket) => WatchedEnd::Reset,
+        Ok(ClosedBy::Client) => WatchedEnd::CloseNotify,
+        Err(end) => socket_end(&end),
+    }
+}
+
+/// A client that closes its socket with unread bytes in it sends close_notify at most, and its system then resets the
+/// connection (RFC 2525, section 2.17). Asked before the server sends anything more, which might itself cause a reset.
+fn is_reset(socket: &TcpStream) -> bool {
+    let _ = socket.set_read_timeout(Some(RESET_WAIT));
+    matches!((&mut &*socket).read(&mut [0; 64]), Err(error) if error.kind() == ErrorKind::ConnectionReset)
+}
+
+fn socket_end(end: &End) -> WatchedEnd {
+    match end {
+        End::Socket(error) => match error.kind() {
+            ErrorKind::UnexpectedEof => WatchedEnd::Fin,
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => WatchedEnd::Reset,
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => WatchedEnd::Idle,
+            _ => WatchedEnd::Broken,
+        },
+        End::BeforeFirstByte | End::Closed => WatchedEnd::Fin,
+        End::TooSlow => WatchedEnd::Idle,
+        End::Tls(_) | End::Misheard { .. } => WatchedEnd::Broken,
+    }
+}
+
+fn failure(error: &rustls::Error) -> HandshakeEnd {
+    let alert = match error {
+        rustls::Error::AlertReceived(alert) => Some(AlertDescription(u8::from(*alert))),
+        _ => None,
+    };
+    let is_about_certificate = matches!(
+        alert,
+        Some(
+            AlertDescription::BAD_CERTIFICATE
+                | AlertDescription::UNSUPPORTED_CERTIFICATE
+                | AlertDescription::CERTIFICATE_REVOKED
+                | AlertDescription::CERTIFICATE_EXPIRED
+                | AlertDescription::CERTIFICATE_UNKNOWN
+                | AlertDescription::UNKNOWN_CA
+                // A CA of the same name and with another key signed what the client trusts.
+                | AlertDescription::DECRYPT_ERROR
+        )
+    );
+    HandshakeEnd {
+        class: if is_about_certificate { FailureClass::Certificate } else { FailureClass::Tls },
+        alert: alert.map(|alert| alert.to_string()),
+        reason: error.to_string(),
+    }
+}
