@@ -177,7 +177,7 @@ impl<'a> Examiner<'a> {
             match step {
                 Step::Prime(variation) => {
                     let tried = self.connect(step, config(variation), variation.manner(), asked, Taken::nothing(asked))?;
-                    if let Some(fault) = self.settle_full(&tried, asked.tls)? {
+                    if let Some(fault) = self.settle_full(&tried)? {
                         // What cannot be done without a session shows nothing of sessions.
                         return self.give_up(asked.tls, fault, tried);
                     }
@@ -205,6 +205,7 @@ impl<'a> Examiner<'a> {
                     let Some(taken) = stock.take_offer(early, self.connector.now(), length, None) else { continue };
                     let held = taken.held.clone();
                     let mut tried = self.connect(step, config(variation), variation.manner(), early, taken)?;
+                    hung += u32::from(is_silence(tried.fault.as_ref()));
                     stock.settle(held, &mut tried);
                 }
                 Step::Again => {
@@ -216,7 +217,7 @@ impl<'a> Examiner<'a> {
                     for _ in 0..self.limits.fill {
                         let tried =
                             self.connect(step, plan.config.clone(), Manner::default(), asked, Taken::nothing(asked))?;
-                        self.settle_full(&tried, asked.tls)?;
+                        self.settle_full(&tried)?;
                     }
                 }
                 Step::Wait => {
@@ -230,7 +231,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// A full handshake has ended: whether the target still wants to be asked.
-    fn settle_full(&mut self, tried: &Tried, version: Version) -> Result<Option<Fault>, Ending> {
+    fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, Ending> {
         let Some(fault) = &tried.fault else {
             self.failed_in_a_row = 0;
             self.any_completed = true;
@@ -240,7 +241,6 @@ impl<'a> Examiner<'a> {
         if self.any_completed && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
             return Err(Ending::Blocked { after: self.connector.begun(), fault: fault.clone() });
         }
-        let _ = version;
         Ok(Some(fault.clone()))
     }
 
