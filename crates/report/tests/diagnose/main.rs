@@ -63,6 +63,7 @@ fn healthy(target: &str) -> Diagnosis {
             MechanismRecord { asked: asked(Version::Tls12, Kind::Id), given: true, offered: 4, resumed: 1 },
             MechanismRecord { asked: asked(Version::Tls12, Kind::Ticket), given: false, offered: 0, resumed: 0 },
         ],
+        figures: Vec::new(),
         warnings: Vec::new(),
     }
 }
