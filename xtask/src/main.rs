@@ -60,6 +60,8 @@ enum Task {
     },
     /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
     Servers,
+    /// Have tests misconfigure servers and write the table of docs/guide/19-causes-seen.md.
+    CausesSeen,
 }
 
 fn main() -> ExitCode {
@@ -84,6 +86,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::write(workspace),
         Task::Schema { check: true } => schema::check(workspace),
-        Task::Servers => servers::write(workspace),
+        Task::Servers => servers::write(workspace, &servers::SERVERS),
+        Task::CausesSeen => servers::write(workspace, &servers::CAUSES_SEEN),
     }
 }

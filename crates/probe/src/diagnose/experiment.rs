@@ -122,6 +122,14 @@ pub static EXPERIMENTS: &[Experiment] = &[
         steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
     },
     Experiment {
+        name: "no-certificate-at-all",
+        varies: "neither connection sends a client certificate",
+        separates: &["session-too-large", "not-offered", "id-never-accepted"],
+        under: ALL,
+        needs: Needs::Refusal,
+        steps: &[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)],
+    },
+    Experiment {
         name: "both-psk-modes",
         varies: "both connections offer psk_ke beside psk_dhe_ke",
         separates: &["client-psk-mode", "not-offered"],
