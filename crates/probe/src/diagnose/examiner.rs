@@ -27,6 +27,9 @@ use crate::trial::{Trial, Tried};
 /// So many full handshakes in a row that fail, after others have completed, mean that the target does not want any more.
 const BLOCKED: u32 = 3;
 
+/// So often a version is asked for again that was refused.
+const OTHER_NODES: u32 = 3;
+
 pub(super) fn examine(
     target: &Target,
     options: &Options,
@@ -77,7 +80,8 @@ impl<'a> Examiner<'a> {
         connector.keep_messages();
         let begun = connector.now();
         let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
-        let usual = EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal));
+        let usual =
+            EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption));
         let planned = usual.map(most).sum::<u32>().min(limits.connections).into();
         Self { connector, limits, observer, found, begun, planned, failed_in_a_row: 0, any_completed: false }
     }
@@ -114,6 +118,7 @@ impl<'a> Examiner<'a> {
             Needs::Resumption => accepted > 0,
             Needs::SomeRefusal => resumptions.iter().any(|seen| seen.is_refusal()),
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
+            Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
                 let length = self.connector.early_request_length();
                 let allowed = resumptions.iter().filter_map(|seen| seen.max_early_data()).max();
@@ -155,8 +160,20 @@ impl<'a> Examiner<'a> {
         for &step in experiment.steps {
             match step {
                 Step::Prime(variation) => {
-                    let tried = self.connect(step, config(variation), variation.manner(), asked, Taken::nothing(asked))?;
-                    if let Some(fault) = self.settle_full(&tried, asked.tls)? {
+                    let mut connect = || {
+                        let nothing = Taken::nothing(asked);
+                        let tried = self.connect(step, config(variation), variation.manner(), asked, nothing)?;
+                        Ok((self.settle_full(&tried)?, tried))
+                    };
+                    let (mut fault, mut tried) = connect()?;
+                    // Behind one address another node may speak it.
+                    for _ in 0..OTHER_NODES {
+                        if !fault.as_ref().is_some_and(refuses_version) {
+                            break;
+                        }
+                        (fault, tried) = connect()?;
+                    }
+                    if let Some(fault) = fault {
                         // What cannot be done without a session shows nothing of sessions.
                         return self.give_up(asked.tls, fault, tried);
                     }
@@ -191,7 +208,7 @@ impl<'a> Examiner<'a> {
                     for _ in 0..self.limits.fill {
                         let tried =
                             self.connect(step, plan.config.clone(), Manner::default(), asked, Taken::nothing(asked))?;
-                        self.settle_full(&tried, asked.tls)?;
+                        self.settle_full(&tried)?;
                     }
                 }
                 Step::Wait => {
@@ -205,17 +222,19 @@ impl<'a> Examiner<'a> {
     }
 
     /// A full handshake has ended: whether the target still wants to be asked.
-    fn settle_full(&mut self, tried: &Tried, version: Version) -> Result<Option<Fault>, Ending> {
+    fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, Ending> {
         let Some(fault) = &tried.fault else {
             self.failed_in_a_row = 0;
             self.any_completed = true;
             return Ok(None);
         };
-        self.failed_in_a_row += 1;
+        // It answers, and says no to this version alone.
+        if !refuses_version(fault) {
+            self.failed_in_a_row += 1;
+        }
         if self.any_completed && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
             return Err(Ending::Blocked { after: self.connector.begun(), fault: fault.clone() });
         }
-        let _ = version;
         Ok(Some(fault.clone()))
     }
 
@@ -364,6 +383,11 @@ fn variation_of(step: Step) -> Option<Variation> {
 /// The same session once more.
 fn again(held: HeldSession, asked: Asked) -> Taken {
     Taken { offer: offer_of(held.session.clone(), asked.kind, usize::MAX), held: Some(held) }
+}
+
+/// RFC 8446 §6.2: protocol_version.
+fn refuses_version(fault: &Fault) -> bool {
+    fault.name == FaultName::Alert(70)
 }
 
 fn hung(fault: Option<&Fault>) -> bool {

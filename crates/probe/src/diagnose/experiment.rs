@@ -51,6 +51,8 @@ pub enum Needs {
     SomeRefusal,
     /// Sessions were offered, and every one was refused.
     Refusal,
+    /// Nothing of this mechanism is accepted, be it that nothing is given.
+    NoResumption,
     /// They are accepted, and tickets allow early data.
     EarlyData,
     /// They are accepted, and somebody wants to wait.
@@ -118,7 +120,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         varies: "neither connection sends server_name",
         separates: &["vhost-directives", "not-offered"],
         under: ALL,
-        needs: Needs::Refusal,
+        needs: Needs::NoResumption,
         steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
     },
     Experiment {
@@ -317,8 +319,9 @@ mod tests {
     #[test]
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
         let limits = Limits::default();
-        let needed =
-            EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::Patience));
+        let needed = EXPERIMENTS
+            .iter()
+            .filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption | Needs::Patience));
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();
         assert!(count <= limits.connections, "{count}");
     }
