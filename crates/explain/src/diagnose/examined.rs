@@ -78,6 +78,11 @@ impl<'a> Examined<'a> {
         tally.resumed > 0 && tally.resumed == tally.offered()
     }
 
+    /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.
+    pub(crate) fn has_tickets_instead(&self, asked: Asked) -> bool {
+        asked.kind == Kind::Id && self.always_resumes(Asked { kind: Kind::Ticket, ..asked })
+    }
+
     /// The full handshakes in which nothing is varied.
     pub(crate) fn full(&self) -> impl Iterator<Item = &'a Seen> {
         let seen = self.examination.runs.iter().flat_map(|run| &run.seen);

@@ -10,6 +10,8 @@ mod examined;
 mod large_client_hello;
 mod lifetime;
 mod nagle;
+mod node_certificate_differs;
+mod node_protocol_differs;
 mod offer_breaks_connection;
 mod restart_lost_keys;
 mod rotation_stalled;
@@ -45,6 +47,8 @@ fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         large_client_hello::findings,
         lifetime::findings,
         nagle::findings,
+        node_certificate_differs::findings,
+        node_protocol_differs::findings,
         offer_breaks_connection::findings,
         restart_lost_keys::findings,
         rotation_stalled::findings,
@@ -59,9 +63,10 @@ fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         vhost_directives::findings,
     ];
     let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(examined)).collect();
-    findings.extend(of_measurement(&examined.case));
-    // A rule that knows why takes the place of one that sees only that.
     let found: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
+    // What the experiments say of a cause holds more than what a measurement would.
+    findings.extend(of_measurement(&examined.case).into_iter().filter(|finding| !found.contains(&finding.id)));
+    // A rule that knows why takes the place of one that sees only that.
     let is_explained = |finding: &Finding| {
         let by = |why: &str| found.iter().any(|id| id == why);
         finding.severity != Severity::Note && EXPLAINED_BY.iter().any(|(that, why)| *that == finding.id && by(why))
@@ -81,6 +86,8 @@ const EXPLAINED_BY: &[(&str, &str)] = &[
     ("not-offered", "restart-lost-keys"),
     ("not-offered", "client-psk-mode"),
     ("hidden-nodes", "restart-lost-keys"),
+    ("hidden-nodes", "node-certificate-differs"),
     ("tickets-run-out", "cache-too-small"),
     ("offer-breaks-connection", "large-client-hello"),
+    ("offer-breaks-connection", "node-protocol-differs"),
 ];
