@@ -20,6 +20,8 @@ pub(crate) struct Broken {
     /// Starts it with these lines, or with those that fix it.
     pub(crate) start: fn(&Lab, &[String]) -> Started,
     pub(crate) flags: &'static [&'static str],
+    /// Whether the client has a certificate, and one with so long a name.
+    pub(crate) certificate: Option<usize>,
     /// Faults and risks that the same lines bring about.
     pub(crate) besides: &'static [&'static str],
     /// Whether a directive that is printed fixes it; one that helps others does not help here.
@@ -67,7 +69,7 @@ pub(crate) const fn broken(
     told: &'static [&'static str],
     start: fn(&Lab, &[String]) -> Started,
 ) -> Broken {
-    Broken { cause, software, told, start, flags: &[], besides: &[], is_fixed: true, meanwhile: |_| {} }
+    Broken { cause, software, told, start, flags: &[], certificate: None, besides: &[], is_fixed: true, meanwhile: |_| {} }
 }
 
 impl Broken {
@@ -77,6 +79,10 @@ impl Broken {
 
     pub(crate) const fn besides(self, besides: &'static [&'static str]) -> Self {
         Self { besides, ..self }
+    }
+
+    pub(crate) const fn with_certificate(self, name_length: usize) -> Self {
+        Self { certificate: Some(name_length), ..self }
     }
 
     pub(crate) const fn beyond_directives(self) -> Self {
@@ -134,7 +140,13 @@ impl Broken {
         let json = lab.path("diagnosis.json");
         let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
         let rate = if self.flags.contains(&"--rate") { [].as_slice() } else { &["--rate", "500"] };
-        let running = call.arg("--json").arg(&json).args(rate).args(self.flags).start();
+        let client =
+            |length| lab.authority.client(&"x".repeat(length)).unwrap().write_pem(lab.directory(), "client").unwrap();
+        let certificate = self.certificate.map(client);
+        let certificate = certificate
+            .iter()
+            .flat_map(|files| ["--cert".into(), files.certificate.clone(), "--key".into(), files.key.clone()]);
+        let running = call.arg("--json").arg(&json).args(certificate).args(rate).args(self.flags).start();
         (self.meanwhile)(&mut started);
         let outcome = running.finish();
         let text = std::fs::read_to_string(&json).unwrap_or_default();

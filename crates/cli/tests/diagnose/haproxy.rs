@@ -27,6 +27,8 @@ examined! {
         haproxy("cache-too-small", &["tune.ssl.cachesize 5", "no-tls-tickets"]).besides(&["unclean-close-evicts"]);
     sessions_in_the_cache_alone_die_with_an_unclean_end:
         haproxy("unclean-close-evicts", &["no-tls-tickets"]);
+    a_lifetime_of_two_seconds_is_short:
+        haproxy("lifetime-short", &["tune.ssl.lifetime 2"]).flags(&["--tls", "1.2", "--patience", "3s"]);
     early_data_is_off_unless_it_is_allowed:
         haproxy("early-data-off", &[]).flags(&["--tls", "1.3"]);
 }

@@ -1,7 +1,7 @@
 //! nginx.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Nginx, NginxConfig};
+use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
@@ -18,22 +18,31 @@ const fn nginx(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &NGINX, told, start)
 }
 
-/// The name's own server block is not the listener's first. The lines are of that block.
-fn second_block(lab: &Lab, lines: &[String]) -> Started {
-    let first = "server {\nlisten {address} ssl;\nserver_name first;\nssl_protocols TLSv1.2 TLSv1.3;\nssl_certificate {root}/server-0-cert.pem;\n\
-                 ssl_certificate_key {root}/server-0-key.pem;\nssl_session_cache off;\nssl_session_tickets off;\n}";
-    let (http_directives, server_directives) = (first.to_owned(), lines.join("\n"));
-    let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
-    Nginx::start(NginxConfig { http_directives, server_directives, ..config }).unwrap().into()
+/// The same, and it asks clients for certificates.
+fn asking(lab: &Lab, lines: &[String]) -> Started {
+    let client_verify = ClientVerify::Optional(lab.authority.pem());
+    let config = NginxConfig { client_verify, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
+    Nginx::start(NginxConfig { http_directives: lines.join("\n"), ..config }).unwrap().into()
 }
 
-/// The same, and the first has a cache where the second has none.
-fn second_block_without(lab: &Lab, lines: &[String]) -> Started {
-    let first = "server {\nlisten {address} ssl;\nserver_name first;\nssl_protocols TLSv1.2 TLSv1.3;\nssl_certificate {root}/server-0-cert.pem;\n\
-                 ssl_certificate_key {root}/server-0-key.pem;\nssl_session_cache shared:SSL:1m;\n}";
-    let (http_directives, server_directives) = (first.to_owned(), lines.join("\n"));
+/// Two server blocks of one listener, of which the name's own is not the first. A line `first { … }` or `second { … }` belongs to
+/// that block, any other to the `http` block: what stands there, the blocks do not set themselves.
+fn two_blocks(lab: &Lab, lines: &[String]) -> Started {
+    let of_http: Vec<&str> = lines.iter().map(String::as_str).filter(|line| line.ends_with(';')).collect();
+    let is_set = |directive: &str| of_http.iter().any(|line| line.split(' ').next() == directive.split(' ').next());
+    let block = |name: &str| {
+        let inner = lines.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(" { ")?.strip_suffix(" }"));
+        let directives = inner.unwrap_or_default().split_inclusive(';').map(str::trim);
+        directives.filter(|directive| !is_set(directive)).collect::<Vec<_>>().join("\n")
+    };
+    let first = format!(
+        "{}\nserver {{\nlisten {{address}} ssl;\nserver_name first;\nssl_protocols TLSv1.2 TLSv1.3;\n\
+         ssl_certificate {{root}}/server-0-cert.pem;\nssl_certificate_key {{root}}/server-0-key.pem;\n{}\n}}",
+        of_http.join("\n"),
+        block("first")
+    );
     let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
-    Nginx::start(NginxConfig { http_directives, server_directives, ..config }).unwrap().into()
+    Nginx::start(NginxConfig { http_directives: first, server_directives: block("second"), ..config }).unwrap().into()
 }
 
 examined! {
@@ -46,9 +55,23 @@ examined! {
     a_timeout_of_two_seconds_is_short:
         nginx("lifetime-short", &["ssl_session_cache shared:SSL:1m;", "ssl_session_timeout 2s;"])
             .flags(&["--tls", "1.2", "--patience", "3s"]);
+    a_cache_takes_no_session_of_more_than_four_kilobytes:
+        broken("session-too-large", &NGINX, &["ssl_session_cache shared:SSL:1m;", "ssl_session_tickets off;"], asking)
+            .with_certificate(4000);
     early_data_is_off_by_default:
         nginx("early-data-off", &["ssl_session_cache shared:SSL:1m;"]).flags(&["--tls", "1.3"]);
     a_group_that_nobody_offers_first_costs_early_data:
         nginx("early-data-hrr", &["ssl_session_cache shared:SSL:1m;", "ssl_early_data on;", "ssl_ecdh_curve secp384r1;"])
             .flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
+    a_block_that_is_not_the_first_has_the_tickets:
+        broken("vhost-directives", &NGINX, &[
+            "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
+    a_block_that_is_not_the_first_has_the_cache:
+        broken("vhost-directives", &NGINX, &[
+            "first { ssl_session_cache off; ssl_session_tickets off; }",
+            "second { ssl_session_cache shared:SSL:10m; ssl_session_tickets off; }"], two_blocks);
+    a_block_that_is_not_the_first_switches_all_off:
+        broken("vhost-directives", &NGINX, &[
+            "first { ssl_session_cache shared:SSL:10m; }", "second { ssl_session_cache off; ssl_session_tickets off; }"],
+            two_blocks).beyond_directives();
 }

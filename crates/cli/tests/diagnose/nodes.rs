@@ -54,6 +54,18 @@ fn two_versions(lab: &Lab, lines: &[String]) -> Started {
     behind_one_address(lines, &[lab.identity(KeyKind::P256)], &[alike(), older])
 }
 
+/// Two Apaches with these lines.
+fn two_apaches(lab: &Lab, lines: &[String]) -> Started {
+    let identity = lab.identity(KeyKind::P256);
+    let directives = format!("{}\n", lines.join("\n"));
+    let node =
+        || Apache::start(ApacheConfig { directives: directives.clone(), ..ApacheConfig::new(identity.clone()) }).unwrap();
+    let nodes = [node(), node()];
+    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
+    let address = balancer.address();
+    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+}
+
 /// One nginx of two workers. With `reuseport` the system deals connections to them.
 fn two_workers(lab: &Lab, lines: &[String]) -> Started {
     let config = NginxConfig { workers: 2, listen: vec!["reuseport".to_owned()], ..with(&lines.join("\n")) };
@@ -72,10 +84,10 @@ fn apache_of_one_key(lab: &Lab, lines: &[String]) -> Started {
     Apache::start(ApacheConfig { directives, files, ..ApacheConfig::new(lab.identity(KeyKind::P256)) }).unwrap().into()
 }
 
-/// After a few connections it reads its configuration anew.
+/// After the second full handshake it reads its configuration anew.
 fn reload(started: &mut Started, signal: Signal) {
     let server = started.server.as_mut().unwrap();
-    server.accounts_when(4, DEADLINE).unwrap();
+    server.accounts_when(6, DEADLINE).unwrap();
     kill_process(Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap(), signal).unwrap();
 }
 
@@ -89,11 +101,27 @@ examined! {
         broken("id-cache-per-process", &NGINX, &[
             "# two nodes", "ssl_session_ticket_key ticket.key;", "ssl_session_cache shared:SSL:10m;"], two_nodes)
             .beyond_directives();
+    two_apaches_with_a_cache_each:
+        broken("id-cache-per-process", &APACHE, &[
+            "# two nodes", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionTickets off"], two_apaches)
+            .besides(&["hidden-nodes"]).beyond_directives();
     two_workers_with_a_builtin_cache_each:
         broken("id-cache-per-process", &NGINX, &[
             "# two workers", "ssl_session_cache builtin:1000;", "ssl_session_tickets off;"], two_workers)
             .besides(&["hidden-nodes", "unclean-close-evicts"]);
+    two_nginx_of_different_certificates:
+        broken("node-certificate-differs", &NGINX, &["# two nodes", "ssl_session_ticket_key ticket.key;"], two_certificates)
+            .besides(&["id-never-accepted"]);
     two_nginx_of_different_suites:
         broken("node-protocol-differs", &NGINX, &["# two nodes", "ssl_session_ticket_key ticket.key;"], two_suites)
             .besides(&["id-never-accepted"]).flags(&["--tls", "1.2"]);
+    two_nginx_of_different_versions:
+        broken("node-protocol-differs", &NGINX, &["# one node without TLS 1.3", "ssl_session_ticket_key ticket.key;"], two_versions)
+            .besides(&["id-never-accepted"]);
+    nginx_that_reloads_loses_its_keys:
+        broken("restart-lost-keys", &NGINX, &["# reloaded"], nginx_of_one_key).flags(SLOWLY)
+            .meanwhile(|started| reload(started, Signal::HUP));
+    apache_that_restarts_loses_its_keys:
+        broken("restart-lost-keys", &APACHE, &["# restarted"], apache_of_one_key).flags(SLOWLY)
+            .meanwhile(|started| reload(started, Signal::USR1));
 }

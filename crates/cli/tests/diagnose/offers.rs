@@ -51,6 +51,9 @@ examined! {
         broken("offer-breaks-connection", &NGINX, &["# behind a middlebox that answers offers with an alert"], alerting);
     an_end_where_a_session_is_offered:
         broken("offer-breaks-connection", &NGINX, &["# behind a middlebox that ends who offers"], closing);
+    silence_where_a_session_is_offered:
+        broken("offer-breaks-connection", &NGINX, &["# behind a middlebox that leaves offers unanswered"], hanging)
+            .flags(&["--timeout", "1s", "--tls", "1.3"]);
     an_end_where_the_hello_is_large:
         broken("large-client-hello", &NGINX, &["# behind a middlebox that ends large hellos"], short_sighted);
 }

@@ -81,6 +81,9 @@ examined! {
     node_that_asks_for_certificates_without_a_session_context:
         broken("session-context-unset", &NODE, &["requestCert: true", "rejectUnauthorized: false"], bare_node)
             .besides(&["id-never-accepted"]);
+    java_without_tickets_and_with_a_cache_of_four:
+        broken("cache-too-small", &JAVA, &[
+            "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax.net.ssl.sessionCacheSize=4"], java);
     java_that_writes_without_tcp_nodelay:
         broken("nagle", &JAVA, &["socket.setTcpNoDelay(false);"], java_socket);
     rustls_without_tickets_or_storage_does_not_offer:
