@@ -87,6 +87,9 @@ impl Driver<'_> {
 
     fn read_into(&mut self, buffer: &mut [u8]) -> Result<(), Fault> {
         let (class, awaited) = self.attempt.awaited();
+        if self.manner.acknowledges_at_once {
+            self.stream.acknowledge_at_once();
+        }
         let count = match self.stream.read(buffer) {
             Ok(count) => count,
             Err(error) => {

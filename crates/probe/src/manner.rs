@@ -7,6 +7,8 @@ pub struct Manner {
     pub leaving: Leaving,
     /// How many bytes of the ClientHello go in a segment of their own, before the rest; `None` sends all at once.
     pub first_segment: Option<usize>,
+    /// Whether what comes is acknowledged at once, so that a server that waits for acknowledgements does not wait (Linux).
+    pub acknowledges_at_once: bool,
 }
 
 /// How a connection ends.

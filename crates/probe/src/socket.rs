@@ -124,6 +124,12 @@ impl Stream {
         let _ = socket2::SockRef::from(&self.tcp).set_linger(Some(Duration::ZERO));
     }
 
+    /// Has the system acknowledge what comes next, and what has come, at once. It forgets that again, so each read is preceded by it.
+    pub(crate) fn acknowledge_at_once(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::net::sockopt::set_tcp_quickack(&self.tcp, true);
+    }
+
     /// Says that nothing more will be sent.
     pub(crate) fn shut_down(&mut self) {
         let _ = self.tcp.shutdown(std::net::Shutdown::Write);

@@ -1,6 +1,7 @@
 //! `nagle`: a server sends one flight in two writes without TCP_NODELAY, and the second waits for an acknowledgement that the
 //! client's system delays.
 
+use reprise_probe::diagnose::Seen;
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Nanos, Version};
 
@@ -15,49 +16,62 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
-    let is_of = |seen: &&reprise_probe::diagnose::Seen| seen.observation.facts().is_some_and(|it| it.version == version);
-    let mut all = Vec::new();
-    let mut stalls = Vec::new();
-    for seen in examined.full().filter(is_of) {
-        let Nanos(round_trip) = seen.observation.phases.connect.unwrap_or_default();
-        let stall = seen.stall.unwrap_or_default().0;
-        all.push(seen);
-        // On a slow path a wait as long may be a packet that was lost.
-        if DELAYED.contains(&stall) && stall > 4 * round_trip {
-            stalls.push(stall);
-        }
-    }
+    let is_of = |seen: &&Seen| seen.observation.facts().is_some_and(|it| it.version == version);
+    let all: Vec<&Seen> = examined.full().filter(is_of).collect();
+    let stalls: Vec<u64> = all.iter().copied().filter_map(stall).collect();
     // Once is chance.
     if stalls.len() < 2 || 3 * stalls.len() < 2 * all.len() {
         return None;
     }
     let median = reprise_stats::median(&stalls)?;
+    // A server that computes for as long does not wait for acknowledgements.
+    let runs = examined.runs("quick-acknowledgement").flat_map(|run| &run.seen).filter(is_of);
+    let at_once: Vec<u64> = runs.map(|seen| seen.stall.unwrap_or_default().0).collect();
+    let stalled_at_once = reprise_stats::median(&at_once).filter(|at_once| *at_once < median / 2)?;
     let title =
         format!("A full {version} handshake stands still for {}: Nagle against delayed acknowledgements", span(median));
+    let evidence = [
+        format!(
+            "On {} of {}, two messages of one flight of the server came {} apart (median)",
+            stalls.len(),
+            connections(all.len() as u64),
+            span(median),
+        ),
+        format!(
+            "Where each segment was acknowledged at once ({}), {} apart",
+            connections(at_once.len() as u64),
+            span(stalled_at_once)
+        ),
+    ];
     let finding = Finding::new("nagle", Severity::Risk, Confidence::Likely, title);
-    let cost_ns = Some(Nanos(median));
-    Some(Finding { cost_ns, ..finding }.because([format!(
-        "On {} of {}, two messages of one flight of the server came {} apart (median), at a round trip of {}",
-        stalls.len(),
-        connections(all.len() as u64),
-        span(median),
-        span(reprise_stats::median(
-            &all.iter().filter_map(|it| Some(it.observation.phases.connect?.0)).collect::<Vec<_>>()
-        )?),
-    )]))
+    Some(Finding { cost_ns: Some(Nanos(median)), ..finding }.because(evidence))
+}
+
+/// How long the handshake stood still, if that may be for an acknowledgement. On a slow path a wait as long may be a packet that
+/// was lost.
+fn stall(seen: &Seen) -> Option<u64> {
+    let Nanos(round_trip) = seen.observation.phases.connect.unwrap_or_default();
+    let Nanos(stall) = seen.stall?;
+    (DELAYED.contains(&stall) && stall > 4 * round_trip).then_some(stall)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TLS12, only};
+    use reprise_trace::Kind;
 
     #[test]
     fn two_messages_of_one_flight_forty_milliseconds_apart_are_nagle() {
-        let stalled = |ms: u64| Scene::resuming(TLS12).stalls(Nanos(ms * 1_000_000));
+        let stalled = |ms: u64| {
+            let scene = Scene::resuming(TLS12).run("quick-acknowledgement", TLS12, &[Kind::Full; 3]);
+            scene.stalls(Nanos(ms * 1_000_000)).stall_in("quick-acknowledgement", Nanos(1_000_000))
+        };
         let finding = only(findings, &stalled(41)).unwrap();
         assert_eq!((finding.severity, finding.cost_ns), (Severity::Risk, Some(Nanos(41_000_000))));
         assert_eq!(only(findings, &stalled(5)), None);
         assert_eq!(only(findings, &stalled(900)), None, "no acknowledgement is delayed so long");
+        let computing = stalled(41).stall_in("quick-acknowledgement", Nanos(40_000_000));
+        assert_eq!(only(findings, &computing), None, "it stands still whenever it is acknowledged");
     }
 }

@@ -133,6 +133,13 @@ impl Scene {
         self
     }
 
+    /// The same in this experiment alone.
+    pub(crate) fn stall_in(mut self, name: &str, stall: Nanos) -> Self {
+        let runs = self.0.runs.iter_mut().filter(|run| run.experiment.name == name);
+        runs.flat_map(|run| &mut run.seen).for_each(|seen| seen.stall = Some(stall));
+        self
+    }
+
     /// Each connection was given a ticket under the key of this name; none for 0.
     pub(crate) fn key_names(mut self, names: &[u8]) -> Self {
         for (seen, name) in self.all().zip(names).filter(|(_, name)| **name > 0) {

@@ -24,6 +24,13 @@ use crate::stock::{HeldSession, Stock, Taken, offer_of};
 use crate::survey;
 use crate::trial::{Trial, Tried};
 
+/// As long as Linux delays an acknowledgement, and a little less; others delay it longer.
+const DELAYED: Nanos = Nanos(35_000_000);
+/// So many connections of one experiment may hang.
+const HANGS: u32 = 2;
+/// Once one has hung, nobody waits longer than this for the next.
+const SHORTER: Duration = Duration::from_secs(2);
+
 /// So many full handshakes in a row that fail, after others have completed, mean that the target does not want any more.
 const BLOCKED: u32 = 3;
 
@@ -80,8 +87,9 @@ impl<'a> Examiner<'a> {
         connector.keep_messages();
         let begun = connector.now();
         let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
-        let usual =
-            EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption));
+        let is_usual =
+            |it: &&Experiment| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption | Needs::Stall);
+        let usual = EXPERIMENTS.iter().filter(is_usual);
         let planned = usual.map(most).sum::<u32>().min(limits.connections).into();
         Self { connector, limits, observer, found, begun, planned, failed_in_a_row: 0, any_completed: false }
     }
@@ -124,6 +132,10 @@ impl<'a> Examiner<'a> {
                 let allowed = resumptions.iter().filter_map(|seen| seen.max_early_data()).max();
                 accepted > 0 && length.zip(allowed).is_some_and(|(length, allowed)| length <= allowed as usize)
             }
+            Needs::Stall => {
+                let stalls: Vec<u64> = self.plain_stalls(asked.tls);
+                cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
+            }
             Needs::Patience => accepted > 0 && self.limits.patience.is_some(),
         };
         if !holds {
@@ -151,13 +163,23 @@ impl<'a> Examiner<'a> {
         offered.map(|seen| &seen.observation).collect()
     }
 
+    fn plain_stalls(&self, version: Version) -> Vec<u64> {
+        let full = self.found.runs.iter().filter(|run| run.asked.tls == version).flat_map(|run| &run.seen);
+        let plain = full.filter(|seen| seen.step == Step::Prime(Variation::Plain));
+        plain.filter_map(|seen| seen.stall).map(|stall| stall.0).collect()
+    }
+
     fn make(&mut self, experiment: &'static Experiment, asked: Asked, plan: &VersionPlan) -> Result<(), Ending> {
         self.found.runs.push(ExperimentRun { experiment, asked, seen: Vec::new() });
         let chosen = self.chosen(asked.tls);
         let config =
             |variation: Variation| variation.of(&plan.config, chosen.as_ref()).map_or(plan.config.clone(), Arc::new);
         let (mut stock, mut last) = (Stock::default(), None);
+        let mut hung = 0;
         for &step in experiment.steps {
+            if hung >= HANGS {
+                break;
+            }
             match step {
                 Step::Prime(variation) => {
                     let mut connect = || {
@@ -180,15 +202,19 @@ impl<'a> Examiner<'a> {
                     stock = Stock::default();
                     stock.keep(tried.sessions);
                 }
+                // What hangs once is not offered again before a full handshake has shown that the target is still there.
+                Step::Resume(_) if hung > 0 && !stock.holds_any() => {}
                 Step::Resume(variation) => {
                     let Some(taken) = stock.take_offer(asked, self.connector.now(), usize::MAX, None) else { break };
                     last.clone_from(&taken.held);
                     let held = taken.held.clone();
                     let mut tried = self.connect(step, config(variation), variation.manner(), asked, taken)?;
-                    let timed_out = hung(tried.fault.as_ref());
-                    stock.settle(held, &mut tried);
-                    if timed_out {
-                        break;
+                    if is_silence(tried.fault.as_ref()) {
+                        hung += 1;
+                        stock = Stock::default();
+                        self.connector.timeout = self.connector.timeout.min(SHORTER);
+                    } else {
+                        stock.settle(held, &mut tried);
                     }
                 }
                 Step::Early(variation) => {
@@ -390,7 +416,8 @@ fn refuses_version(fault: &Fault) -> bool {
     fault.name == FaultName::Alert(70)
 }
 
-fn hung(fault: Option<&Fault>) -> bool {
+/// Whether nothing came until the time was up.
+fn is_silence(fault: Option<&Fault>) -> bool {
     fault.is_some_and(|fault| fault.name == FaultName::Timeout)
 }
 

@@ -36,6 +36,8 @@ pub enum Variation {
     Identities(u8),
     /// No key share, so that the server asks for one with a HelloRetryRequest.
     WithoutKeyShare,
+    /// What the server sends is acknowledged at once.
+    AcknowledgesAtOnce,
     /// A FIN without a close_notify at the end.
     EndsWithFin,
     /// A reset at the end.
@@ -56,7 +58,7 @@ impl Variation {
         let mut varied = config.clone();
         let shape = HelloShape::default();
         match self {
-            Self::Plain | Self::SplitOverSegments | Self::EndsWithFin | Self::EndsWithReset => {}
+            Self::Plain | Self::SplitOverSegments | Self::AcknowledgesAtOnce | Self::EndsWithFin | Self::EndsWithReset => {}
             Self::WithoutSni => varied.sni.take().map(drop)?,
             Self::WithoutAlpn => {
                 varied.alpn.first()?;
@@ -80,6 +82,7 @@ impl Variation {
             Self::EndsWithFin => Manner { leaving: Leaving::Fin, ..Manner::default() },
             Self::EndsWithReset => Manner { leaving: Leaving::Reset, ..Manner::default() },
             Self::SplitOverSegments => Manner { first_segment: Some(SEGMENT), ..Manner::default() },
+            Self::AcknowledgesAtOnce => Manner { acknowledges_at_once: true, ..Manner::default() },
             _ => Manner::default(),
         }
     }

@@ -3,6 +3,7 @@
 
 mod beyond;
 mod column;
+mod healthy;
 mod services;
 mod subjects;
 mod table;

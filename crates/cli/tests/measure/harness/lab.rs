@@ -64,6 +64,11 @@ impl Lab {
         EmbeddedServer::start(config).unwrap()
     }
 
+    /// `reprise diagnose TARGET`, trusting this lab.
+    pub(crate) fn diagnose(&self, target: impl ToString) -> Reprise {
+        Reprise::diagnose(target).arg("--ca").arg(self.ca())
+    }
+
     /// `reprise measure TARGET`, trusting this lab.
     pub(crate) fn measure(&self, target: impl ToString) -> Reprise {
         Reprise::measure(target).arg("--ca").arg(self.ca())

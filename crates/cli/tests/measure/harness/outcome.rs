@@ -2,6 +2,7 @@ use std::process::ExitStatus;
 
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Kind, Version};
+use serde::de::DeserializeOwned;
 
 /// What a call of the program came to.
 #[derive(Debug)]
@@ -54,9 +55,15 @@ impl Outcome {
         self
     }
 
-    /// The document.
+    /// The document of `measure`.
     #[track_caller]
     pub(crate) fn document(&self) -> MeasureDocument {
+        self.json()
+    }
+
+    /// The document.
+    #[track_caller]
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
         let Some(json) = &self.json else { panic!("no document was written: {}", self.stderr) };
         serde_json::from_str(json).unwrap()
     }

@@ -22,6 +22,11 @@ impl Reprise {
         Self::new(["measure".to_owned(), target.to_string()]).keeping_its_document()
     }
 
+    /// `reprise diagnose TARGET --json …`: the outcome holds the document.
+    pub(crate) fn diagnose(target: impl ToString) -> Self {
+        Self::new(["diagnose".to_owned(), target.to_string()]).keeping_its_document()
+    }
+
     /// `reprise measure --json …`, the embedded lab.
     pub(crate) fn measure_lab() -> Self {
         Self::new(["measure"]).keeping_its_document()

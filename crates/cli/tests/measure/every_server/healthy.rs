@@ -1,0 +1,85 @@
+//! `diagnose` finds nothing wrong with a server that keeps sessions and seals tickets: no fault, no risk.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::panic::resume_unwind;
+use std::thread;
+
+use reprise_lab::KeyKind;
+use reprise_lab::servers::{
+    Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, ProFtpd,
+    ProFtpdConfig, Prosody, ProsodyConfig, RealServer, missing,
+};
+use reprise_trace::document::{DiagnoseDocument, Severity};
+
+use super::subjects::{self, Subject};
+use super::{Identity, is_installed};
+use crate::harness::{Lab, Reprise};
+
+#[test]
+fn a_healthy_server_has_no_fault_and_no_risk() {
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let mut subjects = subjects::all();
+    subjects.retain(is_installed);
+    thread::scope(|scope| {
+        let (lab, identity) = (&lab, &identity);
+        let diagnose = |subject| scope.spawn(move || diagnose_subject(lab, identity, subject));
+        let under_way: Vec<_> = subjects.iter().map(diagnose).collect();
+        under_way.into_iter().for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+    });
+}
+
+#[test]
+fn a_healthy_service_that_begins_in_the_clear_has_none_either() {
+    let lab = Lab::new();
+    let identity = lab.identity(KeyKind::P256);
+    let diagnose = |name: &str, protocol: &str, address: SocketAddr| {
+        assert_healthy(name, lab.diagnose(address).args(["--starttls", protocol]));
+    };
+    if is_there(&["exim4"]) {
+        let server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(identity.clone()) }).unwrap();
+        diagnose("Exim", "smtp", server.address());
+    }
+    if is_there(&["dovecot"]) {
+        let server = Dovecot::start(&identity, MailAccess::Imap, LoginProcesses::Shared).unwrap();
+        diagnose("Dovecot", "imap", server.address());
+    }
+    if is_there(&["proftpd"]) {
+        let server = ProFtpd::start(ProFtpdConfig::new(identity.clone())).unwrap();
+        diagnose("ProFTPD", "ftp", server.address());
+    }
+    if is_there(&["mariadbd", "my_print_defaults"]) {
+        let server = MariaDb::start(&MariaDbConfig::new(identity.clone())).unwrap();
+        diagnose("MariaDB", "mysql", server.address());
+    }
+    if is_there(&["prosodyctl", "prosody"]) {
+        let config = ProsodyConfig { session_tickets: true, ..ProsodyConfig::new(identity.clone()) };
+        let server = Prosody::start(config).unwrap();
+        diagnose("Prosody", "xmpp", server.address());
+    }
+}
+
+fn is_there(programs: &[&str]) -> bool {
+    let not_run = programs.iter().find_map(|program| missing(program));
+    not_run.iter().for_each(NotRun::announce);
+    not_run.is_none()
+}
+
+fn diagnose_subject(lab: &Lab, identity: &Identity, subject: &Subject) {
+    let Some(setting) = subject.settings.last() else { return };
+    let server = (setting.start)(identity);
+    assert_healthy(subject.name, lab.diagnose(server.address()));
+}
+
+fn assert_healthy(name: &str, call: Reprise) {
+    let outcome = call.args(["--rate", "500"]).run().exits(0);
+    let document: DiagnoseDocument = outcome.json();
+    let diagnosis = &document.targets[0];
+    let _ =
+        writeln!(io::stderr(), "{name}: {} ({} in {:.1} s)", diagnosis.verdict, diagnosis.connections, diagnosis.seconds);
+    let wrong = diagnosis.findings.iter().filter(|finding| finding.severity != Severity::Note);
+    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&_>::new(), "{name}: {:?}", diagnosis.warnings);
+    assert!(diagnosis.reached && diagnosis.verdict.starts_with("It resumes"), "{name}: {diagnosis:?}");
+    assert!(diagnosis.connections <= 150, "{name}: {}", diagnosis.connections);
+}
