@@ -133,10 +133,9 @@ impl Scene {
         self
     }
 
-    /// The same in this experiment alone.
-    pub(crate) fn stall_in(mut self, name: &str, stall: Nanos) -> Self {
-        let runs = self.0.runs.iter_mut().filter(|run| run.experiment.name == name);
-        runs.flat_map(|run| &mut run.seen).for_each(|seen| seen.stall = Some(stall));
+    /// The same in these steps alone.
+    pub(crate) fn stall_in(mut self, step: Step, stall: Nanos) -> Self {
+        self.all().filter(|seen| seen.step == step).for_each(|seen| seen.stall = Some(stall));
         self
     }
 

@@ -205,7 +205,7 @@ impl<'a> Examiner<'a> {
                 // What hangs once is not offered again before a full handshake has shown that the target is still there.
                 Step::Resume(_) if hung > 0 && !stock.holds_any() => {}
                 Step::Resume(variation) => {
-                    let Some(taken) = stock.take_offer(asked, self.connector.now(), usize::MAX, None) else { break };
+                    let Some(taken) = stock.take_offer(asked, self.connector.now(), usize::MAX, None) else { continue };
                     last.clone_from(&taken.held);
                     let held = taken.held.clone();
                     let mut tried = self.connect(step, config(variation), variation.manner(), asked, taken)?;
@@ -220,7 +220,7 @@ impl<'a> Examiner<'a> {
                 Step::Early(variation) => {
                     let early = Asked { kind: Kind::Early, ..asked };
                     let length = self.connector.early_request_length().unwrap_or(usize::MAX);
-                    let Some(taken) = stock.take_offer(early, self.connector.now(), length, None) else { break };
+                    let Some(taken) = stock.take_offer(early, self.connector.now(), length, None) else { continue };
                     let held = taken.held.clone();
                     let mut tried = self.connect(step, config(variation), variation.manner(), early, taken)?;
                     stock.settle(held, &mut tried);

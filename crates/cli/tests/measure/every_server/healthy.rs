@@ -7,8 +7,8 @@ use std::thread;
 
 use reprise_lab::KeyKind;
 use reprise_lab::servers::{
-    Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, ProFtpd,
-    ProFtpdConfig, Prosody, ProsodyConfig, RealServer, missing,
+    Dovecot, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Prosody, ProsodyConfig, RealServer,
+    Stunnel, missing,
 };
 use reprise_trace::document::{DiagnoseDocument, Severity};
 
@@ -37,21 +37,18 @@ fn a_healthy_service_that_begins_in_the_clear_has_none_either() {
     let diagnose = |name: &str, protocol: &str, address: SocketAddr| {
         assert_healthy(name, lab.diagnose(address).args(["--starttls", protocol]));
     };
-    if is_there(&["exim4"]) {
-        let server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(identity.clone()) }).unwrap();
-        diagnose("Exim", "smtp", server.address());
-    }
+    // Exim and ProFTPD give session IDs that their next process does not know: that is found, and rightly.
     if is_there(&["dovecot"]) {
         let server = Dovecot::start(&identity, MailAccess::Imap, LoginProcesses::Shared).unwrap();
         diagnose("Dovecot", "imap", server.address());
     }
-    if is_there(&["proftpd"]) {
-        let server = ProFtpd::start(ProFtpdConfig::new(identity.clone())).unwrap();
-        diagnose("ProFTPD", "ftp", server.address());
-    }
     if is_there(&["mariadbd", "my_print_defaults"]) {
         let server = MariaDb::start(&MariaDbConfig::new(identity.clone())).unwrap();
         diagnose("MariaDB", "mysql", server.address());
+    }
+    if is_there(&["stunnel"]) {
+        let server = Stunnel::start(&identity, &["-NO_TICKET"]).unwrap();
+        assert_healthy("stunnel", lab.diagnose(server.address()));
     }
     if is_there(&["prosodyctl", "prosody"]) {
         let config = ProsodyConfig { session_tickets: true, ..ProsodyConfig::new(identity.clone()) };
@@ -79,7 +76,7 @@ fn assert_healthy(name: &str, call: Reprise) {
     let _ =
         writeln!(io::stderr(), "{name}: {} ({} in {:.1} s)", diagnosis.verdict, diagnosis.connections, diagnosis.seconds);
     let wrong = diagnosis.findings.iter().filter(|finding| finding.severity != Severity::Note);
-    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&_>::new(), "{name}: {:?}", diagnosis.warnings);
+    assert_eq!(wrong.collect::<Vec<_>>(), Vec::<&_>::new(), "{name}: {:#?}", diagnosis.experiments);
     assert!(diagnosis.reached && diagnosis.verdict.starts_with("It resumes"), "{name}: {diagnosis:?}");
     assert!(diagnosis.connections <= 150, "{name}: {}", diagnosis.connections);
 }
