@@ -421,12 +421,11 @@ fn is_silence(fault: Option<&Fault>) -> bool {
     fault.is_some_and(|fault| fault.name == FaultName::Timeout)
 }
 
-/// The longest wait between two messages that the server sent one after the other, before it finished: it had everything that it
-/// needed for the second when it sent the first.
+/// The longest wait between two messages that the server sent one after the other, its Finished the last of them: it had
+/// everything that it needed for the second when it sent the first.
 fn stall(events: &[Event]) -> Option<Nanos> {
-    let handshake = events.iter().take_while(|event| !is_finished_of_server(event));
-    let received: Vec<&Event> = handshake.collect();
-    let pairs = received.windows(2).filter_map(|pair| match pair {
+    let end = events.iter().position(is_finished_of_server).map_or(events.len(), |finished| finished + 1);
+    let pairs = events.get(..end).unwrap_or_default().windows(2).filter_map(|pair| match pair {
         [one, other] if one.direction == Direction::Received && other.direction == Direction::Received => {
             Some(other.at.since(one.at))
         }
@@ -438,4 +437,34 @@ fn stall(events: &[Event]) -> Option<Nanos> {
 fn is_finished_of_server(event: &Event) -> bool {
     event.direction == Direction::Received
         && matches!(&event.what, What::Handshake { message } if message.as_ref() == "Finished")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reprise_trace::Bytes;
+
+    #[test]
+    fn a_wait_before_the_finished_is_one_within_the_flight() {
+        let at = |ms: u64, direction, what| Event {
+            at: Nanos(ms * 1_000_000),
+            direction,
+            what,
+            size: Bytes(1),
+            encrypted: false,
+        };
+        let message = |name: &'static str| What::Handshake { message: name.into() };
+        let events = [
+            at(0, Direction::Sent, message("ClientHello")),
+            at(60, Direction::Received, message("ServerHello")),
+            at(61, Direction::Received, message("ServerHelloDone")),
+            at(62, Direction::Sent, message("Finished")),
+            at(63, Direction::Received, What::ChangeCipherSpec),
+            at(103, Direction::Received, message("Finished")),
+            at(203, Direction::Received, message("NewSessionTicket")),
+        ];
+        assert_eq!(stall(&events), Some(Nanos(40_000_000)));
+        assert_eq!(stall(&events[..5]), Some(Nanos(1_000_000)));
+        assert_eq!(stall(&[]), None);
+    }
 }
