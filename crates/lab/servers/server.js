@@ -2,8 +2,8 @@
 //
 //   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [OPTION...]
 //
-// with the options no-tickets, store-sessions, allow-no-dhe-kex, psk=IDENTITY:HEX, options=JAVASCRIPT (of tls.createServer) and
-// bare-sockets.
+// with the options no-tickets, store-sessions, allow-no-dhe-kex, psk=IDENTITY:HEX, options=JAVASCRIPT (of tls.createServer),
+// statements=JAVASCRIPT (about the server) and bare-sockets.
 //
 // It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
 'use strict';
@@ -47,6 +47,9 @@ function bareServer() {
   });
   return server;
 }
+
+const [statements] = options.filter((option) => option.startsWith('statements=')).map((option) => option.slice('statements='.length));
+if (statements) new Function('server', 'store', statements)(server, new Map());
 
 // Node keeps no sessions of its own: they live where the application puts them.
 if (options.includes('store-sessions')) {

@@ -35,6 +35,8 @@ examined! {
     a_cache_of_two_seconds_forgets_before_the_client_is_back:
         apache("lifetime-short", &["SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionCacheTimeout 2"])
             .flags(&["--tls", "1.2", "--patience", "4s"]);
+    two_tickets_run_out_in_a_burst:
+        apache("tickets-run-out", &["SSLSessionTickets on"]).flags(&["--tls", "1.3"]);
     a_cache_of_a_few_sessions_is_too_small:
         apache("cache-too-small", &["SSLSessionCache shmcb:logs/ssl_scache(8192)", "SSLSessionTickets off"])
             .flags(&["--fill", "100", "--connections", "600"]).besides(&["unclean-close-evicts"]);

@@ -33,10 +33,23 @@ fn step(text: &str) -> Option<Step> {
     if let Some((word, _)) = text.strip_prefix("take ").and_then(|text| text.split_once(" out of ")) {
         return Some(Step::TakeOut(word.to_owned()));
     }
-    let ends = [" (", ", or ", " or "];
-    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    let text = without_note(text);
+    let end = [", or ", " or "].iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
     let directive = text.get(..end)?.trim();
     is_directive(directive).then(|| Step::Set(directive.to_owned()))
+}
+
+/// The text before a note in parentheses at its end.
+fn without_note(text: &str) -> &str {
+    let mut open = 0;
+    for (place, character) in text.char_indices().rev() {
+        open += i32::from(character == ')') - i32::from(character == '(');
+        if open == 0 {
+            let before = text.get(..place).unwrap_or_default();
+            return if character == '(' { before.strip_suffix(' ').unwrap_or(text) } else { text };
+        }
+    }
+    text
 }
 
 /// A name, and a value that is no prose: `tune.ssl.cachesize above 0` is.
@@ -78,6 +91,7 @@ fn what_is_printed_is_told_from_prose() {
     );
     assert_eq!(step("config.SessionTicketsDisabled = false (its default)"), set("config.SessionTicketsDisabled = false"));
     assert_eq!(step("take no-tls-tickets out of the bind line"), Some(Step::TakeOut("no-tls-tickets".to_owned())));
+    assert_eq!(step("server.on('a', (b) => c(b)); (c is (d) one's own)"), set("server.on('a', (b) => c(b));"));
     for prose in [
         "tune.ssl.cachesize above 0",
         "one SSLContext and one HttpClient",

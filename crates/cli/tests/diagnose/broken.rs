@@ -119,14 +119,15 @@ impl Broken {
         finding
     }
 
-    /// Each directive that is printed, alone: the finding is gone, and no fault or risk comes in its place.
+    /// Each directive that is printed, alone: the finding is gone or a note by now, and no fault comes in its place.
     #[track_caller]
     fn fix(&self, lab: &Lab, lines: &[String], finding: &Finding) -> Vec<String> {
         let mut steps = printed(finding, self.software.name);
         steps.retain(|_| self.is_fixed);
         let apply_one = |step| {
             let diagnosis = self.diagnose(lab, &apply(step, lines));
-            let gone = diagnosis.findings.iter().all(|other| other.id != self.cause && other.severity != Severity::Fault);
+            let remains = |other: &Finding| other.id == self.cause && other.severity <= finding.severity;
+            let gone = diagnosis.findings.iter().all(|other| !remains(other) && other.severity != Severity::Fault);
             assert!(gone, "{step:?} fixes nothing: {}", shown(&diagnosis));
             step.to_string()
         };

@@ -58,6 +58,8 @@ examined! {
     a_cache_takes_no_session_of_more_than_four_kilobytes:
         broken("session-too-large", &NGINX, &["ssl_session_cache shared:SSL:1m;", "ssl_session_tickets off;"], asking)
             .with_certificate(4000);
+    two_tickets_run_out_in_a_burst:
+        nginx("tickets-run-out", &["ssl_session_cache shared:SSL:1m;"]).flags(&["--tls", "1.3"]);
     early_data_is_off_by_default:
         nginx("early-data-off", &["ssl_session_cache shared:SSL:1m;"]).flags(&["--tls", "1.3"]);
     a_group_that_nobody_offers_first_costs_early_data:
@@ -65,7 +67,8 @@ examined! {
             .flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
     a_block_that_is_not_the_first_has_the_tickets:
         broken("vhost-directives", &NGINX, &[
-            "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
+            "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"],
+            two_blocks).beyond_directives();
     a_block_that_is_not_the_first_has_the_cache:
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }",

@@ -15,6 +15,10 @@ const TICKET_KEY: [u8; 80] = [7; 80];
 /// Nginx nodes with these lines and further ones of each, behind one address. Each has the certificate, which is theirs all if
 /// there is but one.
 fn behind_one_address(lines: &[String], identities: &[Identity], each: &[NginxConfig]) -> Started {
+    dealt(Balancing::Random, lines, identities, each)
+}
+
+fn dealt(balancing: Balancing, lines: &[String], identities: &[Identity], each: &[NginxConfig]) -> Started {
     let start = |(place, own): (usize, &NginxConfig)| {
         let http_directives = format!("{}\n{}", lines.join("\n"), own.http_directives);
         let identities = vec![identities[place % identities.len()].clone()];
@@ -22,7 +26,7 @@ fn behind_one_address(lines: &[String], identities: &[Identity], each: &[NginxCo
         Nginx::start(NginxConfig { http_directives, identities, files, ..own.clone() }).unwrap()
     };
     let mut nodes: Vec<Nginx> = each.iter().enumerate().map(start).collect();
-    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
+    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), balancing).unwrap();
     let address = balancer.address();
     let first: Box<dyn RealServer> = Box::new(nodes.remove(0));
     Started { address, server: Some(first), _others: vec![Box::new(nodes), Box::new(balancer)] }
@@ -51,7 +55,7 @@ fn two_suites(lab: &Lab, lines: &[String]) -> Started {
 
 fn two_versions(lab: &Lab, lines: &[String]) -> Started {
     let older = NginxConfig { versions: Versions::Tls12, ..alike() };
-    behind_one_address(lines, &[lab.identity(KeyKind::P256)], &[alike(), older])
+    dealt(Balancing::RoundRobin, lines, &[lab.identity(KeyKind::P256)], &[alike(), older])
 }
 
 /// Two Apaches with these lines.

@@ -29,7 +29,8 @@ pub(crate) fn came(seen: &Seen) -> Option<Came> {
     let observation = &seen.observation;
     observation.offered?;
     match observation.outcome {
-        Err(name) if name.is_the_targets() => Some(Came::Failed(name)),
+        // A connection that was never made says nothing of what it would have offered.
+        Err(name) if name.is_the_targets() && observation.client.is_some() => Some(Came::Failed(name)),
         Err(_) => None,
         Ok(_) if !observation.is_answered_well() => None,
         Ok(facts) if facts.kind == Kind::Full => Some(Came::Refused),

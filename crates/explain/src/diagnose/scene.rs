@@ -83,6 +83,7 @@ impl Scene {
         facts.session_offered = offers;
         let phases = Phases { connect: Some(Nanos(50_000)), ..Phases::default() };
         let observation = Observation {
+            client: Some(([127, 0, 0, 1], 40_000).into()),
             offered: offers.then_some(offered),
             outcome: Ok(facts),
             phases,

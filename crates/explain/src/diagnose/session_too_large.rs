@@ -15,7 +15,8 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
     let title = format!("{} works without a client certificate and not with it", mechanism(run.asked));
     let with = examined.plain(run.asked).into_iter().take(2).map(|seen| format!("With it, {}", cite(seen)));
     let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
-    let finding = Finding::new("session-too-large", Severity::Fault, Confidence::Possible, title);
+    let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
+    let finding = Finding::new("session-too-large", severity, Confidence::Possible, title);
     finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))
 }
 

@@ -14,10 +14,14 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let resumes_without = run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
     let plain = examined.plain(run.asked);
-    let refused_with = Tally::of(plain.iter().copied()).refused;
+    let with = Tally::of(plain.iter().copied());
+    // Connections that fail have another cause.
+    if with.failed > 0 {
+        return None;
+    }
     // Given by the block of the name, and looked up in that of the listener.
     let is_given_with_alone =
-        refused_with > 0 && !run.seen.is_empty() && run.seen.iter().all(|seen| gives_nothing(seen, run));
+        with.refused > 0 && !run.seen.is_empty() && run.seen.iter().all(|seen| gives_nothing(seen, run));
     let what = match (resumes_without, is_given_with_alone) {
         (true, _) => "works without server_name and not with it",
         (false, true) => "is given with server_name and never accepted, and not given without it",

@@ -27,6 +27,8 @@ pub struct NodeConfig {
     pub psk: Option<(String, String)>,
     /// Further options of `tls.createServer`, as they are written in JavaScript: `requestCert: true`.
     pub options: String,
+    /// Statements about the `server`, beside which there is a Map called `store`.
+    pub statements: String,
     /// Each connection is a `tls.TLSSocket` with a context of `tls.createSecureContext`, without what `tls.createServer` adds.
     pub bare_sockets: bool,
 }
@@ -43,6 +45,7 @@ impl NodeConfig {
             allow_no_dhe_kex: false,
             psk: None,
             options: String::new(),
+            statements: String::new(),
             bare_sockets: false,
         }
     }
@@ -67,6 +70,7 @@ impl Node {
             command.args(config.allow_no_dhe_kex.then_some("allow-no-dhe-kex"));
             command.args(config.psk.as_ref().map(|(identity, key)| format!("psk={identity}:{key}")));
             command.args((!config.options.is_empty()).then(|| format!("options={}", config.options)));
+            command.args((!config.statements.is_empty()).then(|| format!("statements={}", config.statements)));
             command.args(config.bare_sockets.then_some("bare-sockets"));
             Ok(())
         })?;
