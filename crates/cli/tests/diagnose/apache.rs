@@ -8,7 +8,8 @@ use reprise_lab::servers::{Apache, ApacheConfig, ClientVerify};
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
-pub(crate) const APACHE: Software = Software { name: "Apache", program: Some("apache2"), version: &["-v"] };
+pub(crate) const APACHE: Software =
+    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true };
 
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let directives = format!("{}\n", lines.join("\n"));

@@ -54,7 +54,7 @@ fn without_note(text: &str) -> &str {
 
 /// A name, and a value that is no prose: `tune.ssl.cachesize above 0` is.
 fn is_directive(text: &str) -> bool {
-    let is_value = |character: char| character.is_ascii_digit() || ":;/=.()".contains(character);
+    let is_value = |character: char| character.is_ascii_digit() || ":;/=.()'".contains(character);
     let words: Vec<&str> = text.split_whitespace().collect();
     if words.iter().any(|word| word.len() > 3 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == ';')) {
         // It stands for something else.
@@ -64,6 +64,7 @@ fn is_directive(text: &str) -> bool {
         [name] => name.len() > 2 && name.contains(['-', '=', ';', '.']),
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off"].contains(value),
         [_, "=", ..] => true,
+        [_, name, value] if name.starts_with(char::is_uppercase) => value.parse::<u32>().is_ok(),
         _ => text.ends_with(';'),
     }
 }
@@ -90,6 +91,8 @@ fn what_is_printed_is_told_from_prose() {
         set("SSLSessionCache shmcb:logs/x(512000)")
     );
     assert_eq!(step("config.SessionTicketsDisabled = false (its default)"), set("config.SessionTicketsDisabled = false"));
+    assert_eq!(step("SSLOpenSSLConfCmd NumTickets 8 (from 2.4.8)"), set("SSLOpenSSLConfCmd NumTickets 8"));
+    assert_eq!(step("sessionIdContext: 'app' (of tls.createServer)"), set("sessionIdContext: 'app'"));
     assert_eq!(step("take no-tls-tickets out of the bind line"), Some(Step::TakeOut("no-tls-tickets".to_owned())));
     assert_eq!(step("server.on('a', (b) => c(b)); (c is (d) one's own)"), set("server.on('a', (b) => c(b));"));
     for prose in [

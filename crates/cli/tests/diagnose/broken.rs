@@ -38,6 +38,8 @@ pub(crate) struct Software {
     pub(crate) program: Option<&'static str>,
     /// What makes it tell its version.
     pub(crate) version: &'static [&'static str],
+    /// Whether its responses say what it is.
+    pub(crate) reveals_itself: bool,
 }
 
 impl Software {
@@ -103,6 +105,7 @@ impl Broken {
         let lines: Vec<String> = self.told.iter().map(|line| (*line).to_owned()).collect();
         let diagnosis = self.diagnose(&lab, &lines);
         let finding = self.the_finding(&diagnosis);
+        assert_eq!(diagnosis.software.is_some(), self.software.reveals_itself, "{:?}", diagnosis.software);
         let fixed = self.fix(&lab, &lines, finding);
         compare(&Row::new(self, finding, &fixed));
     }
@@ -135,7 +138,7 @@ impl Broken {
     }
 
     #[track_caller]
-    fn diagnose(&self, lab: &Lab, lines: &[String]) -> Diagnosis {
+    pub(crate) fn diagnose(&self, lab: &Lab, lines: &[String]) -> Diagnosis {
         let mut started = (self.start)(lab, lines);
         let target = format!("localhost:{}", started.address.port());
         let json = lab.path("diagnosis.json");

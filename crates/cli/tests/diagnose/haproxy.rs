@@ -6,7 +6,8 @@ use reprise_lab::servers::{HaProxy, HaProxyConfig};
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
-pub(crate) const HAPROXY: Software = Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"] };
+pub(crate) const HAPROXY: Software =
+    Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false };
 
 /// What begins with `tune.` stands in the global section, all else on the bind line.
 fn start(lab: &Lab, lines: &[String]) -> Started {

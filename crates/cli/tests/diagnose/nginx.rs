@@ -1,12 +1,13 @@
 //! nginx.
 
-use reprise_lab::KeyKind;
 use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig};
+use reprise_lab::{KeyKind, ScriptedServer, Step};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
-pub(crate) const NGINX: Software = Software { name: "nginx", program: Some("nginx"), version: &["-v"] };
+pub(crate) const NGINX: Software =
+    Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true };
 
 /// The lines stand in the `http` block.
 fn start(lab: &Lab, lines: &[String]) -> Started {
@@ -77,4 +78,30 @@ examined! {
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache shared:SSL:10m; }", "second { ssl_session_cache off; ssl_session_tickets off; }"],
             two_blocks).beyond_directives();
+}
+
+/// What another server says of itself goes through nginx.
+fn disguised(lab: &Lab, lines: &[String]) -> Started {
+    let response = "HTTP/1.1 200 OK\r\nServer: Apache/2.4.99\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
+    let behind = ScriptedServer::start(vec![Step::Read(1), Step::Send(response.into()), Step::Close]).unwrap();
+    let location = format!("location = / {{ proxy_pass http://{}; proxy_pass_header Server; }}", behind.address());
+    let (http_directives, server_directives) = (lines.join("\n"), location);
+    let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
+    let nginx = Nginx::start(NginxConfig { http_directives, server_directives, ..config }).unwrap();
+    Started { _others: vec![Box::new(behind)], ..nginx.into() }
+}
+
+#[test]
+fn no_cause_depends_on_what_a_server_says_that_it_is() {
+    reprise_lab::require!("nginx");
+    let told = ["ssl_session_cache none;", "ssl_session_tickets off;"].map(str::to_owned);
+    let found = |start: fn(&Lab, &[String]) -> Started| {
+        let diagnosis = broken("id-never-accepted", &NGINX, &[], start).diagnose(&Lab::new(), &told);
+        let findings = diagnosis.findings.into_iter().map(|it| (it.id, it.severity, it.confidence, it.title));
+        (diagnosis.software.unwrap(), findings.collect::<Vec<_>>())
+    };
+    let ((own, of_nginx), (said, of_disguised)) = (found(start), found(disguised));
+    assert_eq!((&*own, &*said), ("nginx", "Apache/2.4.99"));
+    assert!(!of_nginx.is_empty());
+    assert_eq!(of_nginx, of_disguised);
 }

@@ -6,7 +6,8 @@ use reprise_lab::servers::{SServer, SServerConfig};
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
-pub(crate) const OPENSSL: Software = Software { name: "OpenSSL s_server", program: Some("openssl"), version: &["version"] };
+pub(crate) const OPENSSL: Software =
+    Software { name: "OpenSSL s_server", program: Some("openssl"), version: &["version"], reveals_itself: false };
 
 /// The lines are arguments.
 fn start(lab: &Lab, lines: &[String]) -> Started {

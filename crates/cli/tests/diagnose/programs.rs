@@ -6,11 +6,12 @@ use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
 use crate::broken::{Software, Started, broken};
 use crate::harness::Lab;
 
-const GNUTLS: Software = Software { name: "gnutls-serv", program: Some("gnutls-serv"), version: &["--version"] };
-const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"] };
-const NODE: Software = Software { name: "Node", program: Some("node"), version: &["--version"] };
-const JAVA: Software = Software { name: "Java", program: Some("java"), version: &["--version"] };
-const RUSTLS: Software = Software { name: "rustls", program: None, version: &[] };
+const GNUTLS: Software =
+    Software { name: "gnutls-serv", program: Some("gnutls-serv"), version: &["--version"], reveals_itself: false };
+const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"], reveals_itself: false };
+const NODE: Software = Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false };
+const JAVA: Software = Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false };
+const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false };
 
 /// The lines are arguments.
 fn gnutls(lab: &Lab, lines: &[String]) -> Started {
