@@ -15,9 +15,9 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut full: Vec<&Seen> = examined.full().filter(is_tls13).collect();
     full.sort_by_key(|seen| seen.observation.index);
     let gives = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0);
-    let Some(last) = full.iter().rposition(|seen| gives(seen)) else { return Vec::new() };
+    let Some(last) = full.iter().rposition(&gives) else { return Vec::new() };
     let without = full.get(last + 1..).unwrap_or_default();
-    if without.len() < MANY || !full.iter().take(last).all(|seen| gives(seen)) {
+    if without.len() < MANY || !full.iter().take(last).all(gives) {
         return Vec::new();
     }
     let title = "TLS 1.3 tickets came at first, and later none any more";
