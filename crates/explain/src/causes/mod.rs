@@ -69,6 +69,7 @@ mod unclean_close_evicts;
 mod version_differs;
 mod vhost_directives;
 
+use software::are_related;
 pub use software::software;
 
 use reprise_trace::document::Remedy;
@@ -231,11 +232,16 @@ impl Cause {
         }
     }
 
-    /// What fixes it in a client: in this software first, then in the others, since a client is often known by its library
-    /// alone, or not at all. What holds for all stands before.
+    /// What fixes it in a client: in this software and in what is written with it or it with, since a client often names its
+    /// language alone; where it is not known, in all. What holds for all stands before.
     pub fn client_remedies(&self, software: Option<&str>) -> Vec<Remedy> {
         let known = software.and_then(self::software);
-        let mut fixes: Vec<&Fix> = self.fixes_of(Side::Client).collect();
+        let all: Vec<&Fix> = self.fixes_of(Side::Client).collect();
+        let is_related = |fix: &&&Fix| known.is_none_or(|known| are_related(fix.software, known));
+        let mut fixes: Vec<&Fix> = all.iter().filter(is_related).copied().collect();
+        if fixes.is_empty() {
+            fixes = all;
+        }
         fixes.sort_by_key(|fix| Some(fix.software) != known);
         self.with_advice(fixes)
     }
@@ -335,13 +341,16 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_told_of_its_own_software_first() {
+    fn a_client_is_told_of_its_own_software() {
         let cause = cause("client-never-offers").unwrap();
         let first = |software| cause.client_remedies(software).remove(0).software.unwrap();
         assert_eq!(first(Some("Go")), "Go");
         assert_eq!(first(Some("OpenSSL")), "OpenSSL API");
         assert_eq!(first(None), first(Some("unheard-of")));
-        assert!(cause.client_remedies(Some("Go")).len() > 8);
+        let of = |software| cause.client_remedies(software).into_iter().filter_map(|it| it.software).collect::<Vec<_>>();
+        assert!(of(Some("Go")).iter().all(|it| it == "Go"));
+        assert!(of(Some("Python")).iter().any(|it| it == "requests"), "it may be that");
+        assert!(of(None).len() > 8);
     }
 
     #[test]

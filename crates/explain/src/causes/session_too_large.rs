@@ -1,3 +1,4 @@
+use super::FoundBy::Diagnose;
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -8,9 +9,9 @@ A stored session contains the client's certificate chain. nginx's shared cache t
 (4096 bytes in most versions), HAProxy splits them over blocks of 200 bytes and gives up on large ones, Apache's
 shmcb has a limit for each entry: such a session is silently not kept.",
     seen: "\
-Not by Reprise: with a client certificate, session IDs (or the short tickets of a stateful server) are refused, which is found as
-`id-never-accepted` or `not-offered`, and that a smaller chain would help is not on the wire. Compare `reprise diagnose` with
-`--cert`, with a shorter chain and without, where the server only asks and does not insist.",
+With a client certificate (`--cert`), session IDs or the short tickets of a stateful server are refused; without it, where the
+server only asks and does not insist, they resume. Whether a smaller chain would help is not on the wire: a server that resumes
+nobody who has a certificate shows just so, and the finding says both.",
     confirm: "\
 Compare with and without the certificate (where the server only asks and does not insist):
 
@@ -19,7 +20,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pe
 ```",
     costs: "\
 Every connection of an mTLS client is a full handshake, the dearest there is: two signatures and two chains.",
-    found_by: &[],
+    found_by: &[Diagnose],
     advice: "Use tickets, which the client keeps, or send a shorter chain:",
     fixes: &[fix("nginx", "ssl_session_tickets on;", ""),
 fix("Apache", "SSLSessionTickets on", ""),

@@ -8,6 +8,14 @@ pub fn software(named: &str) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| begins(known)).map(|(_, software)| *software)
 }
 
+/// Whether who runs one may as well run the other, or has it within.
+pub(super) fn are_related(one: &str, other: &str) -> bool {
+    one == other || RELATED.iter().any(|family| family.contains(&one) && family.contains(&other))
+}
+
+const RELATED: &[&[&str]] =
+    &[&["Python ssl", "requests", "httpx"], &["Node", "undici"], &["rustls", "reqwest"], &["curl", "libcurl"]];
+
 /// Whether a name ends here: "go1.26" and "go/1" are Go, "google" is not.
 fn ends_a_name(rest: &str) -> bool {
     !rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '-')
