@@ -41,6 +41,10 @@ schema:
 servers:
     cargo xtask servers
 
+# write the guide's table of causes from what is found on misconfigured servers
+causes-seen:
+    cargo xtask causes-seen
+
 # time and instructions, side by side with peers
 bench:
     cargo bench --workspace --locked

@@ -68,6 +68,8 @@ enum Task {
     },
     /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
     Servers,
+    /// Have tests misconfigure servers and write the table of docs/guide/19-causes-seen.md.
+    CausesSeen,
 }
 
 fn main() -> ExitCode {
@@ -94,6 +96,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Schema { check: true } => schema::generated()?.check(workspace),
         Task::Causes { check: false } => causes::generated().write(workspace),
         Task::Causes { check: true } => causes::generated().check(workspace),
-        Task::Servers => servers::write(workspace),
+        Task::Servers => servers::write(workspace, &servers::SERVERS),
+        Task::CausesSeen => servers::write(workspace, &servers::CAUSES_SEEN),
     }
 }

@@ -1,4 +1,4 @@
-//! The table of servers in the guide, written by the test that holds each of them against its own account.
+//! The tables in the guide that tests write: what servers do, and causes as they were seen on real servers.
 
 use std::fs;
 use std::process::Command;
@@ -7,25 +7,51 @@ use anyhow::{Context, ensure};
 
 use crate::workspace::Workspace;
 
-/// Runs the test, with every server required, and has it write what it measured. Without this command the same test
-/// compares what it measures with what is written.
-pub(crate) fn write(workspace: &Workspace) -> anyhow::Result<()> {
-    let page = workspace.root().join(PAGE);
+/// A page with a table that tests write.
+pub(crate) struct Table {
+    page: &'static str,
+    /// What follows `cargo test --package reprise-cli`.
+    test: &'static [&'static str],
+    /// What tells the tests to write.
+    variable: &'static str,
+}
+
+/// What each server can do, written by the test that holds each of them against its own account.
+pub(crate) const SERVERS: Table = Table {
+    page: "docs/guide/8-servers.md",
+    test: &[
+        "--test",
+        "measure",
+        "every_server::every_server_agrees_connection_for_connection",
+        "--",
+        "--exact",
+        "--nocapture",
+    ],
+    variable: "REPRISE_WRITE_SERVERS",
+};
+
+/// Every cause on every server that tests misconfigure.
+pub(crate) const CAUSES_SEEN: Table =
+    Table { page: "docs/guide/19-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
+
+/// Runs the tests, with every server required, and has them write what they saw. Without this command the same tests compare
+/// what they see with what is written.
+pub(crate) fn write(workspace: &Workspace, table: &Table) -> anyhow::Result<()> {
+    let Table { page, test, variable } = table;
+    let path = workspace.root().join(page);
     let written =
-        || fs::metadata(&page).and_then(|metadata| metadata.modified()).with_context(|| format!("cannot read {PAGE}"));
+        || fs::metadata(&path).and_then(|metadata| metadata.modified()).with_context(|| format!("cannot read {page}"));
     let before = written()?;
     let status = Command::new(env!("CARGO"))
-        .args(["test", "--package", "reprise-cli", "--test", "measure", TEST, "--", "--exact", "--nocapture"])
+        .args(["test", "--package", "reprise-cli"])
+        .args(*test)
         .env("REPRISE_REQUIRE_SERVERS", "1")
-        .env("REPRISE_WRITE_SERVERS", "1")
+        .env(variable, "1")
         .current_dir(workspace.root())
         .status()
         .context("cannot run cargo")?;
-    ensure!(status.success(), "the table is as it was: a server is missing, or its account is not ours");
-    ensure!(written()? != before, "no test wrote {PAGE}: is it still called {TEST}?");
-    println!("wrote {PAGE}");
+    ensure!(status.success(), "{page} is not what tests see: one of them failed");
+    ensure!(written()? != before, "no test wrote {page}: is there still one of {test:?}?");
+    println!("wrote {page}");
     Ok(())
 }
-
-const PAGE: &str = "docs/guide/8-servers.md";
-const TEST: &str = "every_server::every_server_agrees_connection_for_connection";

@@ -32,7 +32,7 @@ import javax.net.ssl.X509ExtendedKeyManager;
 /**
  * An HTTPS server on JSSE which says of each connection what JSSE knows of it.
  *
- * <pre>java Server.java PORT CERTIFICATE KEY LOWEST HIGHEST [forget-sessions]</pre>
+ * <pre>java Server.java PORT CERTIFICATE KEY LOWEST HIGHEST [forget-sessions] [delay]</pre>
  *
  * It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
  */
@@ -42,10 +42,12 @@ public final class Server {
 
     private final Witness witness;
     private final boolean forgetsSessions;
+    private final boolean delays;
 
-    private Server(Witness witness, boolean forgetsSessions) {
+    private Server(Witness witness, List<String> options) {
         this.witness = witness;
-        this.forgetsSessions = forgetsSessions;
+        this.forgetsSessions = options.contains("forget-sessions");
+        this.delays = options.contains("delay");
     }
 
     public static void main(String[] arguments) throws IOException, GeneralSecurityException {
@@ -57,7 +59,7 @@ public final class Server {
         SSLServerSocket listener =
             (SSLServerSocket) context.getServerSocketFactory().createServerSocket(port, 128, loopback);
         listener.setEnabledProtocols(Set.copyOf(List.of(arguments[3], arguments[4])).toArray(new String[0]));
-        Server server = new Server(witness, List.of(arguments).contains("forget-sessions"));
+        Server server = new Server(witness, List.of(arguments));
         tell("listening");
         while (true) {
             SSLSocket socket = (SSLSocket) listener.accept();
@@ -68,7 +70,7 @@ public final class Server {
     private void serve(SSLSocket socket) {
         try (socket) {
             // JSSE writes a flight message by message: each would wait for the acknowledgement of the one before.
-            socket.setTcpNoDelay(true);
+            socket.setTcpNoDelay(!delays);
             socket.startHandshake();
             SSLSession session = socket.getSession();
             boolean resumed = !witness.wasAskedBy(socket);

@@ -35,6 +35,7 @@ func main() {
 		SessionTicketsDisabled: len(arguments) > 5 && arguments[5] == "no-tickets",
 		NextProtos:             []string{"h2", "http/1.1"},
 	}
+	// A test's own statements.
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", arguments[0]))
 	if err != nil {
 		log.Fatal(err)

@@ -2,13 +2,15 @@
 //
 //   node server.js PORT CERTIFICATE KEY LOWEST HIGHEST [OPTION...]
 //
-// with the options no-tickets, store-sessions, allow-no-dhe-kex and psk=IDENTITY:HEX.
+// with the options no-tickets, store-sessions, allow-no-dhe-kex, psk=IDENTITY:HEX, options=JAVASCRIPT (of tls.createServer),
+// statements=JAVASCRIPT (about the server) and bare-sockets.
 //
 // It prints "listening", and for each connection "account PORT RESUMED VERSION CIPHER GROUP" before it answers.
 'use strict';
 
 const { constants } = require('node:crypto');
 const fs = require('node:fs');
+const net = require('node:net');
 const tls = require('node:tls');
 
 const [port, certificate, key, minVersion, maxVersion, ...options] = process.argv.slice(2);
@@ -16,7 +18,9 @@ const [port, certificate, key, minVersion, maxVersion, ...options] = process.arg
 const switches = { 'no-tickets': constants.SSL_OP_NO_TICKET, 'allow-no-dhe-kex': constants.SSL_OP_ALLOW_NO_DHE_KEX };
 const [psk] = options.filter((option) => option.startsWith('psk=')).map((option) => option.slice('psk='.length).split(':'));
 
-const server = tls.createServer({
+const [told] = options.filter((option) => option.startsWith('options=')).map((option) => option.slice('options='.length));
+
+const settings = {
   cert: fs.readFileSync(certificate),
   key: fs.readFileSync(key),
   minVersion,
@@ -27,7 +31,25 @@ const server = tls.createServer({
     // A PSK without a hash of its own is for SHA-256 (RFC 8446, section 4.2.11): such a suite must be chosen.
     ciphers: `TLS_AES_128_GCM_SHA256:${tls.DEFAULT_CIPHERS}`,
   }),
-});
+  // A test's own options, as they would stand in a program.
+  ...(told && eval(`({${told}})`)),
+};
+
+const server = options.includes('bare-sockets') ? bareServer() : tls.createServer(settings);
+
+// What programs do that wrap a socket themselves: nothing is set but what they set.
+function bareServer() {
+  const secureContext = tls.createSecureContext(settings);
+  const server = net.createServer((socket) => {
+    const secure = new tls.TLSSocket(socket, { ...settings, isServer: true, secureContext });
+    secure.on('secure', () => server.emit('secureConnection', secure));
+    secure.on('error', () => secure.destroy());
+  });
+  return server;
+}
+
+const [statements] = options.filter((option) => option.startsWith('statements=')).map((option) => option.slice('statements='.length));
+if (statements) new Function('server', 'store', statements)(server, new Map());
 
 // Node keeps no sessions of its own: they live where the application puts them.
 if (options.includes('store-sessions')) {

@@ -34,6 +34,7 @@ mod balancer;
 mod embedded;
 mod error;
 mod identity;
+mod inspector;
 mod key_kind;
 mod link;
 mod listener;
@@ -53,6 +54,7 @@ pub use embedded::{
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
+pub use inspector::{Inspector, Refusal};
 pub use key_kind::KeyKind;
 pub use link::{Answer, Link, RustlsServer};
 pub use own_network::own_network;

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::dialer::{Dialer, Established};
 use crate::driver::Driver;
 use crate::interrupt::Interrupt;
+use crate::manner::Leaving;
 use crate::options::Options;
 use crate::resolver;
 use crate::socket::{Record, SLICE};
@@ -164,7 +165,12 @@ impl Connector {
             software: None,
         };
         let mut sessions = Vec::new();
-        let mut attempt = Attempt::new(EngineClient::default(), self.application.exchange(self.keeps_messages));
+        // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.
+        let application = match trial.manner.leaving {
+            Leaving::CloseNotify => &self.application,
+            Leaving::Fin | Leaving::Reset => &self.application.kept_open(),
+        };
+        let mut attempt = Attempt::new(EngineClient::default(), application.exchange(self.keeps_messages));
         let completed = self.drive(&mut attempt, &mut sessions, trial, &mut tried);
         let completed = completed.map_err(|fault| attempt.blame_early_data(fault));
         attempt.describe(&mut tried.observation);

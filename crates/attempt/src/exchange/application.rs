@@ -50,6 +50,14 @@ impl Application {
         Self::Http(HttpApplication { target, request, http1, early_length: OnceLock::new() })
     }
 
+    /// The same over connections that the server leaves open until the client ends them, where its protocol has a word for that.
+    pub fn kept_open(&self) -> Self {
+        match self {
+            Self::Http(http) => Self::http((*http.target).clone(), (*http.request).clone(), None),
+            other => other.clone(),
+        }
+    }
+
     /// Whether nothing is asked.
     pub fn is_silent(&self) -> bool {
         matches!(self, Self::Silent)

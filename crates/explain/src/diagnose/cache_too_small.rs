@@ -17,10 +17,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let title = format!("A session of {} is gone after {between} of others", mechanism(run.asked));
         let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
-        Some(
-            Finding::new("cache-too-small", Severity::Fault, Confidence::Likely, title)
-                .because(evidence.chain(offered.map(cite))),
-        )
+        let severity = if examined.has_tickets_instead(run.asked) { Severity::Risk } else { Severity::Fault };
+        Some(Finding::new("cache-too-small", severity, Confidence::Likely, title).because(evidence.chain(offered.map(cite))))
     });
     found.collect()
 }
@@ -28,7 +26,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
+    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID, only};
     use reprise_trace::Kind;
 
     #[test]
@@ -36,6 +34,9 @@ mod tests {
         let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
         let finding = only(findings, &after(Kind::Full)).unwrap();
         assert!(finding.title.contains("2 connections of others"), "{finding:?}");
+        assert_eq!(finding.severity, Severity::Fault);
         assert_eq!(only(findings, &after(ID)), None);
+        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
+        assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Risk);
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             Some(Came::Resumed) if knows => {
                 (Severity::Risk, "resumes a session without the extended master secret that it was made with")
             }
-            Some(Came::Refused) if knows => (
+            Some(Came::Refused) if knows && examined.always_resumes(run.asked) => (
                 Severity::Note,
                 "answers a resumption without extended_master_secret with a full handshake, not with an alert",
             ),

@@ -29,7 +29,8 @@ pub(crate) fn came(seen: &Seen) -> Option<Came> {
     let observation = &seen.observation;
     observation.offered?;
     match observation.outcome {
-        Err(name) if name.is_the_targets() => Some(Came::Failed(name)),
+        // A connection that was never made says nothing of what it would have offered.
+        Err(name) if name.is_the_targets() && observation.client.is_some() => Some(Came::Failed(name)),
         Err(_) => None,
         Ok(_) if !observation.is_answered_well() => None,
         Ok(facts) if facts.kind == Kind::Full => Some(Came::Refused),
@@ -76,6 +77,11 @@ impl<'a> Examined<'a> {
     pub(crate) fn always_resumes(&self, asked: Asked) -> bool {
         let tally = Tally::of(self.plain(asked));
         tally.resumed > 0 && tally.resumed == tally.offered()
+    }
+
+    /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.
+    pub(crate) fn has_tickets_instead(&self, asked: Asked) -> bool {
+        asked.kind == Kind::Id && self.always_resumes(Asked { kind: Kind::Ticket, ..asked })
     }
 
     /// The full handshakes in which nothing is varied.

@@ -23,11 +23,14 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let stalls: Vec<u64> = plain.iter().filter_map(|seen| stall(seen)).collect();
     let at_once: Vec<u64> = at_once.iter().map(|seen| seen.stall.unwrap_or_default().0).collect();
     // A server that computes for as long does not wait for acknowledgements, and one that warms up does so on both.
-    let (least, most) = (*stalls.iter().min()?, *at_once.iter().max()?);
-    if stalls.len() < plain.len().max(ENOUGH) || at_once.len() < ENOUGH || most >= least / 2 {
+    let (median, median_at_once) = (reprise_stats::median(&stalls)?, reprise_stats::median(&at_once)?);
+    if stalls.len() < ENOUGH
+        || 3 * stalls.len() < 2 * plain.len()
+        || at_once.len() < ENOUGH
+        || median_at_once >= stalls.iter().min()? / 2
+    {
         return None;
     }
-    let (median, median_at_once) = (reprise_stats::median(&stalls)?, reprise_stats::median(&at_once)?);
     let title =
         format!("A full {version} handshake stands still for {}: Nagle against delayed acknowledgements", span(median));
     let evidence = [

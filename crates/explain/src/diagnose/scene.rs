@@ -83,6 +83,7 @@ impl Scene {
         facts.session_offered = offers;
         let phases = Phases { connect: Some(Nanos(50_000)), ..Phases::default() };
         let observation = Observation {
+            client: Some(([127, 0, 0, 1], 40_000).into()),
             offered: offers.then_some(offered),
             outcome: Ok(facts),
             phases,
@@ -121,6 +122,15 @@ impl Scene {
     /// The server let wait so long in each handshake.
     pub(crate) fn stalls(mut self, stall: Nanos) -> Self {
         self.all().for_each(|seen| seen.stall = Some(stall));
+        self
+    }
+
+    /// Each connection shows the certificate of its number.
+    pub(crate) fn leaves(mut self, leaf: impl Fn(u32) -> [u8; 32]) -> Self {
+        for seen in self.all() {
+            let index = seen.observation.index;
+            seen.observation.outcome.as_mut().unwrap().leaf = Some(leaf(index));
+        }
         self
     }
 

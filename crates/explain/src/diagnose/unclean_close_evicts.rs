@@ -17,7 +17,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         match found.iter_mut().find(|finding| finding.title == title) {
             Some(finding) => finding.evidence.extend(evidence),
             None => {
-                let finding = Finding::new("unclean-close-evicts", Severity::Risk, Confidence::Likely, title);
+                let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
+                let finding = Finding::new("unclean-close-evicts", severity, Confidence::Likely, title);
                 found.push(finding.because(evidence));
             }
         }
@@ -28,7 +29,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
+    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID, only};
     use reprise_trace::Kind;
 
     #[test]
@@ -36,6 +37,8 @@ mod tests {
         let after = |kind| Scene::resuming(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, kind]);
         assert_eq!(only(findings, &after(Kind::Full)).unwrap().severity, Severity::Risk);
         assert_eq!(only(findings, &after(ID)), None);
+        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
+        assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Note);
         let both = after(Kind::Full).run("reset", TLS12_ID, &[Kind::Full, Kind::Full]);
         assert_eq!(only(findings, &both).unwrap().evidence.len(), 4, "one finding");
     }

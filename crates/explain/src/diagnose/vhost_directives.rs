@@ -1,21 +1,50 @@
 //! `vhost-directives`: the name's own virtual host refuses what the default one accepts: the settings of sessions stand in a
 //! server block that is not the listener's default.
 
+use reprise_probe::diagnose::{ExperimentRun, Seen};
+use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Came, Examined, Tally, came, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let resumed =
-        |run: &&reprise_probe::diagnose::ExperimentRun| run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
-    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
-        let title = format!("{} works without server_name and not with it: virtual hosts differ", mechanism(run.asked));
-        let refused =
-            examined.plain(run.asked).into_iter().take(2).map(cite).map(|cited| format!("With server_name, {cited}"));
-        let without = run.seen.iter().map(cite).map(|cited| format!("Without, {cited}"));
-        Finding::new("vhost-directives", Severity::Fault, Confidence::Likely, title).because(refused.chain(without))
+    examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
+}
+
+fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let resumes_without = run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
+    let plain = examined.plain(run.asked);
+    let with = Tally::of(plain.iter().copied());
+    // Connections that fail have another cause.
+    if with.failed > 0 {
+        return None;
+    }
+    // Given by the block of the name, and looked up in that of the listener.
+    let is_given_with_alone =
+        with.refused > 0 && !run.seen.is_empty() && run.seen.iter().all(|seen| gives_nothing(seen, run));
+    let what = match (resumes_without, is_given_with_alone) {
+        (true, _) => "works without server_name and not with it",
+        (false, true) => "is given with server_name and never accepted, and not given without it",
+        (false, false) => return None,
     };
-    examined.runs("no-sni-at-all").filter(resumed).map(finding).collect()
+    let title = format!("{} {what}: virtual hosts differ", mechanism(run.asked));
+    let refused = plain.into_iter().take(2).map(|seen| format!("With server_name, {}", cite(seen)));
+    let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
+    let others = examined.runs("resume").filter(|other| other.asked.tls == run.asked.tls && other.asked != run.asked);
+    // Where another mechanism of the version resumes, most clients lose nothing.
+    let severity = match others.map(|other| Tally::of(examined.plain(other.asked)).resumed).sum() {
+        0_usize => Severity::Fault,
+        _ => Severity::Note,
+    };
+    Some(Finding::new("vhost-directives", severity, Confidence::Likely, title).because(refused.chain(without)))
+}
+
+/// Whether this full handshake gave nothing by this mechanism.
+fn gives_nothing(seen: &Seen, run: &ExperimentRun) -> bool {
+    seen.observation.facts().is_some_and(|facts| match run.asked.kind {
+        Kind::Id => !facts.session_id_given,
+        _ => facts.tickets.count == 0,
+    })
 }
 
 #[cfg(test)]
@@ -28,6 +57,12 @@ mod tests {
     fn a_default_host_that_resumes_where_the_named_one_does_not() {
         let without = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full, kind]);
         assert_eq!(only(findings, &without(TICKET)).unwrap().evidence.len(), 4);
-        assert_eq!(only(findings, &without(Kind::Full)), None);
+        assert_eq!(only(findings, &without(Kind::Full).key_names(&[1; 10])), None);
+    }
+
+    #[test]
+    fn a_session_that_is_given_only_with_the_name_is_looked_up_without() {
+        let given = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full]).key_names(&[1; 8]);
+        assert!(only(findings, &given).unwrap().title.contains("not given without it"));
     }
 }

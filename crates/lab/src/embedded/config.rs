@@ -29,6 +29,11 @@ pub struct EmbeddedConfig {
     pub max_early_data: u32,
     /// How many TLS 1.3 tickets are sent after each handshake, if sessions are resumed at all.
     pub tickets: usize,
+    /// How long tickets are said to live, in seconds, with [`Resumption::Ticket`]; none for what rustls says. RFC 8446 has seven
+    /// days at most.
+    pub ticket_lifetime: Option<u32>,
+    /// How many sessions are stored with [`Resumption::Id`].
+    pub stored_sessions: usize,
     /// The application protocols that are agreed to, the preferred first. A client that offers none is served; one
     /// that offers only others is refused (RFC 7301, section 3.2).
     pub alpn: Vec<Vec<u8>>,
@@ -129,6 +134,8 @@ impl EmbeddedConfig {
             client_auth: ClientAuth::None,
             max_early_data: 0,
             tickets: 2,
+            ticket_lifetime: None,
+            stored_sessions: STORED_SESSIONS,
             alpn: vec![b"http/1.1".to_vec()],
             cipher_suites: Vec::new(),
             groups: Vec::new(),
@@ -160,8 +167,14 @@ impl EmbeddedConfig {
         config.send_tls13_tickets = self.tickets;
         match self.resumption {
             Resumption::Off => config.send_tls13_tickets = 0,
-            Resumption::Id => config.session_storage = ServerSessionMemoryCache::new(STORED_SESSIONS),
-            Resumption::Ticket => config.ticketer = aws_lc_rs::Ticketer::new()?,
+            Resumption::Id => config.session_storage = ServerSessionMemoryCache::new(self.stored_sessions),
+            Resumption::Ticket => {
+                let ticketer = aws_lc_rs::Ticketer::new()?;
+                config.ticketer = match self.ticket_lifetime {
+                    None => ticketer,
+                    Some(lifetime) => Arc::new(Lasting { ticketer, lifetime }),
+                };
+            }
             Resumption::TicketOfFull => {
                 config.ticketer = Arc::new(Sparing { ticketer: aws_lc_rs::Ticketer::new()?, each: self.tickets });
             }
@@ -227,6 +240,31 @@ impl ClientAuth {
         roots.add(authority.clone()).map_err(LabError::Configure)?;
         let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
         Ok(if optional { builder.allow_unauthenticated().build()? } else { builder.build()? })
+    }
+}
+
+/// Says that its tickets live so long.
+#[derive(Debug)]
+struct Lasting {
+    ticketer: Arc<dyn ProducesTickets>,
+    lifetime: u32,
+}
+
+impl ProducesTickets for Lasting {
+    fn enabled(&self) -> bool {
+        self.ticketer.enabled()
+    }
+
+    fn lifetime(&self) -> u32 {
+        self.lifetime
+    }
+
+    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.ticketer.encrypt(plain)
+    }
+
+    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
+        self.ticketer.decrypt(cipher)
     }
 }
 

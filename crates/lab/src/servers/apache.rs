@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ground, Ready, Site, filled_in};
 use super::unprivileged::{is_root, open_to_all};
 use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
@@ -27,8 +27,11 @@ pub struct ApacheConfig {
     pub session_cache: bool,
     /// `SSLVerifyClient` and `SSLCACertificateFile`.
     pub client_verify: ClientVerify,
-    /// Further directives of the server.
+    /// Further directives of the server; what stands here, the driver does not set. `{address}` is where it listens, `{root}`
+    /// the directory with `server-cert.pem`, `server-key.pem` and the folders `www` and `logs`.
     pub directives: String,
+    /// Files beside its configuration, by their names.
+    pub files: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl ApacheConfig {
@@ -42,6 +45,7 @@ impl ApacheConfig {
             session_cache: false,
             client_verify: ClientVerify::Off,
             directives: String::new(),
+            files: Vec::new(),
         }
     }
 }
@@ -55,12 +59,14 @@ impl Apache {
     pub fn start(config: ApacheConfig) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         ground.write_page()?;
+        ground.make_directory("logs")?;
         open_to_all(ground.root())?;
+        config.files.iter().try_for_each(|(name, contents)| ground.write(name, contents).map(drop))?;
         let tls = tls_directives(&config, &ground)?;
         // Apache writes its number when its sockets listen.
         let site = ground.start(Ready::File("apache.pid"), |ground, address, command| {
             let root = ground.root();
-            let file = ground.write("apache.conf", &configuration(root, address, &tls))?;
+            let file = ground.write("apache.conf", &configuration(root, address, &filled_in(&tls, root, address)))?;
             command.args(["-D", "FOREGROUND", "-d"]).arg(root).arg("-f").arg(file);
             Ok(())
         })?;
@@ -112,7 +118,7 @@ fn parse(line: &str) -> Result<Option<Account>> {
 
 fn configuration(root: &Path, address: SocketAddr, tls: &str) -> String {
     let root = root.display();
-    let modules: String = ["mpm_event", "authz_core", "dir", "socache_shmcb", "ssl"]
+    let modules: String = ["mpm_event", "authz_core", "dir", "socache_dbm", "socache_shmcb", "ssl"]
         .map(|module| format!("LoadModule {module}_module {MODULES}/mod_{module}.so\n"))
         .concat();
     format!(
@@ -157,11 +163,16 @@ fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {
     let files = config.identity.write_pem(root, "server")?;
     let cache = if config.session_cache { format!("shmcb:{}/cache(512000)", root.display()) } else { "none".to_owned() };
     let tickets = if config.session_tickets { "on" } else { "off" };
-    let mut lines = format!(
-        "SSLProtocol {protocols}\nSSLCertificateFile {}\nSSLCertificateKeyFile {}\nSSLSessionCache {cache}\nSSLSessionTickets {tickets}\n",
-        files.certificate.display(),
-        files.key.display()
-    );
+    let own = [
+        ("SSLProtocol", protocols),
+        ("SSLCertificateFile", &*files.certificate.to_string_lossy()),
+        ("SSLCertificateKeyFile", &*files.key.to_string_lossy()),
+        ("SSLSessionCache", &*cache),
+        ("SSLSessionTickets", tickets),
+    ];
+    let sets = |directive: &str| config.directives.lines().any(|line| line.split_whitespace().next() == Some(directive));
+    let own = own.into_iter().filter(|(directive, _)| !sets(directive));
+    let mut lines: String = own.map(|(directive, value)| format!("{directive} {value}\n")).collect();
     if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
         let verify = if authority.required { "require" } else { "optional" };
         lines.push_str(&format!("SSLCACertificateFile {}\nSSLVerifyClient {verify}\n", authority.file.display()));

@@ -45,8 +45,17 @@ impl GoProgram {
     /// [`LabError::Spawn`] if Go is not installed, [`LabError::Program`] with the compiler's words if it cannot build,
     /// [`LabError::File`] if its directory cannot be written.
     pub fn build() -> Result<Self> {
+        Self::build_with(&[])
+    }
+
+    /// Builds the program with these statements where its `config`, a `tls.Config`, is set.
+    ///
+    /// # Errors
+    /// As [`GoProgram::build`].
+    pub fn build_with(statements: &[String]) -> Result<Self> {
         let ground = Ground::new(COMPILER)?;
-        let source = ground.write("server.go", include_str!("../../servers/server.go"))?;
+        let source = include_str!("../../servers/server.go").replacen(STATEMENTS, &statements.join("\n\t"), 1);
+        let source = ground.write("server.go", &source)?;
         let mut command = ground.command();
         command.current_dir(ground.root()).args(["build", "-o", BINARY]).arg(source);
         // The program needs nothing but the standard library, and the toolchain that is here.
@@ -94,4 +103,6 @@ impl RealServer for Go {
 }
 
 const COMPILER: &str = "go";
+/// Where statements of a test's own stand in the program.
+const STATEMENTS: &str = "// A test's own statements.";
 const BINARY: &str = "server";

@@ -30,6 +30,10 @@ pub struct HaProxyConfig {
     pub early_data: bool,
     /// `accept-proxy`: whether connections begin with a PROXY header.
     pub accepts_proxy: bool,
+    /// Further lines of the `global` section; what stands here, the driver does not set.
+    pub global: String,
+    /// Further options of the bind line.
+    pub bind: String,
 }
 
 impl HaProxyConfig {
@@ -44,6 +48,8 @@ impl HaProxyConfig {
             client_verify: ClientVerify::Off,
             early_data: false,
             accepts_proxy: false,
+            global: String::new(),
+            bind: String::new(),
         }
     }
 }
@@ -82,6 +88,7 @@ impl RealServer for HaProxy {
 
 const PROGRAM: &str = "haproxy";
 const SOCKET: &str = "stats.sock";
+const CACHE_SIZE: &str = "tune.ssl.cachesize";
 
 /// What tells an account from HAProxy's other messages in the same file.
 const MARK: &str = "lab|";
@@ -110,12 +117,16 @@ fn parse(line: &str) -> Result<Account> {
 }
 
 fn configuration(config: &HaProxyConfig, socket: &Path, address: SocketAddr, bind: &str) -> String {
-    let (cache, socket) = (config.cache_size, socket.display());
+    let socket = socket.display();
+    let mut global = config.global.clone();
+    if !global.contains(CACHE_SIZE) {
+        global.push_str(&format!("\n    {CACHE_SIZE} {}", config.cache_size));
+    }
     format!(
         r#"global
     log stdout format raw local0
     stats socket {socket}
-    tune.ssl.cachesize {cache}
+    {global}
 defaults
     mode http
     timeout connect 5s
@@ -136,6 +147,9 @@ fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
     let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
     let [min, max] = config.versions.names();
     let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
+    if !config.bind.is_empty() {
+        options.push_str(&format!(" {}", config.bind));
+    }
     if config.accepts_proxy {
         options.push_str(" accept-proxy");
     }

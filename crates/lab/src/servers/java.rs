@@ -25,13 +25,24 @@ pub struct JavaConfig {
     /// Without it, each session is invalidated as soon as its handshake has ended: JSSE has no switch for its cache.
     /// Sessions in tickets are beyond its reach.
     pub session_cache: bool,
+    /// Further system properties, as `-Djavax.net.ssl.sessionCacheSize=4`.
+    pub properties: Vec<String>,
+    /// `setTcpNoDelay(true)` on each socket, which JSSE does not set by itself.
+    pub no_delay: bool,
 }
 
 impl JavaConfig {
     /// Both versions, with JSSE's defaults: tickets and cache.
     #[must_use]
     pub fn new(identity: Identity) -> Self {
-        Self { identity, versions: Versions::Both, session_tickets: true, session_cache: true }
+        Self {
+            identity,
+            versions: Versions::Both,
+            session_tickets: true,
+            session_cache: true,
+            properties: Vec::new(),
+            no_delay: true,
+        }
     }
 }
 
@@ -48,10 +59,12 @@ impl Java {
         let files = config.identity.write_pem(ground.root(), "server")?;
         let tickets = format!("-Djdk.tls.server.enableSessionTicketExtension={}", config.session_tickets);
         let site = ground.start(Ready::Says("listening"), |_, address, command| {
-            command.args(QUICK_TO_START).arg(&tickets).arg(&source);
+            // The last of one property counts.
+            command.args(QUICK_TO_START).arg(&tickets).args(&config.properties).arg(&source);
             command.arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);
             command.args(config.versions.names());
             command.args((!config.session_cache).then_some("forget-sessions"));
+            command.args((!config.no_delay).then_some("delay"));
             Ok(())
         })?;
         Ok(Self { site })

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ground, Ready, Site, filled_in};
 use super::unprivileged::is_root;
 use super::{Account, ClientVerify, RealServer, Running};
 use crate::{Identity, LabError, Result, Versions};
@@ -40,12 +40,17 @@ pub struct NginxConfig {
     /// `backlog` of `listen`: how many connections wait to be accepted, at most `net.core.somaxconn`; none for nginx'
     /// own 511.
     pub backlog: Option<u32>,
+    /// Further parameters of `listen`, such as `reuseport`.
+    pub listen: Vec<String>,
     /// `keepalive_requests`.
     pub keepalive_requests: u32,
-    /// Further directives of the `http` block.
+    /// Further directives of the `http` block, before the lab's `server` block. `{address}` is where that one listens, `{root}`
+    /// the directory with `server-0-cert.pem` and `server-0-key.pem`.
     pub http_directives: String,
-    /// Further directives of the `server` block.
+    /// Further directives of the `server` block. What stands here or in the `http` block, the driver does not set.
     pub server_directives: String,
+    /// Files beside its configuration, by their names.
+    pub files: Vec<(&'static str, Vec<u8>)>,
     /// The port of 127.0.0.1; none for a free one.
     pub port: Option<u16>,
 }
@@ -75,11 +80,20 @@ impl NginxConfig {
             workers: 1,
             worker_connections: 512,
             backlog: None,
+            listen: Vec::new(),
             keepalive_requests: 1000,
             http_directives: String::new(),
             server_directives: String::new(),
+            files: Vec::new(),
             port: None,
         }
+    }
+
+    /// Whether the further directives set this, for the `server` block of the lab.
+    fn sets(&self, directive: &str) -> bool {
+        let (of_http, _) = self.http_directives.split_once("server {").unwrap_or((&self.http_directives, ""));
+        let mut lines = of_http.lines().chain(self.server_directives.lines());
+        lines.any(|line| line.split_whitespace().next() == Some(directive))
     }
 }
 
@@ -94,6 +108,7 @@ impl Nginx {
         ground.write_page()?;
         ground.write("www/1k", &"x".repeat(1024))?;
         ground.write("www/64k", &"x".repeat(65_536))?;
+        config.files.iter().try_for_each(|(name, contents)| ground.write(name, contents).map(drop))?;
         let tls = tls_directives(&config, &ground)?;
         // nginx writes its number when its sockets listen.
         let site = ground.start(Ready::File("nginx.pid"), |ground, address, command| {
@@ -156,10 +171,13 @@ fn parse(line: &str) -> Result<Option<Account>> {
 const ABSENT: &str = "-";
 
 fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAddr) -> String {
-    let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
+    let NginxConfig { workers, worker_connections, keepalive_requests, .. } = config;
+    let [http_directives, server_directives] =
+        [&config.http_directives, &config.server_directives].map(|lines| filled_in(lines, root, address));
     let root = root.display();
     let user = user_directive();
-    let backlog = config.backlog.map_or_else(String::new, |count| format!(" backlog={count}"));
+    let backlog = config.backlog.map(|count| format!("backlog={count}"));
+    let parameters: String = backlog.iter().chain(&config.listen).map(|parameter| format!(" {parameter}")).collect();
     let statuses: String =
         [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
     format!(
@@ -184,7 +202,7 @@ http {{
     server_tokens off;
     {http_directives}
     server {{
-        listen {address} ssl{backlog};
+        listen {address} ssl{parameters};
         server_name localhost;
         root {root}/www;
         {KEEP_EARLY_DATA}
@@ -215,9 +233,16 @@ fn tls_directives(config: &NginxConfig, ground: &Ground) -> Result<String> {
         SessionCache::None => "none".to_owned(),
         SessionCache::Shared(size) => format!("shared:lab:{size}"),
     };
-    let mut lines = format!("ssl_protocols {protocols};\nssl_session_cache {cache};\n");
-    for (directive, on) in [("ssl_session_tickets", config.session_tickets), ("ssl_early_data", config.early_data)] {
-        let _ = writeln!(lines, "{directive} {};", on_off(on));
+    let own = [
+        ("ssl_protocols", protocols),
+        ("ssl_session_cache", &*cache),
+        ("ssl_session_tickets", on_off(config.session_tickets)),
+        ("ssl_early_data", on_off(config.early_data)),
+    ];
+    let mut lines = String::new();
+    // nginx takes no directive twice.
+    for (directive, value) in own.into_iter().filter(|(directive, _)| !config.sets(directive)) {
+        let _ = writeln!(lines, "{directive} {value};");
     }
     for (number, identity) in config.identities.iter().enumerate() {
         let files = identity.write_pem(ground.root(), &format!("server-{number}"))?;

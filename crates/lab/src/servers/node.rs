@@ -25,6 +25,12 @@ pub struct NodeConfig {
     pub allow_no_dhe_kex: bool,
     /// `pskCallback` knows this identity, and its key in hexadecimal.
     pub psk: Option<(String, String)>,
+    /// Further options of `tls.createServer`, as they are written in JavaScript: `requestCert: true`.
+    pub options: String,
+    /// Statements about the `server`, beside which there is a Map called `store`.
+    pub statements: String,
+    /// Each connection is a `tls.TLSSocket` with a context of `tls.createSecureContext`, without what `tls.createServer` adds.
+    pub bare_sockets: bool,
 }
 
 impl NodeConfig {
@@ -38,6 +44,9 @@ impl NodeConfig {
             session_store: false,
             allow_no_dhe_kex: false,
             psk: None,
+            options: String::new(),
+            statements: String::new(),
+            bare_sockets: false,
         }
     }
 }
@@ -60,6 +69,9 @@ impl Node {
             command.args(config.session_store.then_some("store-sessions"));
             command.args(config.allow_no_dhe_kex.then_some("allow-no-dhe-kex"));
             command.args(config.psk.as_ref().map(|(identity, key)| format!("psk={identity}:{key}")));
+            command.args((!config.options.is_empty()).then(|| format!("options={}", config.options)));
+            command.args((!config.statements.is_empty()).then(|| format!("statements={}", config.statements)));
+            command.args(config.bare_sockets.then_some("bare-sockets"));
             Ok(())
         })?;
         Ok(Self { site })

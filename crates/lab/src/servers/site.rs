@@ -48,6 +48,11 @@ pub(super) struct ClientAuthority {
     pub(super) required: bool,
 }
 
+/// Directives of a test's own, with what only the driver knows.
+pub(super) fn filled_in(directives: &str, root: &Path, address: SocketAddr) -> String {
+    directives.replace("{address}", &address.to_string()).replace("{root}", &root.display().to_string())
+}
+
 /// What a program writes to its standard output and error.
 const OUTPUT: &str = "output.log";
 
@@ -79,16 +84,21 @@ impl Ground {
     }
 
     /// Writes a file, whose directories must be there.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+    pub(super) fn write(&self, name: &str, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<PathBuf> {
         let path = self.root().join(name);
-        fs::write(&path, text).map_err(|source| LabError::File { path: path.clone(), source })?;
+        fs::write(&path, contents).map_err(|source| LabError::File { path: path.clone(), source })?;
         Ok(path)
+    }
+
+    /// Makes a directory in its own.
+    pub(super) fn make_directory(&self, name: &str) -> Result<()> {
+        let path = self.root().join(name);
+        fs::create_dir(&path).map_err(|source| LabError::File { path, source })
     }
 
     /// Makes the directory `www` with a small page.
     pub(super) fn write_page(&self) -> Result<()> {
-        let www = self.root().join("www");
-        fs::create_dir(&www).map_err(|source| LabError::File { path: www, source })?;
+        self.make_directory("www")?;
         self.write("www/index.html", "<!doctype html><title>Reprise lab</title>\n").map(drop)
     }
 

@@ -34,6 +34,9 @@ const SHORTER: Duration = Duration::from_secs(2);
 /// So many full handshakes in a row that fail, after others have completed, mean that the target does not want any more.
 const BLOCKED: u32 = 3;
 
+/// So often a version is asked for again that was refused.
+const OTHER_NODES: u32 = 3;
+
 pub(super) fn examine(
     target: &Target,
     options: &Options,
@@ -84,7 +87,9 @@ impl<'a> Examiner<'a> {
         connector.keep_messages();
         let begun = connector.now();
         let most = |it: &Experiment| it.connections(limits.fill, limits.burst) * it.under.len() as u32;
-        let usual = EXPERIMENTS.iter().filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::Stall));
+        let is_usual =
+            |it: &&Experiment| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption | Needs::Stall);
+        let usual = EXPERIMENTS.iter().filter(is_usual);
         let planned = usual.map(most).sum::<u32>().min(limits.connections).into();
         Self { connector, limits, observer, found, begun, planned, failed_in_a_row: 0, any_completed: false }
     }
@@ -121,6 +126,7 @@ impl<'a> Examiner<'a> {
             Needs::Resumption => accepted > 0,
             Needs::SomeRefusal => resumptions.iter().any(|seen| seen.is_refusal()),
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
+            Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
                 let length = self.connector.early_request_length();
                 let allowed = resumptions.iter().filter_map(|seen| seen.max_early_data()).max();
@@ -176,8 +182,20 @@ impl<'a> Examiner<'a> {
             }
             match step {
                 Step::Prime(variation) => {
-                    let tried = self.connect(step, config(variation), variation.manner(), asked, Taken::nothing(asked))?;
-                    if let Some(fault) = self.settle_full(&tried, asked.tls)? {
+                    let mut connect = || {
+                        let nothing = Taken::nothing(asked);
+                        let tried = self.connect(step, config(variation), variation.manner(), asked, nothing)?;
+                        Ok((self.settle_full(&tried)?, tried))
+                    };
+                    let (mut fault, mut tried) = connect()?;
+                    // Behind one address another node may speak it.
+                    for _ in 0..OTHER_NODES {
+                        if !fault.as_ref().is_some_and(refuses_version) {
+                            break;
+                        }
+                        (fault, tried) = connect()?;
+                    }
+                    if let Some(fault) = fault {
                         // What cannot be done without a session shows nothing of sessions.
                         return self.give_up(asked.tls, fault, tried);
                     }
@@ -216,7 +234,7 @@ impl<'a> Examiner<'a> {
                     for _ in 0..self.limits.fill {
                         let tried =
                             self.connect(step, plan.config.clone(), Manner::default(), asked, Taken::nothing(asked))?;
-                        self.settle_full(&tried, asked.tls)?;
+                        self.settle_full(&tried)?;
                     }
                 }
                 Step::Wait => {
@@ -230,17 +248,19 @@ impl<'a> Examiner<'a> {
     }
 
     /// A full handshake has ended: whether the target still wants to be asked.
-    fn settle_full(&mut self, tried: &Tried, version: Version) -> Result<Option<Fault>, Ending> {
+    fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, Ending> {
         let Some(fault) = &tried.fault else {
             self.failed_in_a_row = 0;
             self.any_completed = true;
             return Ok(None);
         };
-        self.failed_in_a_row += 1;
+        // It answers, and says no to this version alone.
+        if !refuses_version(fault) {
+            self.failed_in_a_row += 1;
+        }
         if self.any_completed && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
             return Err(Ending::Blocked { after: self.connector.begun(), fault: fault.clone() });
         }
-        let _ = version;
         Ok(Some(fault.clone()))
     }
 
@@ -391,17 +411,21 @@ fn again(held: HeldSession, asked: Asked) -> Taken {
     Taken { offer: offer_of(held.session.clone(), asked.kind, usize::MAX), held: Some(held) }
 }
 
+/// RFC 8446 §6.2: protocol_version.
+fn refuses_version(fault: &Fault) -> bool {
+    fault.name == FaultName::Alert(70)
+}
+
 /// Whether nothing came until the time was up.
 fn is_silence(fault: Option<&Fault>) -> bool {
     fault.is_some_and(|fault| fault.name == FaultName::Timeout)
 }
 
-/// The longest wait between two messages that the server sent one after the other, before it finished: it had everything that it
-/// needed for the second when it sent the first.
+/// The longest wait between two messages that the server sent one after the other, its Finished the last of them: it had
+/// everything that it needed for the second when it sent the first.
 fn stall(events: &[Event]) -> Option<Nanos> {
-    let handshake = events.iter().take_while(|event| !is_finished_of_server(event));
-    let received: Vec<&Event> = handshake.collect();
-    let pairs = received.windows(2).filter_map(|pair| match pair {
+    let end = events.iter().position(is_finished_of_server).map_or(events.len(), |finished| finished + 1);
+    let pairs = events.get(..end).unwrap_or_default().windows(2).filter_map(|pair| match pair {
         [one, other] if one.direction == Direction::Received && other.direction == Direction::Received => {
             Some(other.at.since(one.at))
         }
@@ -413,4 +437,34 @@ fn stall(events: &[Event]) -> Option<Nanos> {
 fn is_finished_of_server(event: &Event) -> bool {
     event.direction == Direction::Received
         && matches!(&event.what, What::Handshake { message } if message.as_ref() == "Finished")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reprise_trace::Bytes;
+
+    #[test]
+    fn a_wait_before_the_finished_is_one_within_the_flight() {
+        let at = |ms: u64, direction, what| Event {
+            at: Nanos(ms * 1_000_000),
+            direction,
+            what,
+            size: Bytes(1),
+            encrypted: false,
+        };
+        let message = |name: &'static str| What::Handshake { message: name.into() };
+        let events = [
+            at(0, Direction::Sent, message("ClientHello")),
+            at(60, Direction::Received, message("ServerHello")),
+            at(61, Direction::Received, message("ServerHelloDone")),
+            at(62, Direction::Sent, message("Finished")),
+            at(63, Direction::Received, What::ChangeCipherSpec),
+            at(103, Direction::Received, message("Finished")),
+            at(203, Direction::Received, message("NewSessionTicket")),
+        ];
+        assert_eq!(stall(&events), Some(Nanos(40_000_000)));
+        assert_eq!(stall(&events[..5]), Some(Nanos(1_000_000)));
+        assert_eq!(stall(&[]), None);
+    }
 }

@@ -51,6 +51,8 @@ pub enum Needs {
     SomeRefusal,
     /// Sessions were offered, and every one was refused.
     Refusal,
+    /// Nothing of this mechanism is accepted, be it that nothing is given.
+    NoResumption,
     /// They are accepted, and tickets allow early data.
     EarlyData,
     /// Full handshakes stand still in the middle of the server's flight, for as long as an acknowledgement may be delayed.
@@ -120,8 +122,16 @@ pub static EXPERIMENTS: &[Experiment] = &[
         varies: "neither connection sends server_name",
         separates: &["vhost-directives", "not-offered"],
         under: ALL,
-        needs: Needs::Refusal,
+        needs: Needs::NoResumption,
         steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
+    },
+    Experiment {
+        name: "no-certificate-at-all",
+        varies: "neither connection sends a client certificate",
+        separates: &["session-too-large", "not-offered", "id-never-accepted"],
+        under: ALL,
+        needs: Needs::Refusal,
+        steps: &[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)],
     },
     Experiment {
         name: "both-psk-modes",
@@ -328,9 +338,10 @@ mod tests {
     #[test]
     fn all_that_a_healthy_server_sees_stays_under_the_limit() {
         let limits = Limits::default();
-        let needed = EXPERIMENTS
-            .iter()
-            .filter(|it| !matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::Stall | Needs::Patience));
+        let needed = EXPERIMENTS.iter().filter(|it| {
+            let finds_faults = matches!(it.needs, Needs::SomeRefusal | Needs::Refusal | Needs::NoResumption);
+            !finds_faults && !matches!(it.needs, Needs::Stall | Needs::Patience)
+        });
         let count: u32 = needed.map(|it| it.connections(limits.fill, limits.burst) * it.under.len() as u32).sum();
         assert!(count <= limits.connections, "{count}");
     }

@@ -11,10 +11,9 @@ use reprise_lab::{Identity, KeyKind};
 use reprise_trace::document::MeasureDocument;
 
 use super::column::COLUMNS;
-use super::subjects::version;
 use super::table::{Row, Table};
 use super::{COUNT, KEYS};
-use crate::harness::{DEADLINE, Lab, Reprise, assert_account_for};
+use crate::harness::{DEADLINE, Lab, Reprise, assert_account_for, version};
 use crate::starttls::{assert_known, made};
 
 /// A server and its settings.

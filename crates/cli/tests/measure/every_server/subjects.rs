@@ -1,18 +1,16 @@
 //! The servers and the settings that each has.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use reprise_lab::servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
-    Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, find, missing,
+    Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, missing,
 };
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
 
 use super::beyond::{Beyond, PSK};
+use crate::harness::{locked_version, version};
 
 /// A server and every setting of it that resumption depends on.
 pub(super) struct Subject {
@@ -200,23 +198,4 @@ fn go() -> Subject {
         settings: settings.collect(),
         beyond: Vec::new(),
     }
-}
-
-/// The first number with dots in what the program says of itself; nothing if it is not installed.
-pub(super) fn version(program: &str, arguments: &[&str]) -> String {
-    let Some(path) = find(program) else { return String::new() };
-    let output = Command::new(path).args(arguments).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    let mut words = said.split(|character: char| !character.is_ascii_digit() && character != '.');
-    let number = words.find(|word| word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit()));
-    number.unwrap_or_else(|| panic!("{program} {arguments:?} tells no version: {said}")).to_owned()
-}
-
-/// The version of a crate that this workspace is built with.
-fn locked_version(name: &str) -> String {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-    let lock = fs::read_to_string(lock).unwrap();
-    let (_, after) = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).unwrap();
-    after.split('"').next().unwrap().to_owned()
 }

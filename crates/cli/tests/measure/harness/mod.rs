@@ -4,6 +4,7 @@ mod gate;
 mod lab;
 mod outcome;
 mod reprise;
+mod version;
 mod witness;
 
 use std::io::{self, Write};
@@ -14,6 +15,7 @@ pub(crate) use gate::{Gate, hears, says};
 pub(crate) use lab::{Lab, nginx_listening};
 pub(crate) use outcome::Outcome;
 pub(crate) use reprise::{Reprise, Running};
+pub(crate) use version::{locked_version, version};
 pub(crate) use witness::{assert_account_for, assert_agree};
 
 /// Longer than anything here takes, on however busy a machine: only what hangs meets it.

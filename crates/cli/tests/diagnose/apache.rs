@@ -1,0 +1,44 @@
+//! Apache httpd. Three of these answer a paper of 2006 on clients of grids, whose every session was refused by an Apache "set to
+//! use the session cache (both with the default dbm and the shm options)": a dbm that takes no session with a client's
+//! certificate, a cache that forgets before the client is back, and one that is full before. The fourth stands in `nodes`.
+
+use reprise_lab::KeyKind;
+use reprise_lab::servers::{Apache, ApacheConfig, ClientVerify};
+
+use crate::broken::{Broken, Software, Started, broken};
+use crate::harness::Lab;
+
+pub(crate) const APACHE: Software =
+    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true };
+
+fn start(lab: &Lab, lines: &[String]) -> Started {
+    let directives = format!("{}\n", lines.join("\n"));
+    Apache::start(ApacheConfig { directives, ..ApacheConfig::new(lab.identity(KeyKind::P256)) }).unwrap().into()
+}
+
+/// The same, and it asks clients for certificates.
+fn asking(lab: &Lab, lines: &[String]) -> Started {
+    let config = ApacheConfig::new(lab.identity(KeyKind::P256));
+    let client_verify = ClientVerify::Optional(lab.authority.pem());
+    Apache::start(ApacheConfig { directives: format!("{}\n", lines.join("\n")), client_verify, ..config }).unwrap().into()
+}
+
+const fn apache(cause: &'static str, told: &'static [&'static str]) -> Broken {
+    broken(cause, &APACHE, told, start)
+}
+
+examined! {
+    no_cache_and_tickets_off_are_not_offered:
+        apache("not-offered", &["SSLSessionCache none", "SSLSessionTickets off"]);
+    a_dbm_takes_no_session_with_a_certificate:
+        broken("session-too-large", &APACHE, &["SSLSessionCache dbm:logs/ssl_scache", "SSLSessionTickets off"], asking)
+            .with_certificate(600);
+    a_cache_of_two_seconds_forgets_before_the_client_is_back:
+        apache("lifetime-short", &["SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionCacheTimeout 2"])
+            .flags(&["--tls", "1.2", "--patience", "4s"]);
+    two_tickets_run_out_in_a_burst:
+        apache("tickets-run-out", &["SSLSessionTickets on"]).flags(&["--tls", "1.3"]);
+    a_cache_of_a_few_sessions_is_too_small:
+        apache("cache-too-small", &["SSLSessionCache shmcb:logs/ssl_scache(8192)", "SSLSessionTickets off"])
+            .flags(&["--fill", "100", "--connections", "600"]).besides(&["unclean-close-evicts"]);
+}

@@ -1,0 +1,175 @@
+//! A server that is misconfigured, and what is said of it.
+
+use std::any::Any;
+use std::net::SocketAddr;
+
+use reprise_lab::servers::{RealServer, missing};
+use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
+
+use crate::applied::{apply, printed};
+use crate::harness::{Lab, Reprise, locked_version, version};
+use crate::table::{Row, compare};
+
+/// A server that is misconfigured on purpose, and what `diagnose` must say of it.
+pub(crate) struct Broken {
+    /// The finding.
+    pub(crate) cause: &'static str,
+    pub(crate) software: &'static Software,
+    /// The lines of its configuration that bring it about.
+    pub(crate) told: &'static [&'static str],
+    /// Starts it with these lines, or with those that fix it.
+    pub(crate) start: fn(&Lab, &[String]) -> Started,
+    pub(crate) flags: &'static [&'static str],
+    /// Whether the client has a certificate, and one with so long a name.
+    pub(crate) certificate: Option<usize>,
+    /// Faults and risks that the same lines bring about.
+    pub(crate) besides: &'static [&'static str],
+    /// Whether a directive that is printed fixes it; one that helps others does not help here.
+    pub(crate) is_fixed: bool,
+    /// What happens while it is examined.
+    pub(crate) meanwhile: fn(&mut Started),
+}
+
+/// A program.
+pub(crate) struct Software {
+    /// As remedies name it.
+    pub(crate) name: &'static str,
+    /// What has to be installed; nothing for what is linked.
+    pub(crate) program: Option<&'static str>,
+    /// What makes it tell its version.
+    pub(crate) version: &'static [&'static str],
+    /// Whether its responses say what it is.
+    pub(crate) reveals_itself: bool,
+}
+
+impl Software {
+    /// What it says of itself; of what is linked, the crate's.
+    pub(crate) fn version(&self) -> String {
+        self.program.map_or_else(|| locked_version(self.name), |program| version(program, self.version))
+    }
+}
+
+/// A server, or several behind one address.
+pub(crate) struct Started {
+    pub(crate) address: SocketAddr,
+    /// The first of them.
+    pub(crate) server: Option<Box<dyn RealServer>>,
+    /// What ends with it.
+    pub(crate) _others: Vec<Box<dyn Any>>,
+}
+
+impl<S: RealServer + 'static> From<S> for Started {
+    fn from(server: S) -> Self {
+        Self { address: server.address(), server: Some(Box::new(server)), _others: Vec::new() }
+    }
+}
+
+/// Nothing happens meanwhile, and nothing else is wrong.
+pub(crate) const fn broken(
+    cause: &'static str,
+    software: &'static Software,
+    told: &'static [&'static str],
+    start: fn(&Lab, &[String]) -> Started,
+) -> Broken {
+    Broken { cause, software, told, start, flags: &[], certificate: None, besides: &[], is_fixed: true, meanwhile: |_| {} }
+}
+
+impl Broken {
+    pub(crate) const fn flags(self, flags: &'static [&'static str]) -> Self {
+        Self { flags, ..self }
+    }
+
+    pub(crate) const fn besides(self, besides: &'static [&'static str]) -> Self {
+        Self { besides, ..self }
+    }
+
+    pub(crate) const fn with_certificate(self, name_length: usize) -> Self {
+        Self { certificate: Some(name_length), ..self }
+    }
+
+    pub(crate) const fn beyond_directives(self) -> Self {
+        Self { is_fixed: false, ..self }
+    }
+
+    pub(crate) const fn meanwhile(self, meanwhile: fn(&mut Started)) -> Self {
+        Self { meanwhile, ..self }
+    }
+
+    /// Starts it, has it diagnosed, and applies to it what is printed.
+    #[track_caller]
+    pub(crate) fn examine(&self) {
+        if let Some(not_run) = self.software.program.and_then(missing) {
+            return not_run.announce();
+        }
+        let lab = Lab::new();
+        let lines: Vec<String> = self.told.iter().map(|line| (*line).to_owned()).collect();
+        let diagnosis = self.diagnose(&lab, &lines);
+        let finding = self.the_finding(&diagnosis);
+        assert_eq!(diagnosis.software.is_some(), self.software.reveals_itself, "{:?}", diagnosis.software);
+        let fixed = self.fix(&lab, &lines, finding);
+        compare(&Row::new(self, finding, &fixed));
+    }
+
+    /// The cause comes out, and nothing is accused that the lines do not explain.
+    #[track_caller]
+    fn the_finding<'d>(&self, diagnosis: &'d Diagnosis) -> &'d Finding {
+        let shown = shown(diagnosis);
+        let finding = diagnosis.findings.iter().find(|finding| finding.id == self.cause);
+        let Some(finding) = finding else { panic!("no {}: {shown}", self.cause) };
+        for other in diagnosis.findings.iter().filter(|other| other.severity != Severity::Note && other.id != self.cause) {
+            assert!(self.besides.contains(&other.id.as_str()), "{} beside {}: {shown}", other.id, self.cause);
+        }
+        finding
+    }
+
+    /// Each directive that is printed, alone: the finding is gone or a note by now, and no fault comes in its place.
+    #[track_caller]
+    fn fix(&self, lab: &Lab, lines: &[String], finding: &Finding) -> Vec<String> {
+        let mut steps = printed(finding, self.software.name);
+        steps.retain(|_| self.is_fixed);
+        let apply_one = |step| {
+            let diagnosis = self.diagnose(lab, &apply(step, lines));
+            let remains = |other: &Finding| other.id == self.cause && other.severity <= finding.severity;
+            let gone = diagnosis.findings.iter().all(|other| !remains(other) && other.severity != Severity::Fault);
+            assert!(gone, "{step:?} fixes nothing: {}", shown(&diagnosis));
+            step.to_string()
+        };
+        steps.iter().map(apply_one).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn diagnose(&self, lab: &Lab, lines: &[String]) -> Diagnosis {
+        let mut started = (self.start)(lab, lines);
+        let target = format!("localhost:{}", started.address.port());
+        let json = lab.path("diagnosis.json");
+        let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
+        let rate = if self.flags.contains(&"--rate") { [].as_slice() } else { &["--rate", "500"] };
+        let client =
+            |length| lab.authority.client(&"x".repeat(length)).unwrap().write_pem(lab.directory(), "client").unwrap();
+        let certificate = self.certificate.map(client);
+        let certificate = certificate
+            .iter()
+            .flat_map(|files| ["--cert".into(), files.certificate.clone(), "--key".into(), files.key.clone()]);
+        let running = call.arg("--json").arg(&json).args(certificate).args(rate).args(self.flags).start();
+        (self.meanwhile)(&mut started);
+        let outcome = running.finish();
+        let text = std::fs::read_to_string(&json).unwrap_or_default();
+        let document: DiagnoseDocument =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("no document: {error}\n{}", outcome.stderr));
+        assert_eq!(outcome.code, i32::from(document.has_certain_fault()), "{}", outcome.stderr);
+        let [diagnosis] = <[Diagnosis; 1]>::try_from(document.targets).unwrap();
+        diagnosis
+    }
+}
+
+/// Its findings and what was tried, for whoever reads of a test that failed.
+pub(crate) fn shown(diagnosis: &Diagnosis) -> String {
+    let finding = |it: &Finding| {
+        let Finding { id, title, severity, confidence, .. } = it;
+        format!("{id} ({severity:?}, {confidence:?}): {title}\n    {}", it.evidence.join("\n    "))
+    };
+    let findings: Vec<String> = diagnosis.findings.iter().map(finding).collect();
+    let tried = diagnosis.experiments.iter().map(|it| format!("{} {:?}: {}", it.name, it.asked, it.outcome));
+    let tried: Vec<String> = tried.collect();
+    format!("{}\n{}\n{}\n{:?}", diagnosis.verdict, findings.join("\n"), tried.join("\n"), diagnosis.warnings)
+}

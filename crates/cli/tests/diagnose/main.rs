@@ -1,0 +1,29 @@
+//! `reprise diagnose SERVER` against real servers that are misconfigured on purpose: the cause comes out by its name, and what is
+//! printed to fix it fixes it. The table of them stands in the guide.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
+/// A test for each, named by the cause and the software, and the list of them for the table.
+macro_rules! examined {
+    ($($name:ident: $broken:expr;)+) => {
+        pub(crate) static ALL: &[&$crate::broken::Broken] = &[$(&$broken),+];
+        mod tests {
+            use super::*;
+            $(#[test] fn $name() { $broken.examine(); })+
+        }
+    };
+}
+
+mod apache;
+mod applied;
+mod broken;
+mod haproxy;
+#[path = "../measure/harness/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
+mod harness;
+mod nginx;
+mod nodes;
+mod offers;
+mod openssl;
+mod programs;
+mod table;

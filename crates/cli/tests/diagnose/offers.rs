@@ -1,0 +1,64 @@
+//! Middleboxes before a good server that break what is offered through them.
+
+use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_lab::{Inspector, KeyKind, Refusal};
+use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
+
+use crate::broken::{Broken, Started, broken};
+use crate::harness::Lab;
+use crate::nginx::NGINX;
+
+/// A good nginx, and before it whoever refuses what this says.
+fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Started {
+    let http_directives = "ssl_session_cache shared:SSL:1m;".to_owned();
+    let config = NginxConfig { http_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
+    let nginx = Nginx::start(config).unwrap();
+    let inspector = Inspector::start(nginx.address(), judge).unwrap();
+    Started { address: inspector.address(), server: Some(Box::new(nginx)), _others: vec![Box::new(inspector)] }
+}
+
+/// Whether this ClientHello offers a session; one that is cut says nothing.
+fn offers(record: &[u8]) -> bool {
+    let hello =
+        Record::parse(record).ok().flatten().and_then(|(record, _)| Handshake::parse(record.fragment).ok().flatten());
+    let Some(hello) = hello.and_then(|(handshake, _)| ClientHello::parse(handshake.body).ok()) else { return false };
+    let extension = |extension| hello.extensions.as_ref().and_then(|all| all.find(extension));
+    let is_tls13 =
+        extension(ExtensionType::SUPPORTED_VERSIONS).is_some_and(|versions| versions.windows(2).any(|it| it == [3, 4]));
+    extension(ExtensionType::PRE_SHARED_KEY).is_some()
+        || extension(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty())
+        || (!is_tls13 && !hello.session_id.is_empty())
+}
+
+fn alerting(lab: &Lab, _: &[String]) -> Started {
+    behind(lab, |record| offers(record).then_some(Refusal::Alert(80)))
+}
+
+fn closing(lab: &Lab, _: &[String]) -> Started {
+    behind(lab, |record| offers(record).then_some(Refusal::Close))
+}
+
+fn hanging(lab: &Lab, _: &[String]) -> Started {
+    behind(lab, |record| offers(record).then_some(Refusal::Silence))
+}
+
+fn short_sighted(lab: &Lab, _: &[String]) -> Started {
+    behind(lab, |record| (record.len() > 1400).then_some(Refusal::Close))
+}
+
+/// What would help against real ones (shorter tickets, none at all) does not help against these.
+const fn behind_one(cause: &'static str, told: &'static [&'static str], start: fn(&Lab, &[String]) -> Started) -> Broken {
+    broken(cause, &NGINX, told, start).beyond_directives()
+}
+
+examined! {
+    an_alert_where_a_session_is_offered:
+        behind_one("offer-breaks-connection", &["# behind a middlebox that answers offers with an alert"], alerting);
+    an_end_where_a_session_is_offered:
+        behind_one("offer-breaks-connection", &["# behind a middlebox that ends who offers"], closing);
+    silence_where_a_session_is_offered:
+        behind_one("offer-breaks-connection", &["# behind a middlebox that leaves offers unanswered"], hanging)
+            .flags(&["--timeout", "1s", "--tls", "1.3"]);
+    an_end_where_the_hello_is_large:
+        behind_one("large-client-hello", &["# behind a middlebox that ends large hellos"], short_sighted);
+}

@@ -1,0 +1,126 @@
+//! Programs on Go's, Node's and Java's TLS, on GnuTLS and on rustls.
+
+use reprise_lab::servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, Node, NodeConfig};
+use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
+
+use crate::broken::{Software, Started, broken};
+use crate::harness::Lab;
+
+const GNUTLS: Software =
+    Software { name: "gnutls-serv", program: Some("gnutls-serv"), version: &["--version"], reveals_itself: false };
+const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"], reveals_itself: false };
+const NODE: Software = Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false };
+const JAVA: Software = Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false };
+const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false };
+
+/// The lines are arguments.
+fn gnutls(lab: &Lab, lines: &[String]) -> Started {
+    let config = GnutlsServConfig::new(lab.identity(KeyKind::P256));
+    GnutlsServ::start(GnutlsServConfig { extra: lines.to_vec(), ..config }).unwrap().into()
+}
+
+/// The lines are statements about `config`, a `tls.Config`.
+fn go(lab: &Lab, lines: &[String]) -> Started {
+    Go::start(&GoProgram::build_with(lines).unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap().into()
+}
+
+/// The lines are options of `tls.createServer`, or statements about its `server`.
+fn node(lab: &Lab, lines: &[String]) -> Started {
+    let (statements, options): (Vec<&str>, Vec<&str>) =
+        lines.iter().map(String::as_str).partition(|line| line.starts_with("server."));
+    let (statements, options) = (statements.join("\n"), options.join(", "));
+    let config = NodeConfig { options, statements, ..NodeConfig::new(lab.identity(KeyKind::P256)) };
+    Node::start(config).unwrap().into()
+}
+
+/// The same of `tls.createSecureContext` and `tls.TLSSocket`.
+fn bare_node(lab: &Lab, lines: &[String]) -> Started {
+    let options = [&[format!("ca: `{}`", lab.authority.pem())], lines].concat().join(", ");
+    let config = NodeConfig { options, bare_sockets: true, ..NodeConfig::new(lab.identity(KeyKind::P256)) };
+    Node::start(config).unwrap().into()
+}
+
+/// The lines are properties; the size of the cache has one too.
+fn java(lab: &Lab, lines: &[String]) -> Started {
+    let property = |line: &String| match line.strip_prefix("SSLSessionContext.setSessionCacheSize(") {
+        Some(size) => format!("-Djavax.net.ssl.sessionCacheSize={}", size.trim_end_matches(')')),
+        None => line.clone(),
+    };
+    let config =
+        JavaConfig { properties: lines.iter().map(property).collect(), ..JavaConfig::new(lab.identity(KeyKind::P256)) };
+    Java::start(config).unwrap().into()
+}
+
+/// The line is what is called on each socket, or nothing.
+fn java_socket(lab: &Lab, lines: &[String]) -> Started {
+    let no_delay = lines.iter().any(|line| line == "socket.setTcpNoDelay(true);");
+    Java::start(JavaConfig { no_delay, ..JavaConfig::new(lab.identity(KeyKind::P256)) }).unwrap().into()
+}
+
+/// Lines about `config`, a `rustls::ServerConfig`, and what the lab's server does at each.
+fn rustls(lab: &Lab, lines: &[String]) -> Started {
+    let mut config = EmbeddedConfig::new(lab.identity(KeyKind::P256));
+    for line in lines {
+        match line.as_str() {
+            "config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});" => {
+                config.resumption = Resumption::Off
+            }
+            "config.session_storage = rustls::server::ServerSessionMemoryCache::new(4);" => {
+                (config.resumption, config.stored_sessions) = (Resumption::Id, 4);
+            }
+            "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);" => {
+                (config.resumption, config.stored_sessions) = (Resumption::Id, 100_000);
+            }
+            "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;" => config.resumption = Resumption::Ticket,
+            "config.send_tls13_tickets = 1;" => config.tickets = 1,
+            "config.send_tls13_tickets = 8;" => config.tickets = 8,
+            "config.max_early_data_size = 16384;" => config.max_early_data = 16_384,
+            "fn lifetime(&self) -> u32 { 0 }" => config.ticket_lifetime = Some(0),
+            "fn lifetime(&self) -> u32 { 864000 }" => config.ticket_lifetime = Some(864_000),
+            other => panic!("what does rustls do at {other:?}?"),
+        }
+    }
+    EmbeddedServer::start(config).unwrap().into()
+}
+
+const CACHE: &str = "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);";
+const TICKETER: &str = "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;";
+
+examined! {
+    gnutls_without_tickets_does_not_offer_tls13:
+        broken("not-offered", &GNUTLS, &["--noticket"], gnutls).besides(&["unclean-close-evicts"]);
+    gnutls_without_a_database_never_accepts_ids:
+        broken("id-never-accepted", &GNUTLS, &["--nodb"], gnutls).flags(&["--tls", "1.2"]);
+    go_without_tickets_does_not_offer:
+        broken("not-offered", &GO, &["config.SessionTicketsDisabled = true"], go);
+    node_without_tickets_does_not_offer:
+        broken("not-offered", &NODE, &["secureOptions: constants.SSL_OP_NO_TICKET"], node).besides(&["id-never-accepted"]);
+    node_that_keeps_no_sessions_never_accepts_ids:
+        broken("id-never-accepted", &NODE, &[], node).flags(&["--tls", "1.2"]);
+    node_that_asks_for_certificates_without_a_session_context:
+        broken("session-context-unset", &NODE, &["requestCert: true", "rejectUnauthorized: false"], bare_node)
+            .besides(&["id-never-accepted"]);
+    java_without_tickets_and_with_a_cache_of_four:
+        broken("cache-too-small", &JAVA, &[
+            "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax.net.ssl.sessionCacheSize=4"], java);
+    java_that_writes_without_tcp_nodelay:
+        broken("nagle", &JAVA, &["socket.setTcpNoDelay(false);"], java_socket).flags(&["--tls", "1.2"]);
+    rustls_without_tickets_or_storage_does_not_offer:
+        broken("not-offered", &RUSTLS, &["config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});"], rustls);
+    rustls_with_a_cache_of_four_forgets:
+        broken("cache-too-small", &RUSTLS, &["config.session_storage = rustls::server::ServerSessionMemoryCache::new(4);"], rustls);
+    rustls_with_one_ticket_runs_out:
+        broken("tickets-run-out", &RUSTLS, &[CACHE, "config.send_tls13_tickets = 1;"], rustls).flags(&["--tls", "1.3"]);
+    rustls_stateful_tickets_serve_once:
+        broken("single-use", &RUSTLS, &[CACHE], rustls).beyond_directives();
+    rustls_binds_sessions_to_their_name:
+        broken("sni-differs", &RUSTLS, &[CACHE], rustls).beyond_directives();
+    rustls_with_a_ticketer_takes_no_early_data:
+        broken("early-data-off", &RUSTLS, &[TICKETER], rustls).flags(&["--tls", "1.3"]).beyond_directives();
+    rustls_early_data_makes_tickets_stateful:
+        broken("early-data-stateful", &RUSTLS, &[CACHE, "config.max_early_data_size = 16384;"], rustls);
+    a_lifetime_of_zero_is_invalid:
+        broken("lifetime-invalid", &RUSTLS, &[TICKETER, "fn lifetime(&self) -> u32 { 0 }"], rustls);
+    a_lifetime_of_ten_days_is_invalid:
+        broken("lifetime-invalid", &RUSTLS, &[TICKETER, "fn lifetime(&self) -> u32 { 864000 }"], rustls);
+}

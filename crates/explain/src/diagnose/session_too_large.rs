@@ -1,0 +1,38 @@
+//! `session-too-large`: sessions without a client certificate are kept, and those with it are not: it is part of the session, and a
+//! cache takes sessions up to some size (nginx: 4 kB).
+
+use reprise_probe::diagnose::ExperimentRun;
+use reprise_trace::document::{Confidence, Finding, Severity};
+
+use super::examined::{Came, Examined, came, cite, mechanism};
+
+pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
+    let resumed = |run: &&ExperimentRun| run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
+    examined.runs("no-certificate-at-all").filter(resumed).map(|run| finding(examined, run)).collect()
+}
+
+fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
+    let title = format!("{} works without a client certificate and not with it", mechanism(run.asked));
+    let with = examined.plain(run.asked).into_iter().take(2).map(|seen| format!("With it, {}", cite(seen)));
+    let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
+    let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
+    let finding = Finding::new("session-too-large", severity, Confidence::Possible, title);
+    finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))
+}
+
+const OTHERWISE: &str = "A server that resumes nobody who has a certificate shows just so (isolated-by-design): a smaller certificate \
+    tells them apart";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
+    use reprise_trace::Kind;
+
+    #[test]
+    fn what_resumes_without_a_certificate_alone_is_too_large() {
+        let without = |kind| Scene::refusing(TLS12_ID).run("no-certificate-at-all", TLS12_ID, &[Kind::Full, kind]);
+        assert_eq!(only(findings, &without(ID)).unwrap().severity, Severity::Fault);
+        assert_eq!(only(findings, &without(Kind::Full)), None);
+    }
+}
