@@ -75,7 +75,7 @@ fn saved(folder: &Path) -> PathBuf {
             "verdict": if reached { "no resumption" } else { "not reached" },
             "findings": if reached { vec![finding.clone()] } else { Vec::new() },
             "experiments": if reached { vec![experiment.clone()] } else { Vec::new() },
-            "connections": 4, "seconds": 0.5, "matrix": [], "warnings": [],
+            "connections": 4, "seconds": 0.5, "matrix": [], "figures": [], "warnings": [],
         })
     };
     let document = serde_json::json!({

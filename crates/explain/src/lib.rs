@@ -30,7 +30,7 @@ mod warnings;
 mod example;
 
 pub use baseline::{Earlier, Scope, compare, no_such_result};
-pub use causes::{Cause, Fix, FoundBy, cause, causes, software};
+pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis, client_software};
 pub use condition::{Condition, ConditionError, Found, Judgement, Planned};
 pub use diagnose::diagnosis;

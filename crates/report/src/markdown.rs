@@ -3,7 +3,7 @@
 use reprise_explain::{Cause, Fix};
 use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
-use crate::page::cause::{FIXES, found_by, sections};
+use crate::page::cause::{FIXES, fixes, found_by, sections};
 use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
@@ -42,9 +42,12 @@ pub fn cause(cause: &Cause) -> String {
     if !cause.advice.is_empty() {
         out.push_str(&format!("{}\n\n", cause.advice));
     }
-    cause.fixes.iter().for_each(|fix| out.push_str(&self::fix(fix)));
-    let blank = if cause.fixes.is_empty() { "" } else { "\n" };
-    out.push_str(&format!("{blank}## Found by\n\n{}\n", found_by(cause)));
+    for (heading, fixes) in fixes(cause) {
+        out.extend(heading.map(|heading| format!("### {heading}\n\n")));
+        out.extend(fixes.into_iter().map(fix));
+        out.push('\n');
+    }
+    out.push_str(&format!("## Found by\n\n{}\n", found_by(cause)));
     out
 }
 
@@ -57,7 +60,7 @@ pub fn causes(causes: impl Iterator<Item = &'static Cause>) -> String {
 
 /// "- nginx: `ssl_session_tickets on;` (its default)".
 fn fix(fix: &Fix) -> String {
-    let Fix { software, set, note } = fix;
+    let Fix { software, set, note, .. } = fix;
     match (*set, *note) {
         ("", note) => format!("- {software}: {}\n", escaped(note)),
         (set, "") => format!("- {software}: `{set}`\n"),

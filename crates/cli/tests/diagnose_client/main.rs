@@ -120,7 +120,8 @@ impl Case {
                     .iter()
                     .find(|it| it.id != *id && it.confidence == Confidence::Certain && it.severity != Severity::Note);
                 assert!(wrong.is_none(), "{name}: {wrong:#?}");
-                self.check_remedy(&found.steps(Some(self.software)));
+                let own = reprise_explain::software(self.software).unwrap_or(self.software);
+                self.check_remedy(&found.steps(Some(own)));
             }
         }
     }

@@ -8,9 +8,9 @@ pub(super) const CAUSE: Cause = Cause {
 The server keeps sessions in a cache of fixed size. A busy hour fills it, and the oldest sessions go before their
 time is over.",
     seen: "\
-A session that is offered at once resumes, and one that is offered after N other full handshakes (`--fill N`) does
-not, while waiting alone does not spoil it. Tickets that carry the session are not affected; TLS 1.3 tickets of a
-stateful server are.",
+Each session that is offered at once resumes, and the one that is offered after N other full handshakes (`--fill N`)
+is refused. Waiting alone may spoil a session as well (`lifetime-short`), but so many handshakes take a second or two.
+Tickets that carry the session are not affected; TLS 1.3 tickets of a stateful server are.",
     confirm: "\
 Save a session, make many others, and offer it:
 

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -17,7 +17,7 @@ reprise trace HOST --cert cert.pem --key key.pem
 ```",
     costs: "\
 No time. Whoever holds the session is that client until it expires, even if the certificate is revoked.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Keep the lifetime of sessions short, or check revocation when a session is resumed:",
     fixes: &[
         fix("nginx", "ssl_session_timeout 5m;", ""),

@@ -1,5 +1,5 @@
 use super::FoundBy::Listen;
-use super::{Cause, fix};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "client-cache-small",
@@ -8,8 +8,8 @@ pub(super) const CAUSE: Cause = Cause {
 A client keeps sessions for a limited number of servers, and forgets the oldest. rustls keeps 256 entries, which are
 about 32 servers, Go's LRU cache as many as it is told, Node's agent 100.",
     seen: "\
-With a few names the client resumes; with more names in turn (`reprise diagnose --listen` with several) it does not
-come back with the sessions of the first.",
+With several names in turn (`reprise diagnose --listen --name A --name B …`) the client offers no session to a name that it
+had one of, after others came in between, while it remembers over fewer others. The finding says over how many.",
     confirm: "\
 Connect to n names in turn and twice around, and count the resumed: below the limit all of the second round, above
 it none.",
@@ -17,12 +17,25 @@ it none.",
     found_by: &[Listen],
     advice: "Make the store as large as the number of servers in use:",
     fixes: &[
-        fix("OpenSSL API", "", "the store is the program's own"),
-        fix("Node", "new https.Agent({ maxCachedSessions: 1000 })", "default 100"),
-        fix("Go", "config.ClientSessionCache = tls.NewLRUClientSessionCache(1000)", "0 means 64"),
-        fix("Java", "SSLContext.getClientSessionContext().setSessionCacheSize(0)", "unlimited; default 20480"),
-        fix("rustls", "config.resumption = rustls::client::Resumption::in_memory_sessions(4096);", "default 256"),
-        fix(
+        client_fix("OpenSSL API", "", "the store is the program's own: keep a session for each host, by its name and port"),
+        client_fix("Python ssl", "sessions[host] = connection.session", "a session for each host, not one for all"),
+        client_fix(
+            "Node",
+            "new https.Agent({ maxCachedSessions: 1000 })",
+            "default 100; with tls.connect a session for each host",
+        ),
+        client_fix(
+            "Go",
+            "config.ClientSessionCache = tls.NewLRUClientSessionCache(1000)",
+            "it counts sessions, one for each server; 0 means 64",
+        ),
+        client_fix("Java", "context.getClientSessionContext().setSessionCacheSize(0)", "unlimited; default 20480"),
+        client_fix(
+            "rustls",
+            "config.resumption = rustls::client::Resumption::in_memory_sessions(4096);",
+            "default 256, which counts entries: about 32 servers under TLS 1.3",
+        ),
+        client_fix(
             "Postfix",
             "smtp_tls_session_cache_database = btree:${data_directory}/smtp_scache",
             "for its client; limited by time alone",

@@ -1,5 +1,5 @@
 use super::Cause;
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "client-certificate-missing",
@@ -18,7 +18,7 @@ See whether the server asks:
 openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c CertificateRequest
 ```",
     costs: "Nothing follows for resumption: what was measured are error responses.",
-    found_by: &[Measure],
-    advice: "Give a certificate with --cert FILE --key FILE.",
+    found_by: &[Measure, Diagnose],
+    advice: "Give one with --cert FILE --key FILE: what was measured are error responses, of which nothing follows for resumption.",
     fixes: &[],
 };

@@ -1,5 +1,5 @@
 use super::FoundBy::Listen;
-use super::{Cause, fix};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "client-config-rebuilt",
@@ -8,9 +8,10 @@ pub(super) const CAUSE: Cause = Cause {
 Sessions are kept in the client's configuration or context. A program that makes a new one for each connection, each
 request or each worker begins with an empty store each time.",
     seen: "\
-One program connects again and again to one name with the same ClientHello, reads the tickets, and never offers one;
-while the library is one that resumes by itself. A library that only resumes when told is `client-never-offers`:
-where the wire does not tell them apart, both are said.",
+Three traces: sessions are offered for a while and then forgotten, right after one was read and while nothing else was
+open; sessions are never offered, by a library that resumes by itself; or each connection comes from a process of its
+own, which is a note, since sessions in memory end with their process. A library that only resumes when told is
+`client-never-offers`: where the wire does not tell them apart, both are said.",
     confirm: "\
 Count contexts in the program: they should be made once. Connect twice from one context and look for the second's
 session:
@@ -24,24 +25,53 @@ CPU.",
     found_by: &[Listen],
     advice: "Make the configuration once and share it:",
     fixes: &[
-        fix(
+        client_fix(
             "curl",
-            "curl https://HOST/a https://HOST/b",
-            "one process: handles of one multi or share handle (CURL_LOCK_DATA_SSL_SESSION) share sessions; from 8.12 --ssl-sessions FILE keeps them between runs, if built so",
+            "curl URL1 URL2",
+            "one process for all URLs: its cache is per process; from 8.12 --ssl-sessions FILE keeps it between processes, if built so",
         ),
-        fix("OpenSSL API", "", "one SSL_CTX for the life of the program"),
-        fix("Python ssl", "", "one SSLContext, and session= at wrap_socket"),
-        fix(
+        client_fix(
+            "libcurl",
+            "curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);",
+            "or keep the handle for all transfers",
+        ),
+        client_fix("OpenSSL API", "", "make the SSL_CTX once, and keep its sessions beside it"),
+        client_fix(
+            "Python ssl",
+            "",
+            "make the SSLContext once: a session can only be resumed with the context that it came from",
+        ),
+        client_fix(
             "requests",
             "session = requests.Session()",
             "once for all requests: its pool keeps connections, which saves more than sessions",
         ),
-        fix("httpx", "client = httpx.Client()", "once for all requests"),
-        fix("Node", "const agent = new https.Agent({ keepAlive: true })", "once for all requests"),
-        fix("Go", "", "one http.Client and one tls.Config with a ClientSessionCache; Config.Clone() shares the cache"),
-        fix("Java", "", "one SSLContext and one HttpClient"),
-        fix(".NET", "", "one HttpClient or SocketsHttpHandler; sessions are keyed by its options"),
-        fix("rustls", "", "one Arc<ClientConfig>: its Resumption store lives in it"),
-        fix("reqwest", "", "one reqwest::Client, which is cheap to clone"),
+        client_fix("httpx", "client = httpx.Client()", "once for all requests"),
+        client_fix(
+            "Node",
+            "const agent = new https.Agent({ keepAlive: true })",
+            "once, outside of the function that makes the request",
+        ),
+        client_fix(
+            "Go",
+            "",
+            "make the http.Transport, its tls.Config and the ClientSessionCache once, outside of the function that makes the request; Config.Clone() shares the cache",
+        ),
+        client_fix(
+            "Java",
+            "",
+            "make the SSLContext and the HttpClient once: a new one for each request begins with an empty session cache",
+        ),
+        client_fix(
+            ".NET",
+            "",
+            "make the HttpClient or the SocketsHttpHandler once (IHttpClientFactory does), not for each request; sessions are keyed by its options",
+        ),
+        client_fix(
+            "rustls",
+            "ClientConnection::new(Arc::clone(&config), name)",
+            "with a ClientConfig that is built once: its Resumption store lives in it",
+        ),
+        client_fix("reqwest", "client.clone()", "of one reqwest::Client, which is cheap to clone"),
     ],
 };

@@ -1,5 +1,5 @@
 use super::FoundBy::Listen;
-use super::{Cause, fix};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "client-never-offers",
@@ -9,8 +9,10 @@ Its library resumes only when the program says so, and the program does not. Ope
 Go's ClientSessionCache is nil by default; Python's ssl and Node's plain tls.connect take a session by hand;
 requests and httpx have no way to give one.",
     seen: "\
-The client reads tickets and session IDs, comes back with the same ClientHello, and offers none of them: under TLS
-1.2 an empty session ID and an empty ticket extension, under TLS 1.3 no pre_shared_key.",
+The client reads tickets and session IDs, comes back, and offers none of them: under TLS 1.2 an empty session ID and
+an empty ticket extension, under TLS 1.3 no pre_shared_key. `client-config-rebuilt` looks the same: where the library
+resumes only when told, this is the likelier, and otherwise both are possible. Where the ClientHello does not even ask
+for sessions (no psk_key_exchange_modes, RFC 8446 §4.2.9; under TLS 1.2 no session_ticket of a Go client) it is plain.",
     confirm: "\
 Let the program connect twice to a server that says which session it was:
 
@@ -23,40 +25,71 @@ The page that it answers with says `New` or `Reused`.",
     found_by: &[Listen],
     advice: "",
     fixes: &[
-        fix(
+        client_fix(
             "curl",
             "",
-            "resumes by itself within one process; from 8.12 --ssl-sessions FILE does between processes, if built so",
+            "leave out --no-sessionid: without it one process offers the sessions of all its transfers; from 8.12 --ssl-sessions FILE keeps them between processes, if built so",
         ),
-        fix(
+        client_fix(
+            "libcurl",
+            "curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);",
+            "or one handle for all transfers; CURLOPT_SSL_SESSIONID_CACHE stays 1",
+        ),
+        client_fix(
             "OpenSSL API",
-            "SSL_set_session(ssl, session);",
-            "before SSL_connect, with the session that SSL_CTX_sess_set_new_cb gave",
+            "SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT);",
+            "keep what SSL_CTX_sess_set_new_cb brings, and SSL_set_session(ssl, session) before SSL_connect",
         ),
-        fix("Python ssl", "context.wrap_socket(sock, server_hostname=host, session=previous.session)", "from 3.6"),
-        fix("requests", "session = requests.Session()", "it cannot resume: let it keep connections"),
-        fix("httpx", "client = httpx.Client()", "it cannot resume: let it keep connections, or use HTTP/2"),
-        fix(
+        client_fix("OpenSSL API", "openssl s_client -sess_out FILE", "then -sess_in FILE"),
+        client_fix(
+            "Python ssl",
+            "context.wrap_socket(sock, server_hostname=host, session=saved)",
+            "from 3.6, with the same SSLContext and saved = connection.session, taken after the first response",
+        ),
+        client_fix(
+            "requests",
+            "session = requests.Session()",
+            "once for all requests: it hands over no TLS session, but its pool keeps connections alive",
+        ),
+        client_fix(
+            "httpx",
+            "client = httpx.Client()",
+            "once for all requests: it hands over no TLS session, but its pool keeps connections alive",
+        ),
+        client_fix(
             "Node",
-            "tls.connect({ host, port, servername: host, session })",
-            "with what the event session gave; https.Agent resumes by itself",
+            "tls.connect({ host, port, servername: host, session: saved })",
+            "with what socket.on('session', (session) => { saved = session; }) gave",
         ),
-        fix("Go", "config.ClientSessionCache = tls.NewLRUClientSessionCache(0)", "on the tls.Config of the http.Transport"),
-        fix(
+        client_fix(
+            "Node",
+            "new https.Agent({ keepAlive: true, maxCachedSessions: 100 })",
+            "https.request resumes through one agent that all requests share; undici and fetch through one new Agent()",
+        ),
+        client_fix(
+            "Go",
+            "&tls.Config{ClientSessionCache: tls.NewLRUClientSessionCache(64)}",
+            "in the Transport.TLSClientConfig that all requests share: the cache is nil by default",
+        ),
+        client_fix(
             "Java",
             "context.getSocketFactory().createSocket(host, port)",
-            "resumes by itself if the socket knows host and port, and the SSLContext is the same",
+            "or context.createSSLEngine(host, port): it resumes by itself with one SSLContext for all connections, opened with a host and a port",
         ),
-        fix(
+        client_fix(
             ".NET",
             "AllowTlsResume = true",
-            "in SslClientAuthenticationOptions, its default from 8; the handler must be the same",
+            "in SslClientAuthenticationOptions, its default from 8; one HttpClient for all requests",
         ),
-        fix(
+        client_fix(
             "rustls",
             "config.resumption = rustls::client::Resumption::in_memory_sessions(256);",
-            "its default; Resumption::disabled() switches it off",
+            "its default, with one Arc<ClientConfig> for all connections; Resumption::disabled() switches it off",
         ),
-        fix("reqwest", "reqwest::Client::builder().use_rustls_tls()", "resumes by itself within one Client"),
+        client_fix(
+            "reqwest",
+            "reqwest::Client::builder().use_rustls_tls()",
+            "it resumes by itself within one Client and its clones",
+        ),
     ],
 };

@@ -1,5 +1,5 @@
 use super::FoundBy::Listen;
-use super::{Cause, fix};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "client-reuses-ticket",
@@ -9,7 +9,8 @@ RFC 8446 appendix C.4: a client should not use a ticket twice, since whoever wat
 servers with replay protection refuse the second use (`single-use`). A client that keeps one session per server and
 does not replace it does so.",
     seen: "\
-Two connections of one client bring the same TLS 1.3 identity in pre_shared_key, though a newer ticket was given.",
+Two completed connections of one client bring the same TLS 1.3 ticket in pre_shared_key. A second attempt with the ticket of
+one that failed is not meant.",
     confirm: "\
 `openssl s_client -sess_in` offers the same file as often as it is run: look for equal identities in a capture:
 
@@ -19,10 +20,14 @@ tshark -r capture.pcapng -Y tls.handshake.extensions.psk.identity.identity -T fi
     costs: "Full handshakes at servers that take each ticket once, and linkable connections elsewhere.",
     found_by: &[Listen],
     advice: "Take the newest ticket, and forget it when it has been offered:",
-    fixes: &[fix("OpenSSL API", "SSL_CTX_sess_set_new_cb(ctx, keep_session);", "several are given per connection: keep a queue and remove what was offered"),
-fix("Python ssl", "session = sock.session", "take it anew from every connection, after reading"),
-fix("Node", "socket.on('session', (session) => { newest = session; })", "for each connection anew"),
-fix("Go", "", "its LRU cache holds one session per server: ten connections at once offer one ticket; write a ClientSessionCache that returns each once"),
-fix("Java", "", "before 24 it holds one session per host; from 24 on it holds up to ten tickets"),
-fix("rustls", "", "takes each ticket once by itself"),],
+    fixes: &[
+        client_fix("OpenSSL API", "SSL_CTX_sess_set_new_cb(ctx, keep_session);", "several are given per connection: keep every one, and take it out of the store as it is offered"),
+        client_fix("OpenSSL API", "openssl s_client -sess_in FILE -sess_out FILE", "which writes the new session"),
+        client_fix("Python ssl", "saved = connection.session", "take it anew from each connection after its first response, and offer each once"),
+        client_fix("Node", "socket.on('session', (session) => { saved = session; })", "replace it at each event, and offer it once"),
+        client_fix("Node", "new https.Agent({ keepAlive: true, maxSockets: 8 })", "an agent hands one session to all connections that begin at once: let requests share them"),
+        client_fix("Go", "transport.MaxConnsPerHost = 8", "its LRU cache offers one session of a server to all connections that begin at once: limit them, and let MaxIdleConnsPerHost keep them; or write a ClientSessionCache that returns each once"),
+        client_fix("Java", "", "before 24 it holds one session per host; from 24 on it holds up to ten tickets"),
+        client_fix("rustls", "", "takes each ticket once by itself"),
+    ],
 };

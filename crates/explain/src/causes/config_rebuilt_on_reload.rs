@@ -8,8 +8,9 @@ pub(super) const CAUSE: Cause = Cause {
 A reload of certificates, configuration or logs builds a new context, with an empty cache and new random ticket
 keys. Where certificates are renewed daily or logs are rotated hourly, sessions do not live longer than that.",
     seen: "\
-Like a restart (`restart-lost-keys`): a key name that changes at once, at regular hours. A short run does not meet a
-reload; `reprise measure --watch` over a day does.",
+Like a restart (`restart-lost-keys`, under which a run that meets the moment finds it): a key name that changes at once, at
+regular hours. Compare them with the times of reloads; or save sessions with `reprise measure --session-out FILE` before a
+reload and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session, reload the server, offer it:
 

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -15,7 +15,7 @@ Two requests, one connection: the second must say that it re-uses it:
 curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 're-us'
 ```",
     costs: "Each request pays for a connection and a handshake of its own.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "If that is not wanted, keep connections open:",
     fixes: &[
         fix("nginx", "keepalive_timeout 75s;", "its default"),

@@ -1,5 +1,5 @@
 use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+use super::{Cause, client_fix, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "early-data-hrr",
@@ -26,7 +26,7 @@ Two ServerHellos mean a HelloRetryRequest.",
         fix("Apache", "SSLOpenSSLConfCmd Curves X25519:prime256v1:secp384r1", ""),
         fix("HAProxy", "curves X25519:P-256:P-384", "on the bind line"),
         fix("OpenSSL API", "SSL_CTX_set1_groups_list(ctx, \"X25519:P-256:P-384\");", ""),
-        fix("curl", "--curves X25519", "from 7.73"),
+        client_fix("curl", "--curves X25519", "from 7.73"),
         fix("Go", "config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}", ""),
         fix("Node", "ecdhCurve: 'X25519:P-256'", ""),
         fix("Java", "-Djdk.tls.namedGroups=x25519,secp256r1", ""),

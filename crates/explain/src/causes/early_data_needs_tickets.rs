@@ -1,4 +1,3 @@
-use super::FoundBy::Diagnose;
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -9,8 +8,9 @@ AWS-LC and BoringSSL take early data with sealed tickets alone, and their cache 
 that allows early data and has tickets switched off gives TLS 1.3 nothing at all. OpenSSL is the other way round:
 its replay protection uses the cache.",
     seen: "\
-TLS 1.2 resumes by session ID, and under TLS 1.3 no ticket comes. That early data is allowed in the configuration is
-not on the wire: so it is said beside `not-offered` and `no-tls13-resumption`, as possible.",
+Not from outside: that early data is allowed stands in the configuration and not on the wire, and a server that gives no TLS 1.3
+ticket is found as `not-offered`. It is likely where TLS 1.2 resumes by session ID, TLS 1.3 gets no ticket, and the server is
+built on AWS-LC or BoringSSL: look for early data in its configuration, and for tickets that are switched off.",
     confirm: "\
 No ticket after a whole response:
 
@@ -18,7 +18,7 @@ No ticket after a whole response:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake, and no early data is ever sent.",
-    found_by: &[Diagnose],
+    found_by: &[],
     advice: "",
     fixes: &[
         fix("nginx", "ssl_session_tickets on;", ""),

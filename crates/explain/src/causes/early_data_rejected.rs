@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -20,7 +20,7 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep 'Early data was'
 ```",
     costs: "The bytes of the request are sent twice, and no round trip is saved.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Let the nodes share their replay protection, or allow no early data:",
     fixes: &[fix("nginx", "ssl_early_data off;", "its default"),
 fix("HAProxy", "", "take allow-0rtt out of the bind line"),

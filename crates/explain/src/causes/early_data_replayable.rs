@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -17,7 +17,7 @@ Send the same early data twice with one saved session: a server without replay p
 for i in 1 2; do (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep 'Early data was'; done
 ```",
     costs: "No time: a risk for requests that change something.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470):",
     fixes: &[fix("nginx", "proxy_set_header Early-Data $ssl_early_data;", ""),
 fix("HAProxy", "http-request wait-for-handshake if ! METH_GET", "it sends Early-Data: 1 to servers by itself"),],

@@ -9,9 +9,9 @@ OpenSSL protects early data against replay by keeping each session in its own ca
 (SSL_CTX_set_max_early_data). Tickets then only name a session: they are short, and good in one process alone,
 whatever ticket keys are shared.",
     seen: "\
-Tickets allow early data (max_early_data_size), are shorter than a sealed session can be, and show no key name;
-where several processes serve, they are accepted now and then. Without early data the same server gives long
-tickets.",
+Every TLS 1.3 ticket allows early data (max_early_data_size), none is as long as one that holds its session (100 bytes),
+and each serves once (`single-use`). Where several processes serve, such tickets are besides accepted only now and then
+(`hidden-nodes`).",
     confirm: "\
 Look at the length of the ticket, and at what it allows:
 

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -15,7 +15,7 @@ See the status of a request that is sent early (curl from 8.11 with GnuTLS, from
 curl --tls-earlydata -so /dev/null -w '%{http_code}\\n' https://HOST/ https://HOST/
 ```",
     costs: "A round trip more than without early data: the request must be sent again after the handshake.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Ask for a path that may be replayed with --path, or allow no early data where none may:",
     fixes: &[fix("nginx", "ssl_early_data off;", "its default"), fix("HAProxy", "", "take allow-0rtt out of the bind line")],
 };

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -17,7 +17,7 @@ Send a request early and wait:
 (sleep 3) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep '^HTTP/'
 ```",
     costs: "The client waits until its own timeout.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Let what stands behind TLS read early data, or allow none:",
     fixes: &[fix("OpenSSL API", "SSL_read_early_data(ssl, buffer, size, &read);", "until it returns SSL_READ_EARLY_DATA_FINISH"),
 fix("GnuTLS", "gnutls_record_recv_early_data(session, buffer, size);", ""),

@@ -1,5 +1,5 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+use super::FoundBy::{Diagnose, Listen};
+use super::{Cause, client_fix, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "ems-differs",
@@ -9,9 +9,11 @@ A TLS 1.2 session is made with the extended master secret (RFC 7627) or without 
 refuse a session made without it, by a full handshake, when the client now offers it, and to end the connection when
 a session made with it is offered without.",
     seen: "\
-Reprise offers both combinations. A session made with it and offered without must end in an alert
-(handshake_failure); one made without and offered with must lead to a full handshake. A server that resumes either
-is told too, since that reopens the triple handshake attack.",
+Of a server: a session made with the extension is offered without it. An alert (handshake_failure) is the right answer; a
+server that goes on with a full handshake is told as a note, and one that resumes as a risk, since that reopens the triple
+handshake attack. The reverse, made without and offered with, is tried and shown by `--experiments`, and not judged. Of a
+client that connects to `--listen`: it has the extension in one connection of a session and not in the other, which is a
+fault.",
     confirm: "\
 `s_client` sends the extension unless OpenSSL's configuration forbids it (from 3.0); an alert is the right answer:
 
@@ -22,18 +24,12 @@ OPENSSL_CONF=no-ems.cnf openssl s_client -connect HOST:443 -tls1_2 -sess_in sess
 ```",
     costs: "\
 Full handshakes, or failures, for clients of which some connections have the extension and some have not.",
-    found_by: &[Diagnose],
-    advice: "Let every client and every node use the extended master secret, which all current libraries do by default.",
+    found_by: &[Diagnose, Listen],
+    advice: "Let every client and every node use the extended master secret in every connection (RFC 7627), which all current libraries do by default:",
     fixes: &[
-        fix(
-            "OpenSSL API",
-            "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);",
-            "from 3.0; it is on by default from 1.1.0",
-        ),
-        fix(
-            "Java",
-            "-Djdk.tls.useExtendedMasterSecret=true",
-            "its default; jdk.tls.allowLegacyResumption decides about sessions without it",
-        ),
+        fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "from 3.0; it is on by default from 1.1.0"),
+        fix("Java", "-Djdk.tls.useExtendedMasterSecret=true", "its default; jdk.tls.allowLegacyResumption decides about sessions without it"),
+        client_fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "its default; s_client: no -ExtendedMasterSecret in the Options of openssl.cnf"),
+        client_fix("Java", "-Djdk.tls.useExtendedMasterSecret=true", "its default"),
     ],
 };

@@ -1,5 +1,5 @@
 use super::Cause;
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "error-responses",
@@ -16,7 +16,7 @@ Look at the status:
 curl -so /dev/null -w '%{http_code}\\n' https://HOST/
 ```",
     costs: "The figures are of another request than the one that users send.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "--path, --method and --header change the request.",
     fixes: &[],
 };

@@ -10,9 +10,10 @@ Behind one address a balancer hands connections to several nodes or processes, a
 A ticket is accepted where the connection happens to reach the node that gave it.",
     seen: "\
 Some tickets of one version are accepted and some refused, while nothing is changed. Several key names at once (the
-first 16 bytes of a ticket with OpenSSL and rustls) make it certain. Acceptance at exact multiples of n connections
-means n nodes taken in turn. Acceptance that follows where a ticket came from is `resumed-ticket-refused`; only the
-session IDs failing is `id-cache-per-process`.",
+first 16 bytes of a ticket with OpenSSL and rustls), each accepted only where its own is in use, make it certain.
+Acceptance at exact multiples of n connections, which means n nodes taken in turn, makes it likely; anything else is
+possible. Acceptance that follows where a ticket came from is `resumed-ticket-refused`, a key that changes for all at one
+moment `restart-lost-keys`; only the session IDs failing is `id-cache-per-process`.",
     confirm: "\
 Collect the first bytes of tickets from several connections; more than one beginning means more than one key:
 

@@ -1,5 +1,4 @@
 use super::Cause;
-use super::FoundBy::Diagnose;
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "isolated-by-design",
@@ -8,8 +7,9 @@ pub(super) const CAUSE: Cause = Cause {
 CVE-2025-23419 (nginx) and CVE-2025-23048 (Apache) let a client certificate that was checked for one virtual host
 resume at another. Fixed versions, and newer HAProxy, bind each session to the context that made it.",
     seen: "\
-A session resumes under the name that made it and is refused under another name of the same address, on a server
-that asks for client certificates. That is protection, and a note.",
+Not by Reprise: each name is a target of its own, and no session of one is offered to another. By hand, a session resumes under the
+name that made it and is refused under another name of the same address, on a server that asks for client certificates. That
+is protection. A session that is refused without SNI is `sni-differs`.",
     confirm: "\
 Offer a session of one name to another:
 
@@ -18,7 +18,7 @@ openssl s_client -connect HOST:443 -servername NAME1 -tls1_3 -sess_out session.p
 openssl s_client -connect HOST:443 -servername NAME2 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each name.",
-    found_by: &[Diagnose],
+    found_by: &[],
     advice: "Nothing needs to be fixed. A client keeps its sessions by server name.",
     fixes: &[],
 };

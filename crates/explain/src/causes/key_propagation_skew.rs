@@ -7,8 +7,8 @@ pub(super) const CAUSE: Cause = Cause {
 A rotation reaches one node earlier than another. For a while some nodes give tickets under a key that others cannot
 decrypt.",
     seen: "\
-The newest key name is refused at some nodes for seconds or minutes, and accepted everywhere later. A run of seconds
-sees `hidden-nodes` if it falls into that time and nothing otherwise; the passing of time tells them apart.",
+Not in a run of seconds: the newest key name is refused at some nodes for seconds or minutes, and accepted everywhere later. A
+run that falls into that time finds `hidden-nodes`, and another one later finds nothing: repeat it, or run `reprise measure --every 60s` over a rotation.",
     confirm: "\
 During a rotation, compare the key names that each node gives:
 

@@ -9,8 +9,9 @@ A post-quantum key share of X25519MLKEM768 adds 1216 bytes, a large ticket some 
 longer fits into one packet. Balancers that look for the session ID or name in the first packet, and servers that
 look sessions up only in small ClientHellos, then miss it.",
     seen: "\
-The same session resumes in a small ClientHello and is refused, or the connection fails, in one that is padded (RFC
-7685) or split over records or segments. Where it fails without any session too, it is not about resumption.",
+A session that always resumes in a small ClientHello is refused in one of more than 1600 bytes, or its connection fails. Where
+the large ClientHello fails without any session too, the finding says so: then it is not about resumption. One that is
+split over records or TCP segments is tried by itself, and is `offer-breaks-connection`.",
     confirm: "\
 Compare one with a post-quantum key share (OpenSSL from 3.5) and one without:
 

@@ -1,5 +1,5 @@
 use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+use super::{Cause, client_fix, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "latency-rules",
@@ -27,9 +27,9 @@ The finding gives the share of a whole request that the handshake is, and what a
         fix("nginx", "ssl_early_data on;", "for requests that may be replayed"),
         fix("Apache", "KeepAliveTimeout 75", "default 5; with KeepAlive On"),
         fix("HAProxy", "timeout http-keep-alive 75s", ""),
-        fix("requests", "session = requests.Session()", ""),
-        fix("httpx", "client = httpx.Client()", ""),
-        fix("Node", "new https.Agent({ keepAlive: true })", "default from 19 for the global agent"),
-        fix("Go", "", "read each response body to its end, or the connection is not kept"),
+        client_fix("requests", "session = requests.Session()", ""),
+        client_fix("httpx", "client = httpx.Client()", ""),
+        client_fix("Node", "new https.Agent({ keepAlive: true })", "default from 19 for the global agent"),
+        client_fix("Go", "", "read each response body to its end, or the connection is not kept"),
     ],
 };

@@ -9,9 +9,10 @@ The server accepts a session for a short time only: nginx and HAProxy for 300 s 
 likewise. Clients that connect less often than that never resume. It is a choice, and no fault: whoever steals a
 ticket key can read the sessions of that time (RFC 8446 §8.1, appendix C.4 on tickets).",
     seen: "\
-Two numbers are told: the lifetime that the NewSessionTicket states, and the age at which a session was in fact
-refused, after waiting (`--patience`). Only the second is evidence of expiry; a hint may be longer or shorter than
-what the server does. A session that is refused at once has another cause.",
+Two numbers are told. A ticket that states less than 300 s is a note, with certainty, since the number stands on the wire. With
+`--patience` a session is offered at once and again after the wait: accepted first and refused then, before the lifetime
+that its ticket states was over, it is possible that it expired; keys that were changed meanwhile look the same. A session
+that is refused at once has another cause.",
     confirm: "\
 Resume, wait, and resume the same session again (TLS 1.2, so that a ticket may be used twice):
 

@@ -1,8 +1,9 @@
 //! Why connections do not resume, or gain nothing by it: a file for each cause, named by its slug, with its text and its remedies.
 //!
-//! The rules in `findings/` say whether a cause is there; what it is and what fixes it stands here alone. `reprise explain`,
+//! The rules in `findings/`, `diagnose/` and `client/` say whether a cause is there; what it is and what fixes it stands here alone. `reprise explain`,
 //! docs/causes/ and the remedies of findings all come from it.
 
+mod alpn_differs;
 mod cache_too_small;
 mod chain_cap;
 mod client_authentication_inherited;
@@ -20,6 +21,7 @@ mod connection_closed_after_response;
 mod early_data_hrr;
 mod early_data_needs_tickets;
 mod early_data_off;
+mod early_data_offered;
 mod early_data_rejected;
 mod early_data_replayable;
 mod early_data_stateful;
@@ -90,7 +92,7 @@ pub struct Cause {
     pub found_by: &'static [FoundBy],
     /// What to do, whatever the software is; empty where the fixes say it all.
     pub advice: &'static str,
-    /// What to do, software by software, the most common first.
+    /// What to do, software by software, the most common first; those of servers and of clients each in this order.
     pub fixes: &'static [Fix],
 }
 
@@ -105,9 +107,20 @@ pub enum FoundBy {
     Listen,
 }
 
+/// Who has to change something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Whoever runs the server.
+    Server,
+    /// Whoever writes or runs the client.
+    Client,
+}
+
 /// What fixes a cause in one software.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fix {
+    /// Whether the software is the server or the client here.
+    pub side: Side,
     /// `nginx`, `OpenSSL API`.
     pub software: &'static str,
     /// The directive, flag or code, as it is written into a file; empty where there is none.
@@ -160,6 +173,8 @@ static CAUSES: &[&Cause] = &[
     &client_cache_small::CAUSE,
     &client_never_offers::CAUSE,
     &client_reuses_ticket::CAUSE,
+    &alpn_differs::CAUSE,
+    &early_data_offered::CAUSE,
     &early_data_off::CAUSE,
     &early_data_hrr::CAUSE,
     &large_client_hello::CAUSE,
@@ -190,14 +205,20 @@ static CAUSES: &[&Cause] = &[
 ];
 
 impl Cause {
-    /// What fixes it: for the software if it is known ("nginx/1.22.1" is nginx), otherwise for every server, library and
-    /// client, the most common first. What holds for all stands before.
+    /// What fixes it on one side.
+    pub fn fixes_of(&self, side: Side) -> impl Iterator<Item = &'static Fix> {
+        self.fixes.iter().filter(move |fix| fix.side == side)
+    }
+
+    /// What fixes it in a server: in this software if it is known ("nginx/1.22.1" is nginx), otherwise in every one, the most
+    /// common first. What holds for all stands before.
     pub fn remedies(&self, software: Option<&str>) -> Vec<Remedy> {
         let known = software.and_then(self::software);
+        let of_service = known.and_then(|known| services::fixes_of(self.slug, known)).unwrap_or_default();
         let of = |fix: &&Fix| known.is_none_or(|known| fix.software == known);
-        let fixes: Vec<&Fix> = self.all_fixes(known).filter(of).collect();
+        let fixes: Vec<&Fix> = self.fixes_of(Side::Server).chain(of_service).filter(of).collect();
         // A software that has no entry is served like one that is not known.
-        let fixes = if fixes.is_empty() { self.fixes.iter().collect() } else { fixes };
+        let fixes = if fixes.is_empty() { self.fixes_of(Side::Server).collect() } else { fixes };
         self.with_advice(fixes)
     }
 
@@ -210,19 +231,29 @@ impl Cause {
         }
     }
 
-    /// The directive, flag or code of one software, as it is written into a file.
-    pub fn directive(&self, software: &str) -> Option<&'static str> {
-        let of = |fix: &&Fix| fix.software == software && !fix.set.is_empty();
-        self.all_fixes(Some(software)).find(of).map(|fix| fix.set)
+    /// What fixes it in a client: in this software first, then in the others, since a client is often known by its library
+    /// alone, or not at all. What holds for all stands before.
+    pub fn client_remedies(&self, software: Option<&str>) -> Vec<Remedy> {
+        let known = software.and_then(self::software);
+        let mut fixes: Vec<&Fix> = self.fixes_of(Side::Client).collect();
+        fixes.sort_by_key(|fix| Some(fix.software) != known);
+        self.with_advice(fixes)
     }
 
-    fn all_fixes(&self, software: Option<&str>) -> impl Iterator<Item = &'static Fix> {
-        let of_service = software.and_then(|software| services::fixes_of(self.slug, software)).unwrap_or_default();
-        self.fixes.iter().chain(of_service)
+    /// The directive, flag or code of one software, as it is written into a file.
+    pub fn directive(&self, software: &str) -> Option<&'static str> {
+        let of_service = services::fixes_of(self.slug, software).unwrap_or_default();
+        let of = |fix: &&Fix| fix.software == software && !fix.set.is_empty();
+        self.fixes.iter().chain(of_service).find(of).map(|fix| fix.set)
     }
 
     fn with_advice(&self, fixes: Vec<&Fix>) -> Vec<Remedy> {
-        let advice = (!self.advice.is_empty()).then(|| Remedy::general(self.advice));
+        let advice = match (self.advice.strip_suffix(':'), fixes.is_empty()) {
+            // Nothing follows that it could announce.
+            (Some(announced), true) => format!("{announced}."),
+            _ => self.advice.to_owned(),
+        };
+        let advice = (!advice.is_empty()).then(|| Remedy::general(&advice));
         advice.into_iter().chain(fixes.into_iter().map(Remedy::from)).collect()
     }
 }
@@ -249,14 +280,20 @@ impl FoundBy {
     }
 }
 
-/// A fix in a table.
+/// A server's fix in a table.
 const fn fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
-    Fix { software, set, note }
+    Fix { side: Side::Server, software, set, note }
+}
+
+/// A client's fix in a table.
+const fn client_fix(software: &'static str, set: &'static str, note: &'static str) -> Fix {
+    Fix { side: Side::Client, software, set, note }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn slugs_are_unique() {
@@ -267,21 +304,61 @@ mod tests {
         assert_eq!(slugs.len(), count);
     }
 
-    /// A rule is a file of `findings/`, named by its slug.
+    /// Rules stand in these folders of `src/`, and name what they find as `Finding::new("SLUG"` or as `ID`. Diagnose runs those
+    /// of measure too.
+    const RULES: [(FoundBy, &[&str]); 3] =
+        [(FoundBy::Measure, &["findings"]), (FoundBy::Diagnose, &["findings", "diagnose"]), (FoundBy::Listen, &["client"])];
+
     #[test]
-    fn every_rule_of_measure_has_its_cause_and_says_so() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/findings");
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let texts: Vec<String> = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
-        let is_found = |slug: &str| texts.iter().any(|text| text.contains(&format!("Finding::new(\"{slug}\"")));
-        let found: Vec<&str> = texts.iter().flat_map(|text| text.split("Finding::new(\"").skip(1)).collect();
-        assert!(found.len() > 20);
-        for rest in found {
-            let slug = rest.split('"').next().unwrap();
-            assert!(cause(slug).is_some_and(|cause| cause.found_by.contains(&FoundBy::Measure)), "{slug}");
+    fn every_cause_is_found_by_what_its_page_says() {
+        for (command, folders) in RULES {
+            let found: BTreeSet<String> = folders.iter().flat_map(|folder| slugs_in(folder)).collect();
+            assert!(found.len() > 10, "{command:?}");
+            for slug in &found {
+                assert!(cause(slug).is_some(), "{slug} has no cause");
+            }
+            let said = causes().filter(|cause| cause.found_by.contains(&command)).map(|cause| cause.slug.to_owned());
+            assert_eq!(said.collect::<BTreeSet<_>>(), found, "{command:?}");
         }
-        for cause in causes().filter(|cause| cause.found_by.contains(&FoundBy::Measure)) {
-            assert!(is_found(cause.slug), "{} is found by no rule of measure", cause.slug);
+    }
+
+    fn slugs_in(folder: &str) -> Vec<String> {
+        let folder = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let texts = files.map(|file| std::fs::read_to_string(file).unwrap());
+        let of = |text: String| {
+            let begins = ["Finding::new(\"", "const ID: &str = \""];
+            let rests = begins.iter().flat_map(|begin| text.split(begin).skip(1));
+            rests.map(|rest| rest.split('"').next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        texts.flat_map(of).collect()
+    }
+
+    #[test]
+    fn a_client_is_told_of_its_own_software_first() {
+        let cause = cause("client-never-offers").unwrap();
+        let first = |software| cause.client_remedies(software).remove(0).software.unwrap();
+        assert_eq!(first(Some("Go")), "Go");
+        assert_eq!(first(Some("OpenSSL")), "OpenSSL API");
+        assert_eq!(first(None), first(Some("unheard-of")));
+        assert!(cause.client_remedies(Some("Go")).len() > 8);
+    }
+
+    #[test]
+    fn each_side_is_told_what_it_can_change() {
+        let cause = cause("tickets-run-out").unwrap();
+        let has = |remedies: Vec<Remedy>, software: &str| remedies.iter().any(|it| it.software.as_deref() == Some(software));
+        assert!(has(cause.remedies(None), "nginx") && !has(cause.client_remedies(None), "nginx"));
+        assert!(has(cause.client_remedies(None), "Node") && !has(cause.remedies(None), "Node"));
+    }
+
+    /// Advice that announces fixes does not where the reader's side has none.
+    #[test]
+    fn no_colon_is_left_without_what_it_announces() {
+        for cause in causes() {
+            for remedies in [cause.remedies(None), cause.client_remedies(None)] {
+                assert!(remedies.len() != 1 || !remedies[0].text.ends_with(':'), "{}", cause.slug);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -15,7 +15,7 @@ key that sealed it, can read what was recorded.",
 openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(Server Temp Key|Reused)'
 ```",
     costs: "No time: it saves the key exchange, at the price of secrecy.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Let the server insist on psk_dhe_ke, unless a device cannot afford the key exchange:",
     fixes: &[fix("nginx", "", "take Options AllowNoDHEKEX out of ssl_conf_command"),
 fix("Apache", "", "take Options AllowNoDHEKEX out of SSLOpenSSLConfCmd"),

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -19,7 +19,7 @@ Resume once and look for a ticket:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "With t tickets for each full handshake, one connection in t + 1 is full again.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Give a ticket on resumed connections too, or more of them for a full handshake:",
     fixes: &[
         fix(

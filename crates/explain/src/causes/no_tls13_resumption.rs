@@ -1,4 +1,3 @@
-use super::FoundBy::Diagnose;
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -8,8 +7,9 @@ pub(super) const CAUSE: Cause = Cause {
 Some libraries have no resumption under TLS 1.3 on the server's side: LibreSSL's server neither sends tickets nor
 takes PSKs. GnuTLS resumes TLS 1.3 by tickets alone: with only a database set, TLS 1.2 resumes and TLS 1.3 does not.",
     seen: "\
-TLS 1.2 resumes, and under TLS 1.3 no NewSessionTicket ever comes. A server that has it and has switched it off
-looks the same from outside (`not-offered`): both are said.",
+Not from outside: TLS 1.2 resumes, and under TLS 1.3 no NewSessionTicket ever comes, which a server that has switched it off shows
+as well; both are found as `not-offered`. Ask the server which library it is built on (`nginx -V`, `haproxy -vv`, `httpd -V`),
+and look for this where the configuration switches nothing off.",
     confirm: "\
 No ticket after a whole response:
 
@@ -17,7 +17,7 @@ No ticket after a whole response:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake.",
-    found_by: &[Diagnose],
+    found_by: &[],
     advice: "Build the server on a library that resumes TLS 1.3, or keep connections open:",
     fixes: &[
         fix("nginx", "", "build it with OpenSSL from 1.1.1 instead of LibreSSL"),

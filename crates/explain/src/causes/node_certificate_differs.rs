@@ -8,9 +8,9 @@ pub(super) const CAUSE: Cause = Cause {
 Nodes behind one address or name have different certificates, or check clients against different CAs. Many servers
 bind a session to its context, of which certificate and client CA are part, and refuse what was made with another.",
     seen: "\
-The leaf's SHA-256 or the type of its key differs between full handshakes of one version and one SNI. A server that
+The leaf's SHA-256 or its key differs between full handshakes of one version and one SNI. A server that
 has both an RSA and an ECDSA certificate chooses by what the client offers: with the same offer it does not differ.
-It is a risk in itself; whether sessions are refused for it stands under `hidden-nodes`.",
+It is possible only, and a risk in itself; whether sessions are refused for it stands under `hidden-nodes`.",
     confirm: "\
 Count the certificates that come from one address:
 

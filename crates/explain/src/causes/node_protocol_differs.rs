@@ -8,8 +8,8 @@ pub(super) const CAUSE: Cause = Cause {
 Nodes behind one address have different versions, libraries or cipher settings. A session resumes only where its own
 version and suite (TLS 1.2, RFC 5246 §7.4.1.3) or the hash of its suite (TLS 1.3, RFC 8446 §4.2.11) is chosen again.",
     seen: "\
-Full handshakes with the same offer end in different cipher suites, groups or versions. One server alone always
-chooses the same.",
+Full handshakes of one version and one offer end in different cipher suites or groups. One server alone always
+chooses the same. Nodes of different versions show as failures or refusals, not here: Reprise asks for each version by itself.",
     confirm: "\
 Count what one offer leads to:
 

@@ -9,8 +9,10 @@ A server, or a box on the path, cannot bear an offer that it should ignore. Know
 session's deadline instead of a full handshake, a large mTLS ticket that fragments the ClientHello, a balancer that
 waits for more. RFC 8446 §4.2.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
     seen: "\
-The same ClientHello without the session completes, with it the connection ends in an alert, a close or silence,
-more than once and in turn, so that it is not a target that went down. The finding names the offer that does it.",
+Connections without a session complete, before and after, and those that offer one end in an alert, a close or silence: three,
+and each that was made, are certain. A target that went down altogether is not meant. Where sessions resume in plain
+connections, unusual ones are tried as well: a ClientHello split over records or segments, many PSK identities, no SNI, no
+ALPN, no key share. The finding names the offer that fails.",
     confirm: "\
 Offer a session, and then none:
 

@@ -1,4 +1,5 @@
 use super::Cause;
+use super::FoundBy::Diagnose;
 use super::shared::SHARE_KEYS;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -8,9 +9,10 @@ pub(super) const CAUSE: Cause = Cause {
 Keys that a server makes for itself at its start live as long as the process. After a restart, an upgrade or a
 rollout every ticket that clients hold is refused once.",
     seen: "\
-The key name of tickets changes in one moment, and every ticket of before is refused, while fresh ones are accepted.
-It takes a restart between two connections to see it: a run of seconds does not. Sessions saved with `reprise
-measure --session-out FILE` before a restart and offered with `--session-in FILE` after it show it.",
+The key name of tickets changes at one moment for all connections of a version, and every ticket of before is refused from then
+on. It is possible only: a reload (`config-rebuilt-on-reload`) and a rotation without overlap (`rotation-no-overlap`) show just
+so. A run of seconds meets that moment by chance. To see a restart that is planned, save sessions with `reprise measure
+--session-out FILE` before it and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session, restart the server, offer it:
 
@@ -21,7 +23,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
 ```",
     costs: "\
 One full handshake for each client at each restart, all at once: the load of a rollout is the sum of them.",
-    found_by: &[],
+    found_by: &[Diagnose],
     advice: "Keep the ticket keys outside of the process:",
     fixes: SHARE_KEYS,
 };

@@ -1,4 +1,4 @@
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -19,7 +19,7 @@ Resume with the ticket of a resumed connection:
 openssl s_client -connect HOST:443 -tls1_3 -sess_in two.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Every second connection of a client is a full handshake, or more.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Let the server keep, or be able to decrypt, what it gives on resumption:",
     fixes: &[
         fix("stunnel", "options = -NO_TICKET", ""),

@@ -1,3 +1,4 @@
+use super::FoundBy::Diagnose;
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -8,9 +9,9 @@ Ticket keys have a life of their own. Where a key expires and no new one is made
 with a key for two hours unless told otherwise, and a rotation loop that ends after one failed read never starts
 again. The server works on, with full handshakes.",
     seen: "\
-Not from outside in a short run: a server that stopped giving tickets looks exactly like one that never gave any,
-which is `not-offered`. It shows only over time: tickets come after a start, and none some hours later. Run `reprise
-measure` on a schedule with a baseline, which says when resumption went away.",
+The full TLS 1.3 handshakes of a run bring tickets at first, and at least the last three bring none: possible, and only seen where
+the run meets the moment. A server that had stopped before looks exactly like one that never gave any, which is `not-offered`.
+Run `reprise measure` on a schedule with a baseline, which says when resumption went away.",
     confirm: "\
 Note the time of the server's last start, and look for the end of tickets:
 
@@ -18,7 +19,7 @@ Note the time of the server's last start, and look for the end of tickets:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "From that moment on each new connection is a full handshake.",
-    found_by: &[],
+    found_by: &[Diagnose],
     advice: "Restart the server or give it new keys, and let an alarm tell when no key is young enough:",
     fixes: &[
         fix(

@@ -9,9 +9,8 @@ An OpenSSL server that asks for client certificates must name a session id conte
 over from a place with weaker checks. Without one OpenSSL refuses to resume: it ends the connection with an internal
 error (\"session id context uninitialized\") instead of going on with a full handshake.",
     seen: "\
-The first connection works, and the second fails with an alert (internal_error, 80) exactly where it offers a
-session; without the offer it works again. Reprise repeats both to tell it from a server that is down; an alert
-without a request for a certificate is `offer-breaks-connection`.",
+The server asks for a certificate in full handshakes, and every connection that offers a session ends with the alert
+internal_error (80). An alert without a request for a certificate is `offer-breaks-connection`.",
     confirm: "\
 The second of these connections fails:
 

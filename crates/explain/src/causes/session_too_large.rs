@@ -1,4 +1,3 @@
-use super::FoundBy::Diagnose;
 use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
@@ -9,9 +8,9 @@ A stored session contains the client's certificate chain. nginx's shared cache t
 (4096 bytes in most versions), HAProxy splits them over blocks of 200 bytes and gives up on large ones, Apache's
 shmcb has a limit for each entry: such a session is silently not kept.",
     seen: "\
-With a client certificate, session IDs (or the short tickets of a stateful server) are refused; without one, or with
-a smaller chain, they are accepted. That is why Reprise only tells it where `--cert` is given and the server asks
-for it.",
+Not by Reprise: with a client certificate, session IDs (or the short tickets of a stateful server) are refused, which is found as
+`id-never-accepted` or `not-offered`, and that a smaller chain would help is not on the wire. Compare `reprise diagnose` with
+`--cert`, with a shorter chain and without, where the server only asks and does not insist.",
     confirm: "\
 Compare with and without the certificate (where the server only asks and does not insist):
 
@@ -20,7 +19,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pe
 ```",
     costs: "\
 Every connection of an mTLS client is a full handshake, the dearest there is: two signatures and two chains.",
-    found_by: &[Diagnose],
+    found_by: &[],
     advice: "Use tickets, which the client keeps, or send a shorter chain:",
     fixes: &[fix("nginx", "ssl_session_tickets on;", ""),
 fix("Apache", "SSLSessionTickets on", ""),

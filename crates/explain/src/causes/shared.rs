@@ -1,6 +1,6 @@
 //! What fixes more causes than one.
 
-use super::{Fix, fix};
+use super::{Fix, client_fix, fix};
 
 /// Ticket keys that all nodes share and that outlive a process.
 pub(super) const SHARE_KEYS: &[Fix] = &[
@@ -41,13 +41,22 @@ pub(super) const MORE_TICKETS: &[Fix] = &[
     fix("Apache", "SSLOpenSSLConfCmd NumTickets 8", "from 2.4.8"),
     fix("OpenSSL API", "SSL_CTX_set_num_tickets(ctx, 8);", "from 1.1.1; default 2"),
     fix("GnuTLS", "gnutls_session_ticket_send(session, 8, 0);", "from 3.6.3"),
-    fix("rustls", "config.send_tls13_tickets = 8;", "default 2; its client keeps up to eight for each server"),
-    fix(
-        "Java",
-        "-Djdk.tls.server.newSessionTicketCount=8",
-        "from 24, default 1; a client before 24 holds one session for each host, then ten",
-    ),
+    fix("rustls", "config.send_tls13_tickets = 8;", "default 2"),
+    fix("Java", "-Djdk.tls.server.newSessionTicketCount=8", "from 24, default 1"),
     fix("Python ssl", "context.num_tickets = 8", "from 3.8, of a server's context; default 2"),
     fix("s2n-tls", "s2n_config_set_initial_ticket_count(config, 8);", "default 1"),
-    fix("Go", "", "gives one ticket for each connection, and its client's LRU cache holds one session for each server"),
+    fix("Go", "", "gives one ticket for each connection"),
+    client_fix("Python ssl", "", "keep one session for each of the connections that begin at once"),
+    client_fix("Node", "new https.Agent({ keepAlive: true, maxSockets: 8 })", "one session a host is kept"),
+    client_fix(
+        "Go",
+        "transport.MaxConnsPerHost = 8",
+        "with MaxIdleConnsPerHost: its LRU cache holds one session for each server",
+    ),
+    client_fix(
+        "Java",
+        "",
+        "before 24 one session a host is kept, then ten: upgrade, or limit the connections that begin at once",
+    ),
+    client_fix("rustls", "", "up to eight tickets a server are kept; with more connections at once, pool them"),
 ];

@@ -1,5 +1,5 @@
 use super::Cause;
-use super::FoundBy::Measure;
+use super::FoundBy::{Diagnose, Measure};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "signature-unverified",
@@ -17,7 +17,7 @@ Look at the key:
 openssl s_client -connect HOST:443 < /dev/null 2> /dev/null | openssl x509 -noout -text | grep 'Public-Key'
 ```",
     costs: "No time: anyone in between could have answered.",
-    found_by: &[Measure],
+    found_by: &[Measure, Diagnose],
     advice: "Give the server a key of at least RSA 2048 or P-256.",
     fixes: &[],
 };

@@ -10,9 +10,9 @@ The server accepts a TLS 1.3 ticket once and refuses it the second time. RFC 844
 against replayed early data, and appendix C.4 asks clients to use each ticket once, so that connections cannot be
 linked. rustls with a session storage does it, and OpenSSL with early data on.",
     seen: "\
-The same ticket is offered twice: the first time it is accepted, the second time refused, while a fresh ticket is
-accepted at the same moment. It is by design, and a note. What follows from it for many connections at once is
-`tickets-run-out`.",
+The same session is offered three times: it is accepted at first and refused both times after, while sessions that are offered
+for the first time always resume. Under TLS 1.3 it is by design, and a note; under TLS 1.2, whose sessions serve any number of
+times, a risk. What follows from it for many connections at once is `tickets-run-out`.",
     confirm: "\
 Offer one saved session twice under TLS 1.3:
 

@@ -1,5 +1,5 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+use super::FoundBy::{Diagnose, Listen};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "sni-differs",
@@ -9,9 +9,10 @@ A client may only resume with the server name of the session (RFC 6066 §3, RFC 
 certificate covers both), and servers compare it: under TLS 1.2 OpenSSL refuses a session whose name differs or is
 absent. A client that connects by address once and by name the other time, or without SNI, makes full handshakes.",
     seen: "\
-The same session is offered with the name, with another and without SNI: it is accepted with the first alone. That
-is as it should be, and a note. It becomes a cause where the client changes the name, which `reprise diagnose
---listen` watches.",
+Of a server: a session resumes with its name and, offered without SNI, does not. That is as it should be, and a note; another
+name of the same address is not tried, and is by hand what the commands below are with -servername. Of a client that
+connects to `--listen`: it offers a session under another name than the one that the session was given for, which is a
+risk.",
     confirm: "\
 Save with a name, and offer without:
 
@@ -20,14 +21,16 @@ openssl s_client -connect HOST:443 -servername HOST -tls1_2 -sess_out session.pe
 openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake whenever the name changes.",
-    found_by: &[Diagnose],
-    advice: "Let the client send the same server name each time:",
-    fixes: &[fix("curl", "curl --resolve HOST:443:ADDRESS https://HOST/", "instead of an address in the URL"),
-fix("OpenSSL API", "SSL_set_tlsext_host_name(ssl, host);", "before each SSL_connect, also of the one that resumes"),
-fix("Python ssl", "context.wrap_socket(sock, server_hostname=host, session=session)", ""),
-fix("Go", "config.ServerName = host", "its session cache is keyed by it"),
-fix("Node", "tls.connect({ host, port, servername, session })", ""),
-fix("Java", "new SSLParameters().setServerNames(List.of(new SNIHostName(host)))", "or create the socket by host name and not by address"),
-fix(".NET", "TargetHost = host", "in SslClientAuthenticationOptions"),
-fix("rustls", "ClientConnection::new(config, ServerName::try_from(host)?)", "its store is keyed by the name"),],
+    found_by: &[Diagnose, Listen],
+    advice: "Let a client keep its sessions by the name that it sends as SNI, and offer each to that name alone:",
+    fixes: &[
+        client_fix("curl", "curl --resolve HOST:443:ADDRESS https://HOST/", "instead of an address in the URL"),
+        client_fix("OpenSSL API", "SSL_set_tlsext_host_name(ssl, host);", "before each SSL_connect, with the name of the session's first connection; s_client: the same -servername with -sess_in as with -sess_out"),
+        client_fix("Python ssl", "sessions[server_hostname] = connection.session", "one for each name, and the same server_hostname at wrap_socket"),
+        client_fix("Node", "tls.connect({ host, port, servername, session })", "the servername of the session"),
+        client_fix("Go", "config.ServerName = host", "its session cache is keyed by it"),
+        client_fix("Java", "parameters.setServerNames(List.of(new SNIHostName(host)))", "of the SSLParameters; or create the socket by host name and not by address"),
+        client_fix(".NET", "TargetHost = host", "in SslClientAuthenticationOptions"),
+        client_fix("rustls", "ClientConnection::new(config, ServerName::try_from(host)?)", "its store is keyed by the name"),
+    ],
 };

@@ -11,9 +11,10 @@ connection. A client that opens many connections at once has none left for most 
 shows 100, 100, 52 and 37 % resumed at 1, 8, 64 and 128 concurrent handshakes over sockets. TLS 1.2 stays at 100 %:
 its sessions serve any number. Some clients hold a single session per host: Java before 24, Go's LRU cache.",
     seen: "\
-A burst of N connections at once, with T tickets held: fewer than min(T, N) resumed counts against the server; that
-T is smaller than the client's concurrency is this cause, and a note. Of a client, `--listen` counts the connections
-at once and those that offered a ticket.",
+Of a server: after one full handshake a burst of connections is made at once. Where each that held a ticket resumed and the others
+had none left, that the server gives fewer tickets than the burst has connections is a note; where sessions that were offered
+at once are refused though each alone resumes, it is a risk. Of a client that connects to `--listen`: a connection offers
+nothing beside others, begun within half a second, that did.",
     confirm: "\
 Count the tickets of one connection:
 
@@ -23,6 +24,6 @@ Count the tickets of one connection:
     costs: "\
 Full handshakes for all connections of a burst beyond the tickets held, exactly when there are many.",
     found_by: &[Diagnose, Listen],
-    advice: "Give more tickets for each full handshake, keep more of them in the client, or keep connections open (HTTP/2 needs one):",
+    advice: "Keep connections open and share them (HTTP/2 needs one), let the client hold more tickets, or give more for each full handshake, which a client can ask for with ticket_request (RFC 9149):",
     fixes: MORE_TICKETS,
 };

@@ -9,7 +9,7 @@ days by default, and at most seven for the authentication. What SSL_CTX_set_time
 holds for TLS 1.2 alone.",
     seen: "\
 Not from outside: the configured value is not on the wire. A TLS 1.3 lifetime of 172800 s beside a TLS 1.2 hint of
-some minutes, both of which Reprise shows in its evidence, is the hint.",
+some minutes, which `openssl s_client` prints of each ticket, is the hint.",
     confirm: "\
 Compare the lifetimes of both versions:
 

@@ -9,8 +9,8 @@ OpenSSL removes a session from the server's cache when the connection ends witho
 closes the socket, or crashes, loses its session (RFC 5246 §7.2.1 dropped the rule that SSL 3.0 and TLS 1.0 had, and
 libraries kept the habit).",
     seen: "\
-After a clean end (close_notify) the session ID or stateful ticket resumes; after an end without it, it does not.
-Self-contained tickets resume in both cases. Reprise ends connections both ways and compares.",
+Sessions resume after a clean end (close_notify), and not where the first connection ended with a FIN alone or with a reset.
+Reprise ends connections in each of these ways and compares. Self-contained tickets resume in all of them.",
     confirm: "\
 End once with close_notify (`Q`) and once by a kill, and offer the session each time:
 

@@ -9,8 +9,9 @@ Virtual hosts share one listener, and parts of TLS are settled before the name i
 set for one of several names may not apply: with nginx on OpenSSL the session cache and the ticket keys of the
 listener's default server are used, whatever the server of the name says.",
     seen: "\
-One name of a listener resumes and another does not, or the default name (without SNI) behaves differently from the
-one that was asked for. Reprise compares connections with and without SNI; other names are targets of their own.",
+Sessions are refused or never given with the name, and resume where neither connection sends SNI: the default server has what
+the name's own lacks. Other names are targets of their own: `reprise diagnose NAME1 NAME2` shows those that resume and those
+that do not.",
     confirm: "\
 Compare the name with none at all:
 

@@ -14,7 +14,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     }
     let title = "The client changes its application protocols between the connections of one session";
     let finding = Finding::new("alpn-differs", Severity::Note, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("alpn-differs")))
 }
 
 fn line(offered: &Offered<'_>) -> String {

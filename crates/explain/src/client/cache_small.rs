@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, Chance, first_lines, is_one_client, named};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     // How many other names were asked for since the session's own.
@@ -35,7 +34,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let mut evidence = first_lines(missed.iter().map(line));
     evidence.extend(most_kept.map(|most| format!("A session was offered after {most} other names at most")));
     let finding = Finding::new("client-cache-small", severity, confidence, title);
-    Some(finding.because(evidence).fixed_by(remedies::cache_small(case.software)))
+    Some(finding.because(evidence).fixed_by(case.remedies("client-cache-small")))
 }
 
 fn others_since(case: &Case<'_>, chance: &Chance<'_>) -> usize {

@@ -1,9 +1,11 @@
 //! The connections of one client, and what it held when it began each.
 
-use reprise_trace::document::{Finding, Severity};
+use reprise_trace::document::{Finding, Remedy, Severity};
 use reprise_trace::{
     Agreed, ClientOffer, Handshake, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
 };
+
+use crate::causes::cause;
 
 /// What the rules judge.
 pub(super) struct Case<'a> {
@@ -108,6 +110,11 @@ impl<'a> Case<'a> {
         };
         let cost = median(false).zip(median(true)).map(|(full, resumed)| full.since(resumed));
         Finding { cost_ns: cost.filter(|cost| cost.0 > 0), ..finding }
+    }
+
+    /// What fixes a cause in a client: in what this one is written with first.
+    pub(super) fn remedies(&self, slug: &str) -> Vec<Remedy> {
+        cause(slug).map(|cause| cause.client_remedies(self.software)).unwrap_or_default()
     }
 
     /// How many other connections were open when this one began.

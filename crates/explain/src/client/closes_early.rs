@@ -8,7 +8,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Version, WatchedConnection, WatchedEnd};
 
 use super::case::{Case, first_lines, named};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if case.offers_any() || !case.chances().is_empty() {
@@ -44,7 +43,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
         format!("{}: {} tickets sent, {how}", named(connection), connection.sessions_given)
     };
     let finding = Finding::new("client-closes-early", severity, confidence, title);
-    Some(finding.because(first_lines(unread.iter().map(line))).fixed_by(remedies::closes_early(case.software)))
+    Some(finding.because(first_lines(unread.iter().map(line))).fixed_by(case.remedies("client-closes-early")))
 }
 
 #[cfg(test)]

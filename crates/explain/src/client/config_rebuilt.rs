@@ -3,21 +3,30 @@
 //! Three traces: sessions that are offered for a while and then forgotten; a client that never offers, where its library does
 //! so by itself; and a new process for each connection.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
 use super::case::{Case, Chance, first_lines, is_other_process, named};
 use super::never_offers::{self, is_silent};
-use super::remedies;
 use super::software::{Habit, habit};
 
 const ID: &str = "client-config-rebuilt";
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
-    let found = forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))?;
-    let is_of_processes = found.severity == Severity::Note;
-    let remedies =
-        if is_of_processes { remedies::new_processes(case.software) } else { remedies::config_rebuilt(case.software) };
-    Some(found.fixed_by(remedies))
+    let of_one_process = forgets(case).or_else(|| silent(case)).map(|found| found.fixed_by(case.remedies(ID)));
+    of_one_process.or_else(|| new_processes(case).map(|found| found.fixed_by(remedies_across_processes())))
+}
+
+/// No configuration lives longer than its process: what the cause's own remedies keep is not enough here.
+fn remedies_across_processes() -> Vec<Remedy> {
+    let across = Remedy::general("Make the connections from one process, or keep sessions in a file between processes:");
+    let entries = [
+        ("curl", "curl URL1 URL2 (one process for all URLs; from 8.12 --ssl-sessions FILE keeps sessions, if built so)"),
+        (
+            "OpenSSL API",
+            "i2d_SSL_SESSION writes a session and d2i_SSL_SESSION reads it; openssl s_client: -sess_out, then -sess_in FILE",
+        ),
+    ];
+    std::iter::once(across).chain(Remedy::table(&entries)).collect()
 }
 
 /// It offers sessions, and twice or more offers none right after it had read one, while nothing else was open.

@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, first_lines, named};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let announced = || case.completed().filter(|(_, offer, _)| offer.early_data);
@@ -18,7 +17,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
         format!("{}: {what}", named(connection))
     });
     let finding = Finding::new("early-data-offered", Severity::Note, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(remedies::early_data()))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("early-data-offered")))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, Offered, first_lines, named, outcome};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| {
@@ -19,7 +18,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     }
     let title = "The client changes extended_master_secret between the connections of one session: servers refuse or abort";
     let finding = Finding::new("ems-differs", Severity::Fault, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(remedies::ems_differs()))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("ems-differs")))
 }
 
 fn line(offered: &Offered<'_>) -> String {

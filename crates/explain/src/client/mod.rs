@@ -12,7 +12,6 @@ mod early_data_offered;
 mod ems_differs;
 mod never_offers;
 mod psk_mode;
-mod remedies;
 mod reuses_ticket;
 mod sni_differs;
 mod software;

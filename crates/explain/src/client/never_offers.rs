@@ -7,7 +7,6 @@ use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, first_lines, named, outcome};
-use super::remedies;
 use super::software::{GO, Habit, habit};
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
@@ -19,7 +18,6 @@ pub(super) fn is_silent(case: &Case<'_>) -> bool {
     case.misses().next().is_some() && !case.offers_any() && asks_for_none(case).is_none()
 }
 
-/// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
 /// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
 fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
     if case.offers_any() {
@@ -47,7 +45,7 @@ fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
         line("session_ticket (RFC 5077, section 3.2)", tls12),
     ];
     let finding = Finding::new("client-never-offers", severity, confidence, title);
-    Some(finding.because(evidence.into_iter().flatten()).fixed_by(remedies::never_offers(case.software)))
+    Some(finding.because(evidence.into_iter().flatten()).fixed_by(case.remedies("client-never-offers")))
 }
 
 fn offers_none(case: &Case<'_>) -> Option<Finding> {
@@ -65,7 +63,7 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
             .to_owned(),
     );
     let finding = Finding::new("client-never-offers", Severity::Fault, confidence, title);
-    Some(finding.because(evidence).fixed_by(remedies::never_offers(case.software)))
+    Some(finding.because(evidence).fixed_by(case.remedies("client-never-offers")))
 }
 
 /// Each connection that could have, and where its session came from.

@@ -4,7 +4,6 @@ use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, first_lines, named};
-use super::remedies;
 
 /// RFC 8446, section 4.2.9.
 const PSK_DHE_KE: u8 = 1;
@@ -21,7 +20,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let severity = if case.completed().count() > 1 { Severity::Fault } else { Severity::Note };
     let title = "The client offers psk_ke alone: servers that want forward secrecy give it no ticket";
     let finding = Finding::new("client-psk-mode", severity, Confidence::Certain, title);
-    Some(finding.because(first_lines(without)).fixed_by(remedies::psk_mode(case.software)))
+    Some(finding.because(first_lines(without)).fixed_by(case.remedies("client-psk-mode")))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{GivenSession, Version, WatchedConnection};
 
 use super::case::{Case, first_lines, named, outcome};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let mut uses: BTreeMap<GivenSession, Vec<&WatchedConnection>> = BTreeMap::new();
@@ -35,7 +34,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let mut evidence = first_lines(lines);
     evidence.push(format!("This server takes each ticket once: {refused} of the {offers} offers did not resume"));
     let finding = Finding::new("client-reuses-ticket", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(evidence).fixed_by(remedies::reuses_ticket(case.software)))
+    Some(finding.because(evidence).fixed_by(case.remedies("client-reuses-ticket")))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, Offered, first_lines, named, outcome};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.sni != it.offer.sni);
@@ -15,7 +14,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     }
     let title = "The client offers sessions of one name to another";
     let finding = Finding::new("sni-differs", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(remedies::sni_differs(case.software)))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("sni-differs")))
 }
 
 fn line(offered: &Offered<'_>) -> String {

@@ -2,7 +2,7 @@
 
 use reprise_trace::Watched;
 
-/// The names under which remedies stand.
+/// The names by which documents call them; [`crate::software`] has those of remedies.
 pub(super) const CURL: &str = "curl";
 /// A program of its own on curl's library.
 pub(super) const LIBCURL: &str = "libcurl";
@@ -12,12 +12,17 @@ pub(super) const JAVA: &str = "Java";
 pub(super) const NODE: &str = "Node";
 pub(super) const OPENSSL: &str = "OpenSSL";
 pub(super) const PYTHON: &str = "Python";
+pub(super) const REQUESTS: &str = "requests";
+pub(super) const HTTPX: &str = "httpx";
+pub(super) const REQWEST: &str = "reqwest";
 pub(super) const RUSTLS: &str = "rustls";
 
-/// What stands in a `User-Agent`, in small letters.
-const AGENTS: [(&str, &str); 15] = [
+/// What stands in a `User-Agent`, in small letters; of two that fit the first.
+const AGENTS: [(&str, &str); 17] = [
     ("libcurl/", LIBCURL),
     ("curl/", CURL),
+    ("python-requests", REQUESTS),
+    ("python-httpx", HTTPX),
     ("python", PYTHON),
     ("aiohttp", PYTHON),
     ("urllib", PYTHON),
@@ -29,7 +34,7 @@ const AGENTS: [(&str, &str); 15] = [
     ("node", NODE),
     ("undici", NODE),
     ("axios", NODE),
-    ("reqwest", RUSTLS),
+    ("reqwest", REQWEST),
     ("dotnet", DOTNET),
 ];
 
@@ -75,9 +80,9 @@ fn by_program(word: &str) -> Option<&'static str> {
 pub(super) fn habit(software: Option<&str>) -> Habit {
     match software {
         // A Go client without a cache asks for no session, which the ClientHello shows.
-        Some(DOTNET | GO | JAVA | LIBCURL | RUSTLS) => Habit::Resumes,
+        Some(DOTNET | GO | JAVA | LIBCURL | REQWEST | RUSTLS) => Habit::Resumes,
         // The tool has one cache for all it does: it is silent only where it was told so.
-        Some(CURL | OPENSSL | PYTHON) => Habit::Waits,
+        Some(CURL | HTTPX | OPENSSL | PYTHON | REQUESTS) => Habit::Waits,
         _ => Habit::Either,
     }
 }

@@ -6,7 +6,6 @@ use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, Offered, first_lines, named, outcome};
-use super::remedies;
 
 /// The only suite of TLS 1.3 with SHA-384.
 const AES_256_GCM_SHA384: u16 = 0x1302;
@@ -19,7 +18,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     }
     let title = "The client offers sessions without the cipher suite that they were made with";
     let finding = Finding::new("suite-differs", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(remedies::suite_differs()))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("suite-differs")))
 }
 
 fn is_unusable(offered: &Offered<'_>) -> bool {

@@ -7,7 +7,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Nanos, Version};
 
 use super::case::{Case, Chance, first_lines, named};
-use super::remedies;
 
 /// Connections that begin within this are begun at once.
 const AT_ONCE: Nanos = Nanos(500_000_000);
@@ -26,7 +25,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let mut evidence = first_lines(empty_handed.iter().map(line));
     evidence.push(format!("At most {most} of the connections that began at once could offer a session"));
     let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Likely, title);
-    Some(finding.because(evidence).fixed_by(remedies::tickets_run_out(case.software)))
+    Some(finding.because(evidence).fixed_by(case.remedies("tickets-run-out")))
 }
 
 /// How many connections to the same name, begun at the same time, offered a session and are none of those that could have

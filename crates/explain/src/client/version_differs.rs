@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::case::{Case, first_lines, is_one_client, named};
-use super::remedies;
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let mut lines = Vec::new();
@@ -23,7 +22,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let severity = if lines.len() > 1 { Severity::Risk } else { Severity::Note };
     let title = "The client changes its versions, and cannot resume across them";
     let finding = Finding::new("version-differs", severity, Confidence::Likely, title);
-    Some(finding.because(first_lines(lines)).fixed_by(remedies::version_differs()))
+    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("version-differs")))
 }
 
 #[cfg(test)]

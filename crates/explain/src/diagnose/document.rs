@@ -9,7 +9,7 @@ use reprise_trace::{Failure, FailureClass, Kind, Nanos, Observation};
 
 use super::examined::{Examined, Tally, mechanism, named};
 use super::{findings, whole_request};
-use crate::causes::cause;
+use crate::causes::{Side, cause};
 use crate::document::{failure_of, figures_document};
 use crate::fault::{FaultContext, failure};
 use crate::figures::connections;
@@ -71,13 +71,17 @@ fn healthy(matrix: &[MechanismRecord]) -> String {
     }
 }
 
-/// What fixes it where it runs on this software; where nobody knows, all that is known.
+/// What fixes it where it runs on this software; where nobody knows, all that is known. A remedy that depends on the finding, and
+/// so is not the cause's, stays.
 fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str>) -> Finding {
     let Some(cause) = cause(&finding.id) else { return finding };
+    let general = cause.remedies_in(starttls);
+    if !finding.remedies.is_empty() && finding.remedies != general {
+        return finding;
+    }
     match software {
-        Some(software) if !cause.fixes.is_empty() => finding.fixed_by(cause.remedies(Some(software))),
-        _ if finding.remedies.is_empty() => finding.fixed_by(cause.remedies_in(starttls)),
-        _ => finding,
+        Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
+        _ => finding.fixed_by(general),
     }
 }
 
@@ -182,7 +186,7 @@ fn warnings(examination: &Examination) -> Vec<String> {
         _ => {}
     }
     for (version, failed) in &examination.refused {
-        warnings.push(format!("{version} is not spoken: {}", named(failed.fault.name)));
+        warnings.push(format!("No {version} handshake completed: {}", named(failed.fault.name)));
     }
     let no_time = examination.not_made.iter().filter(|it| it.why == Why::NoTimeLeft);
     let no_time: Vec<String> = no_time.map(|it| format!("{} ({})", it.experiment.name, mechanism(it.asked))).collect();

@@ -3,9 +3,10 @@
 //! RFC 8446 §4.3.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
 //! (RFC 5246 §7.3): the client's identity is the one that the session was made with.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{ClientAuthentication, Facts, Kind};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -13,7 +14,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let all = case.conclusive_series();
     let sends = |series: &Series<'_>| series.asked.kind == Kind::Full && series.with(is_sent) > 0;
     let accounts: Vec<String> = all.iter().filter(|it| sends(it)).flat_map(|full| accounts(full, &all)).collect();
-    if accounts.is_empty() { Vec::new() } else { vec![finding(accounts)] }
+    if accounts.is_empty() { Vec::new() } else { vec![finding(case, accounts)] }
 }
 
 fn is_requested(facts: &Facts) -> bool {
@@ -38,14 +39,11 @@ fn inherits(series: &Series<'_>) -> bool {
     series.with(is_resumed) > 0 && series.with(|facts| is_resumed(facts) && is_requested(facts)) == 0
 }
 
-fn finding(evidence: Vec<String>) -> Finding {
+fn finding(case: &Case<'_>, evidence: Vec<String>) -> Finding {
     let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
     Finding::new("client-authentication-inherited", Severity::Note, Confidence::Certain, title)
         .because(evidence)
-        .fixed_by(vec![Remedy::general(
-            "Whoever holds the session is the client until it expires, even if the certificate is revoked: keep its lifetime \
-             short (nginx: ssl_session_timeout), or check revocation when a session is resumed.",
-        )])
+        .fixed_by(remedies("client-authentication-inherited", case))
 }
 
 /// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".

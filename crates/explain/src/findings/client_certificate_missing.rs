@@ -3,9 +3,10 @@
 //! nginx with `ssl_verify_client on` finishes the handshake, answers 400 and forgets the session: whatever is then seen of
 //! resumption follows from the certificate that is missing.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{ClientAuthentication, Facts, Observation};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -25,9 +26,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     );
     let title = "The server asks for a client certificate, and none was given";
     let finding = Finding::new("client-certificate-missing", Severity::Risk, Confidence::Likely, title).because([evidence]);
-    vec![finding.fixed_by(vec![Remedy::general(
-        "Give one with --cert FILE --key FILE: what was measured are error responses, of which nothing follows for resumption.",
-    )])]
+    vec![finding.fixed_by(remedies("client-certificate-missing", case))]
 }
 
 fn is_asked_in_vain(facts: &Facts) -> bool {

@@ -1,22 +1,23 @@
 //! `early-data-hrr`: a HelloRetryRequest rejects early data, whatever the server would have done with it (RFC 8446 §4.2.10).
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
 use super::early_data_rejected::SENT_TWICE;
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let is_retried = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_retried) > 0;
-    case.every_series().iter().filter(is_retried).map(finding).collect()
+    case.every_series().iter().filter(is_retried).map(|early| finding(case, early)).collect()
 }
 
 fn is_retried(facts: &Facts) -> bool {
     facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request
 }
 
-fn finding(early: &Series<'_>) -> Finding {
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let retried = early.with(is_retried);
     let sent = connections(early.with(|facts| facts.early_data.is_some()));
     let title = "The server wants another group first, and its HelloRetryRequest rejects early data";
@@ -29,7 +30,7 @@ fn finding(early: &Series<'_>) -> Finding {
             ),
             SENT_TWICE.to_owned(),
         ])
-        .fixed_by(vec![Remedy::general("Offer the group that the server takes first: --groups.")])
+        .fixed_by(remedies("early-data-hrr", case))
 }
 
 #[cfg(test)]

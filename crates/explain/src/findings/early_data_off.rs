@@ -1,15 +1,20 @@
 //! `early-data-off`: tickets arrive, and none allows early data.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let all = case.conclusive_series();
     let allows_none = |early: &&Series<'_>| allowed(early) == 0 && early.with(gives_ticket) > 0;
-    all.iter().filter(|series| series.asked.kind == Kind::Early).filter(allows_none).map(finding).collect()
+    all.iter()
+        .filter(|series| series.asked.kind == Kind::Early)
+        .filter(allows_none)
+        .map(|early| finding(case, early))
+        .collect()
 }
 
 /// How many were given a ticket that allows early data, be it too little for the request.
@@ -21,18 +26,12 @@ fn gives_ticket(facts: &Facts) -> bool {
     facts.tickets.count > 0
 }
 
-fn finding(early: &Series<'_>) -> Finding {
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let title = format!("{} tickets arrive, and none allows early data", early.asked.tls);
     let tickets = connections(early.with(gives_ticket));
-    let mut remedies = vec![Remedy::general("If requests that may be replayed are to save a round trip:")];
-    remedies.extend(Remedy::table(&[
-        ("nginx", "ssl_early_data on;"),
-        ("HAProxy", "allow-0rtt on the bind line"),
-        ("rustls", "ServerConfig with max_early_data_size above 0 and a session_storage"),
-    ]));
     Finding::new("early-data-off", Severity::Note, Confidence::Certain, title)
         .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])
-        .fixed_by(remedies)
+        .fixed_by(remedies("early-data-off", case))
 }
 
 #[cfg(test)]
@@ -48,7 +47,7 @@ mod tests {
     fn tickets_without_the_extension_are_counted() {
         let finding = only(findings, early().facts(|it| it.tickets.add(ticket(None)))).unwrap();
         assert_eq!(finding.evidence, ["Tickets on 100 connections, max_early_data_size above 0 on 0"]);
-        assert_eq!(finding.steps(Some("nginx"))[1], "nginx: ssl_early_data on;");
+        assert_eq!(finding.steps(Some("nginx"))[1], "nginx: ssl_early_data on; (from 1.15.3)");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! `early-data-rejected`: tickets allow early data, and the server rejects it though it retries nothing. RFC 8446 §4.2.10 has
 //! the reasons.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let is_rejected = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_rejected) > 0;
-    case.conclusive_series().iter().filter(is_rejected).map(finding).collect()
+    case.conclusive_series().iter().filter(is_rejected).map(|early| finding(case, early)).collect()
 }
 
 /// A HelloRetryRequest rejects early data whatever the server would have done with it: that is `early-data-hrr`.
@@ -17,7 +18,7 @@ fn is_rejected(facts: &Facts) -> bool {
     facts.early_data == Some(EarlyData::Rejected) && !facts.hello_retry_request
 }
 
-fn finding(early: &Series<'_>) -> Finding {
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let sent = connections(early.with(|facts| facts.early_data.is_some()));
     let title = match early.with(|facts| facts.early_data == Some(EarlyData::Accepted)) {
         0 => "Tickets allow early data, and the server rejects it",
@@ -25,10 +26,7 @@ fn finding(early: &Series<'_>) -> Finding {
     };
     Finding::new("early-data-rejected", Severity::Risk, Confidence::Certain, title)
         .because([format!("Rejected on {} of {sent} that sent it", early.with(is_rejected)), SENT_TWICE.to_owned()])
-        .fixed_by(vec![Remedy::general(
-            "A server rejects what its replay protection does not know (RFC 8446, section 8): a ticket that was used before, \
-             that another node gave, or that is older than its window. Let the nodes share it, or allow no early data.",
-        )])
+        .fixed_by(remedies("early-data-rejected", case))
 }
 
 pub(super) const SENT_TWICE: &str = "Each time the request was sent again after the handshake: its bytes were spent twice";

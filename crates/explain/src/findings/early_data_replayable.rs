@@ -1,27 +1,24 @@
 //! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let is_accepted = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_accepted) > 0;
-    case.every_series().iter().filter(is_accepted).map(finding).collect()
+    case.every_series().iter().filter(is_accepted).map(|early| finding(case, early)).collect()
 }
 
 fn is_accepted(facts: &Facts) -> bool {
     facts.early_data == Some(EarlyData::Accepted)
 }
 
-fn finding(early: &Series<'_>) -> Finding {
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
     let title = "Early data is accepted: whoever records such a request can send it again";
-    let mut remedies = vec![Remedy::general(
-        "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470).",
-    )];
-    remedies.extend(Remedy::table(&[("nginx", "proxy_set_header Early-Data $ssl_early_data;")]));
     Finding::new("early-data-replayable", Severity::Note, Confidence::Certain, title)
         .because([
             format!("Accepted on {accepted} of {} that sent it", connections(sent)),
@@ -29,7 +26,7 @@ fn finding(early: &Series<'_>) -> Finding {
              forward secrecy"
                 .to_owned(),
         ])
-        .fixed_by(remedies)
+        .fixed_by(remedies("early-data-replayable", case))
 }
 
 #[cfg(test)]

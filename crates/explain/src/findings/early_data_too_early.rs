@@ -1,8 +1,9 @@
 //! `early-data-too-early`: TLS accepts early data, and the service behind it answers 425.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind, Observation};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -10,10 +11,14 @@ use crate::series::{Case, Series};
 const TOO_EARLY: u16 = 425;
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
-    case.every_series().iter().filter(|series| series.asked.kind == Kind::Early).filter_map(finding).collect()
+    case.every_series()
+        .iter()
+        .filter(|series| series.asked.kind == Kind::Early)
+        .filter_map(|early| finding(case, early))
+        .collect()
 }
 
-fn finding(early: &Series<'_>) -> Option<Finding> {
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let is_too_early = |(observation, facts): &&(&Observation, &Facts)| {
         observation.http_status == Some(TOO_EARLY) && facts.early_data == Some(EarlyData::Accepted)
     };
@@ -24,9 +29,9 @@ fn finding(early: &Series<'_>) -> Option<Finding> {
     );
     let title = "The service answers early data with 425 Too Early";
     (count > 0).then(|| {
-        Finding::new("early-data-too-early", Severity::Risk, Confidence::Certain, title).because([evidence]).fixed_by(vec![
-            Remedy::general("Ask for a path that may be replayed with --path, or allow no early data where none may."),
-        ])
+        Finding::new("early-data-too-early", Severity::Risk, Confidence::Certain, title)
+            .because([evidence])
+            .fixed_by(remedies("early-data-too-early", case))
     })
 }
 

@@ -1,8 +1,9 @@
 //! `early-data-unanswered`: the server accepts early data, and what is asked by it is never answered.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{FaultName, Kind, Observation, Purpose};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -23,10 +24,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let confidence = if answered > 0 { Confidence::Likely } else { Confidence::Possible };
     let title = "The server accepts early data and does not answer it";
     let finding = Finding::new("early-data-unanswered", Severity::Fault, confidence, title).because(evidence);
-    vec![finding.fixed_by(vec![Remedy::general(
-        "A client that sends early data waits until its own timeout. Let what stands behind TLS read early data (OpenSSL: \
-         SSL_read_early_data until it says that all has come), or allow none.",
-    )])]
+    vec![finding.fixed_by(remedies("early-data-unanswered", case))]
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! `error-responses`: responses are no successes. An error page or a redirection is seldom what was to be measured.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 
 use std::collections::BTreeMap;
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -19,7 +20,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
     let finding = Finding::new("error-responses", Severity::Note, Confidence::Certain, title);
-    vec![finding.fixed_by(vec![Remedy::general("--path, --method and --header change the request")])]
+    vec![finding.fixed_by(remedies("error-responses", case))]
 }
 
 #[cfg(test)]

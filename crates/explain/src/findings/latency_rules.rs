@@ -3,9 +3,10 @@
 //! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
 //! theirs that speak most against it leave the network most of the connection.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Run, Severity};
+use reprise_trace::document::{Confidence, Finding, Run, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
+use super::remedies;
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};
 use crate::series::Case;
@@ -22,7 +23,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
     let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
     let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
-    resumed.zip(waiting).map(|(resumed, waiting)| finding(full, resumed, waiting)).into_iter().collect()
+    resumed.zip(waiting).map(|(resumed, waiting)| finding(case, full, resumed, waiting)).into_iter().collect()
 }
 
 /// How much of a connection passes with waiting for the network. Connecting is one round trip and nothing else.
@@ -60,7 +61,7 @@ fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
 }
 
-fn finding(full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
+fn finding(case: &Case<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
     let (waited, total) = from_to(waiting.ns(), waiting.total_ns);
     let mut evidence = vec![
         format!(
@@ -80,10 +81,9 @@ fn finding(full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
         evidence.push(format!("The next request on a kept connection takes {}", span(next.wait.median_ns)));
     }
     let title = "Latency, not computing, rules: resuming TLS 1.3 saves no round trip";
-    Finding::new("latency-rules", Severity::Note, Confidence::Likely, title).because(evidence).fixed_by(vec![
-        Remedy::general("Keep connections alive: the next request waits for one round trip alone."),
-        Remedy::general("Early data saves one, for requests that may be replayed (nginx: ssl_early_data on;)."),
-    ])
+    Finding::new("latency-rules", Severity::Note, Confidence::Likely, title)
+        .because(evidence)
+        .fixed_by(remedies("latency-rules", case))
 }
 
 #[cfg(test)]

@@ -2,35 +2,33 @@
 //!
 //! RFC 8446 §2.2: with psk_ke the application data are as secret as the PSK is, for as long as anyone has recorded them.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, PskMode};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let all = case.every_series();
     let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
-    if uses.is_empty() { Vec::new() } else { vec![finding(&uses)] }
+    if uses.is_empty() { Vec::new() } else { vec![finding(case, &uses)] }
 }
 
 fn uses_psk_alone(facts: &Facts) -> bool {
     facts.psk_mode == Some(PskMode::PskKe)
 }
 
-fn finding(uses: &[&Series<'_>]) -> Finding {
+fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
     let of = |series: &&Series<'_>| {
         let (asked, all) = (series.asked, connections(series.count()));
         format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
     let title = format!("The server takes psk_ke: whoever learns the {psk} later can read what was recorded");
-    Finding::new("no-forward-secrecy", Severity::Risk, Confidence::Certain, title).because(uses.iter().map(of)).fixed_by(
-        vec![Remedy::general(
-            "Let the server insist on psk_dhe_ke (OpenSSL: without -allow_no_dhe_kex and SSL_OP_ALLOW_NO_DHE_KEX), unless a \
-             device cannot afford the key exchange.",
-        )],
-    )
+    Finding::new("no-forward-secrecy", Severity::Risk, Confidence::Certain, title)
+        .because(uses.iter().map(of))
+        .fixed_by(remedies("no-forward-secrecy", case))
 }
 
 #[cfg(test)]

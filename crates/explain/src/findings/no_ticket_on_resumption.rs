@@ -3,9 +3,10 @@
 //! A ticket serves once (RFC 8446 §C.4), so that a client runs out of them and begins anew with a full handshake. Servers that
 //! have a ticket callback of their own in OpenSSL and do not ask it for another do this.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Nanos, Observation, Phase, Version};
 
+use super::remedies;
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST};
@@ -67,14 +68,10 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
         ),
     ];
     let title = "A resumed TLS 1.3 connection brings no new ticket: clients run out of them";
-    let remedies = vec![Remedy::general(
-        "Give a ticket on resumed connections too. With a ticket callback of one's own in OpenSSL, return 2 under TLS 1.3, which \
-         renews the ticket; otherwise raise the number of tickets of a full handshake (SSL_CTX_set_num_tickets).",
-    )];
     // Two a full handshake are what OpenSSL gives: then two connections of three resume, and most software has no switch for it.
     let severity = if each < 2.0 { Severity::Risk } else { Severity::Note };
     let finding = Finding::new("no-ticket-on-resumption", severity, confidence, title).because(evidence);
-    Finding { cost_ns: average_cost(case, given), ..finding.fixed_by(remedies) }
+    Finding { cost_ns: average_cost(case, given), ..finding.fixed_by(remedies("no-ticket-on-resumption", case)) }
 }
 
 /// What the full handshakes that this makes cost such a client's connection on average, where it is shown that resuming saves

@@ -1,9 +1,10 @@
 //! `node-certificate-differs`: full handshakes of one version show different certificates, as of nodes behind one address. One
 //! median of them all tells of none of them.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Version};
 
+use super::remedies;
 use crate::series::{Case, differing};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -22,12 +23,9 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
         .collect();
     let title = format!("Full {version} handshakes were not all alike: the server's certificates differ");
     (!evidence.is_empty()).then(|| {
-        Finding::new("node-certificate-differs", Severity::Risk, Confidence::Possible, title).because(evidence).fixed_by(vec![
-            Remedy::general(
-                "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that \
-                 were made with another.",
-            ),
-        ])
+        Finding::new("node-certificate-differs", Severity::Risk, Confidence::Possible, title)
+            .because(evidence)
+            .fixed_by(remedies("node-certificate-differs", case))
     })
 }
 

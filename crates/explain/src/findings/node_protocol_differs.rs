@@ -1,10 +1,11 @@
 //! `node-protocol-differs`: full handshakes of one version choose different cipher suites or groups, as nodes of different
 //! configuration do.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
+use super::remedies;
 use crate::series::{Case, differing};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -19,12 +20,9 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     let evidence: Vec<String> = [ciphers, groups].into_iter().flatten().collect();
     let title = format!("Full {version} handshakes were not all alike: cipher suite or group differ");
     (!evidence.is_empty()).then(|| {
-        Finding::new("node-protocol-differs", Severity::Risk, Confidence::Possible, title).because(evidence).fixed_by(vec![
-            Remedy::general(
-                "If nodes share this address, give them the same versions and cipher suites: a session resumes only where its \
-                 own are offered and chosen again.",
-            ),
-        ])
+        Finding::new("node-protocol-differs", Severity::Risk, Confidence::Possible, title)
+            .because(evidence)
+            .fixed_by(remedies("node-protocol-differs", case))
     })
 }
 

@@ -1,9 +1,10 @@
 //! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
 use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
+use super::remedies;
 use crate::nodes::{Accepted, Sharing, sharing};
 use crate::series::Case;
 
@@ -23,18 +24,14 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
             let finding = Finding::new("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
             let cost_ns = average_cost(case, tickets);
-            Finding { cost_ns, ..finding.because(evidence(tickets, Sharing::ByOrigin(accepted))).fixed_by(remedies()) }
+            Finding {
+                cost_ns,
+                ..finding
+                    .because(evidence(tickets, Sharing::ByOrigin(accepted)))
+                    .fixed_by(remedies("resumed-ticket-refused", case))
+            }
         })
         .collect()
-}
-
-fn remedies() -> Vec<Remedy> {
-    let mut remedies = vec![Remedy::general("Let the server keep, or be able to decrypt, what it gives on resumption:")];
-    remedies.extend(Remedy::table(&[
-        ("stunnel", "options = -NO_TICKET"),
-        ("OpenSSL API", "no SSL_OP_NO_TICKET, or a session cache whose callbacks keep sessions of resumed connections too"),
-    ]));
-    remedies
 }
 
 #[cfg(test)]

@@ -223,6 +223,7 @@ impl<'a> Examiner<'a> {
                     let Some(taken) = stock.take_offer(early, self.connector.now(), length, None) else { continue };
                     let held = taken.held.clone();
                     let mut tried = self.connect(step, config(variation), variation.manner(), early, taken)?;
+                    hung += u32::from(is_silence(tried.fault.as_ref()));
                     stock.settle(held, &mut tried);
                 }
                 Step::Again => {

@@ -280,7 +280,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["early-data-off", "early-data-hrr", "early-data-stateful"],
         under: TLS13,
         needs: Needs::EarlyData,
-        steps: &[Prime(Plain), Early(Plain), Early(Plain), Early(Variation::WithoutKeyShare)],
+        steps: &[Prime(Plain), Early(Plain), Early(Plain), Prime(Plain), Early(Variation::WithoutKeyShare)],
     },
     Experiment {
         name: "quick-acknowledgement",

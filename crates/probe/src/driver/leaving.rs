@@ -34,7 +34,9 @@ impl Driver<'_> {
             Leaving::CloseNotify => self.close(),
             Leaving::Fin => {
                 self.stream.shut_down();
-                self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout))
+                // An end without close_notify is answered with an alert by some: what was wanted has come before it.
+                let _ = self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout));
+                Ok(())
             }
             Leaving::Reset => {
                 self.stream.reset();

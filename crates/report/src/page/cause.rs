@@ -1,6 +1,6 @@
 //! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
 
-use reprise_explain::Cause;
+use reprise_explain::{Cause, Fix, Side};
 use reprise_trace::document::Remedy;
 
 use super::{Block, Fact, Page};
@@ -14,7 +14,10 @@ pub(crate) fn cause(cause: &Cause) -> Page {
     }
     blocks.push(Block::Heading(FIXES.to_owned()));
     blocks.extend((!cause.advice.is_empty()).then(|| Block::Paragraph(cause.advice.to_owned())));
-    blocks.push(Block::Facts(cause.fixes.iter().map(|fix| fact(Remedy::from(fix))).collect()));
+    for (heading, fixes) in fixes(cause) {
+        blocks.extend(heading.map(|heading| Block::Heading(heading.to_owned())));
+        blocks.push(Block::Facts(fixes.into_iter().map(|fix| fact(Remedy::from(fix))).collect()));
+    }
     blocks.push(Block::Heading("Found by".to_owned()));
     blocks.push(Block::Paragraph(found_by(cause)));
     Page { title: format!("{}: {}", cause.slug, cause.title), blocks }
@@ -32,6 +35,15 @@ pub(crate) fn causes(causes: impl Iterator<Item = &'static Cause>) -> Page {
 
 /// Above the remedies.
 pub(crate) const FIXES: &str = "What fixes it";
+
+/// The fixes of each side that has any, under its heading if both have.
+pub(crate) fn fixes(cause: &Cause) -> Vec<(Option<&'static str>, Vec<&'static Fix>)> {
+    let of = |side: Side| cause.fixes_of(side).collect::<Vec<_>>();
+    let sides = [("In the server", of(Side::Server)), ("In the client", of(Side::Client))];
+    let has_both = sides.iter().all(|(_, fixes)| !fixes.is_empty());
+    let filled = sides.into_iter().filter(|(_, fixes)| !fixes.is_empty());
+    filled.map(|(heading, fixes)| (has_both.then_some(heading), fixes)).collect()
+}
 
 /// The texts of a cause under their headings, in reading order.
 pub(crate) fn sections(cause: &Cause) -> [(&'static str, &'static str); 4] {
@@ -87,6 +99,17 @@ mod tests {
             })
             .collect();
         assert_eq!(texts, ["One line.", "Two:", "$ ls -l\npwd", "Three."]);
+    }
+
+    #[test]
+    fn fixes_stand_under_their_side_where_there_are_two() {
+        let headings = |slug| {
+            let fixes = fixes(reprise_explain::cause(slug).unwrap());
+            fixes.into_iter().map(|(heading, _)| heading).collect::<Vec<_>>()
+        };
+        assert_eq!(headings("tickets-run-out"), [Some("In the server"), Some("In the client")]);
+        assert_eq!(headings("client-never-offers"), [None]);
+        assert_eq!(headings("clock-skew"), []);
     }
 
     #[test]

@@ -63,6 +63,7 @@ fn healthy(target: &str) -> Diagnosis {
             MechanismRecord { asked: asked(Version::Tls12, Kind::Id), given: true, offered: 4, resumed: 1 },
             MechanismRecord { asked: asked(Version::Tls12, Kind::Ticket), given: false, offered: 0, resumed: 0 },
         ],
+        figures: vec!["TLS 1.3: a request on a new connection takes 1.00 ms".to_owned()],
         warnings: Vec::new(),
     }
 }

@@ -43,9 +43,9 @@ pub(crate) struct DiagnoseArgs {
     /// Wait so long before a session is offered, to see whether it is still good; by default there is no wait
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "What to try")]
     patience: Option<Duration>,
-    /// The most connections to each target
-    #[arg(long, value_name = "N", default_value_t = 150, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to try")]
-    connections: u32,
+    /// The most connections to each target: 150, and what --fill and --burst take beyond their own defaults
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to try")]
+    connections: Option<u32>,
     /// The most connections begun in a second
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "What to try")]
     rate: u32,
@@ -71,16 +71,17 @@ Examples:
   reprise diagnose example.org                          does it resume, and if not, why?
   reprise diagnose a.example.org b.example.org:8443     one after the other
   reprise diagnose example.org --patience 90s           is a session still good after 90 s?
-  reprise diagnose example.org --fill 500 --connections 1500
+  reprise diagnose example.org --fill 500               does a session survive 500 others?
   reprise diagnose mail.example.org --starttls smtp
   reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
 
 impl DiagnoseArgs {
     /// How much may be asked of each target.
     pub(super) fn limits(&self) -> Limits {
-        // Whoever names more of them wants them to be made.
-        let asked = self.connections.max(2 * self.fill + 2 * self.burst);
-        let connections = if self.fill > 8 || self.burst > 8 { asked.max(self.connections) } else { self.connections };
+        let usual = Limits::default();
+        // Who wants to see more of them at once, or in between, wants them to be made: under two mechanisms each.
+        let more = self.fill.saturating_sub(usual.fill) + self.burst.saturating_sub(usual.burst);
+        let connections = self.connections.unwrap_or(usual.connections + 2 * more);
         let (rate, time, fill, burst, patience) = (self.rate, self.max_time, self.fill, self.burst, self.patience);
         Limits { connections, rate, time, fill, burst, patience }
     }
