@@ -16,7 +16,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if most_kept.is_some_and(|most| most >= fewest_missed) {
         return None;
     }
-    // Forgetting the name that was asked for last is not for want of room.
+    // Forgetting the name that was asked for last is no lack of room.
     if case.misses().any(|chance| between(chance) == 0 && case.open_beside(chance) == 0) {
         return None;
     }

@@ -23,14 +23,16 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if unread.len() < 2 || case.completed().any(|(it, _, _)| it.first_response.is_some()) {
         return None;
     }
-    let resets = unread.iter().filter(|(it, end)| it.left_before_tickets || *end == WatchedEnd::Reset).count();
-    let confidence = match resets {
-        2.. => Confidence::Certain,
-        1 => Confidence::Likely,
-        0 => Confidence::Possible,
+    // On a busy server a client that waits for a while may have left before tickets that were late.
+    let resets = unread.iter().filter(|(it, end)| !it.left_before_tickets && *end == WatchedEnd::Reset).count();
+    let left = unread.iter().filter(|(it, _)| it.left_before_tickets).count();
+    let confidence = match (resets, left) {
+        (2.., _) => Confidence::Certain,
+        (0, 0) => Confidence::Possible,
+        _ => Confidence::Likely,
     };
-    let severity = if resets > 0 { Severity::Fault } else { Severity::Risk };
-    let title = match resets {
+    let severity = if resets + left > 0 { Severity::Fault } else { Severity::Risk };
+    let title = match resets + left {
         0 => format!("{} connections ended right after the handshake, perhaps before their tickets were read", unread.len()),
         _ => "The client closes before it reads its tickets".to_owned(),
     };

@@ -3,14 +3,14 @@
 use reprise_probe::diagnose::Step;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Examined, Tally, cite, mechanism};
+use super::examined::{Counts, Examined, cite, mechanism};
 use crate::figures::connections;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let found = examined.runs("fill").filter_map(|run| {
-        let tally = Tally::of(&run.seen);
+        let counts = Counts::of(&run.seen);
         let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
-        if tally.refused == 0 || tally.refused < tally.offered() || between == 0 || !examined.always_resumes(run.asked) {
+        if counts.refused == 0 || counts.refused < counts.offered() || between == 0 || !examined.always_resumes(run.asked) {
             return None;
         }
         let between = connections(between as u64);

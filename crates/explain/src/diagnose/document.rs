@@ -7,7 +7,7 @@ use reprise_probe::diagnose::{Ending, Examination, ExperimentRun, Why};
 use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
 use reprise_trace::{Failure, FailureClass, Kind, Nanos, Observation};
 
-use super::examined::{Examined, Tally, mechanism, named};
+use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, whole_request};
 use crate::causes::{Side, cause};
 use crate::document::{failure_of, figures_document};
@@ -112,7 +112,7 @@ fn add_cost(finding: &mut Finding, examined: &Examined<'_>) {
 fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
     let of = |run: &ExperimentRun| {
         let plain = examined.plain(run.asked);
-        let tally = Tally::of(plain.iter().copied());
+        let counts = Counts::of(plain.iter().copied());
         let gives = |observation: &Observation| {
             observation.facts().is_some_and(|facts| match run.asked.kind {
                 Kind::Id => facts.session_id_given,
@@ -122,29 +122,29 @@ fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
         MechanismRecord {
             asked: run.asked,
             given: run.seen.iter().any(|seen| gives(&seen.observation)),
-            offered: tally.offered() as u32,
-            resumed: tally.resumed as u32,
+            offered: counts.offered() as u32,
+            resumed: counts.resumed as u32,
         }
     };
     examined.runs("resume").map(of).collect()
 }
 
 fn record(run: &ExperimentRun) -> ExperimentRecord {
-    let tally = Tally::of(&run.seen);
+    let counts = Counts::of(&run.seen);
     let failed = run.seen.iter().filter(|seen| seen.fault.is_some()).count();
-    let outcome = match (tally.offered(), failed) {
+    let outcome = match (counts.offered(), failed) {
         (0, 0) => "nothing was given that could be offered".to_owned(),
         (0, _) => format!("{failed} of {} failed", connections(run.seen.len() as u64)),
-        (offered, 0) => format!("{} of {offered} resumed", tally.resumed),
-        (offered, failed) => format!("{} of {offered} resumed, {} failed", tally.resumed, connections(failed as u64)),
+        (offered, 0) => format!("{} of {offered} resumed", counts.resumed),
+        (offered, failed) => format!("{} of {offered} resumed, {} failed", counts.resumed, connections(failed as u64)),
     };
     ExperimentRecord {
         name: run.experiment.name.to_owned(),
         varies: run.experiment.varies.to_owned(),
         asked: Some(run.asked),
         connections: run.seen.len() as u32,
-        offered: tally.offered() as u32,
-        resumed: tally.resumed as u32,
+        offered: counts.offered() as u32,
+        resumed: counts.resumed as u32,
         failed: failed as u32,
         separates: run.experiment.separates.iter().map(|slug| (*slug).to_owned()).collect(),
         outcome,

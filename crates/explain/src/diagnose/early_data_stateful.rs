@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn short_tickets_that_serve_once_and_allow_early_data_are_stateful() {
+    fn short_tickets_that_serve_once_with_early_data_are_stateful() {
         assert!(only(findings, &scene(32, Kind::Full)).is_some());
         assert_eq!(only(findings, &scene(208, Kind::Full)), None);
         assert_eq!(only(findings, &scene(32, TICKET)), None);

@@ -40,18 +40,18 @@ pub(crate) fn came(seen: &Seen) -> Option<Came> {
 
 /// What each of these sessions came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct Counts {
     pub(crate) resumed: usize,
     pub(crate) refused: usize,
     pub(crate) failed: usize,
 }
 
-impl Tally {
+impl Counts {
     pub(crate) fn of<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Self {
-        seen.into_iter().filter_map(came).fold(Self::default(), |tally, came| match came {
-            Came::Resumed => Self { resumed: tally.resumed + 1, ..tally },
-            Came::Refused => Self { refused: tally.refused + 1, ..tally },
-            Came::Failed(_) => Self { failed: tally.failed + 1, ..tally },
+        seen.into_iter().filter_map(came).fold(Self::default(), |counts, came| match came {
+            Came::Resumed => Self { resumed: counts.resumed + 1, ..counts },
+            Came::Refused => Self { refused: counts.refused + 1, ..counts },
+            Came::Failed(_) => Self { failed: counts.failed + 1, ..counts },
         })
     }
 
@@ -75,8 +75,8 @@ impl<'a> Examined<'a> {
 
     /// Whether a session of this mechanism, offered as it was given, was never refused.
     pub(crate) fn always_resumes(&self, asked: Asked) -> bool {
-        let tally = Tally::of(self.plain(asked));
-        tally.resumed > 0 && tally.resumed == tally.offered()
+        let counts = Counts::of(self.plain(asked));
+        counts.resumed > 0 && counts.resumed == counts.offered()
     }
 
     /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.

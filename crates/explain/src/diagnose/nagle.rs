@@ -68,7 +68,7 @@ mod tests {
     use reprise_trace::Kind;
 
     #[test]
-    fn two_messages_of_one_flight_forty_milliseconds_apart_are_nagle() {
+    fn a_flight_that_pauses_for_forty_milliseconds_is_nagle() {
         let kinds = [Kind::Full; 8];
         let with = |plain: u64, at_once: u64| {
             let scene = Scene::resuming(TLS12).run("quick-acknowledgement", TLS12, &kinds);

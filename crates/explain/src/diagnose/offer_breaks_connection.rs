@@ -4,7 +4,7 @@ use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Asked, FaultName};
 
-use super::examined::{Came, Examined, Tally, came, cite, mechanism, named};
+use super::examined::{Came, Counts, Examined, came, cite, mechanism, named};
 use super::session_context_unset;
 use crate::figures::connections;
 
@@ -35,7 +35,7 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     {
         return None;
     }
-    let all = failed.len() == Tally::of(offers.iter().copied()).offered();
+    let all = failed.len() == Counts::of(offers.iter().copied()).offered();
     let full_completed = full.iter().all(|seen| seen.fault.is_none());
     let (severity, confidence) = match (all, full_completed) {
         (true, true) if failed.len() >= CERTAIN => (Severity::Fault, Confidence::Certain),

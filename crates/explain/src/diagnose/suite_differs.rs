@@ -3,12 +3,12 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Examined, Tally, cite, mechanism};
+use super::examined::{Counts, Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let refused = examined.runs("other-suite").filter(|run| {
-        let tally = Tally::of(&run.seen);
-        tally.refused > 0 && tally.refused == tally.offered() && examined.always_resumes(run.asked)
+        let counts = Counts::of(&run.seen);
+        counts.refused > 0 && counts.refused == counts.offered() && examined.always_resumes(run.asked)
     });
     let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
         let title = format!("{}: a session is refused where the server prefers another suite now", mechanism(run.asked));

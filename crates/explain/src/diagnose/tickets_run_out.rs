@@ -3,7 +3,7 @@
 use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Examined, Tally, cite, is_tls13, mechanism};
+use super::examined::{Counts, Examined, cite, is_tls13, mechanism};
 use crate::figures::connections;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
@@ -13,23 +13,23 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 fn finding(run: &ExperimentRun) -> Option<Finding> {
     let burst: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Burst).collect();
     let completed = burst.iter().filter(|seen| seen.fault.is_none()).count();
-    let tally = Tally::of(burst.iter().copied());
+    let counts = Counts::of(burst.iter().copied());
     let at_once = connections(burst.len() as u64);
-    if tally.refused > 0 || tally.failed > 0 {
+    if counts.refused > 0 || counts.failed > 0 {
         // Of what was offered, less was resumed: that is the server's doing.
         let title =
-            format!("{} of {at_once} at once resume, where each alone does: {}", tally.resumed, mechanism(run.asked));
+            format!("{} of {at_once} at once resume, where each alone does: {}", counts.resumed, mechanism(run.asked));
         let lost = burst.iter().copied().filter(|seen| seen.observation.offered.is_some());
-        let lost = lost.filter(|seen| Tally::of([*seen]).resumed == 0).take(3).map(cite);
+        let lost = lost.filter(|seen| Counts::of([*seen]).resumed == 0).take(3).map(cite);
         let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Possible, title);
         return Some(finding.because(lost));
     }
-    if !is_tls13(run.asked) || tally.offered() >= completed || completed < burst.len() {
+    if !is_tls13(run.asked) || counts.offered() >= completed || completed < burst.len() {
         return None;
     }
-    let held = tally.offered();
+    let held = counts.offered();
     let title = format!("A connection gives {held} {}: of {at_once} at once, the others cannot resume", tickets(held));
-    let evidence = [format!("{} offered a ticket and resumed, {} had none left", tally.resumed, completed - held)];
+    let evidence = [format!("{} offered a ticket and resumed, {} had none left", counts.resumed, completed - held)];
     Some(Finding::new("tickets-run-out", Severity::Note, Confidence::Certain, title).because(evidence))
 }
 
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_that_is_refused_in_a_burst_counts_against_the_server() {
+    fn a_refusal_in_a_burst_counts_against_the_server() {
         let scene = Scene::resuming(TLS13).burst(TLS13, &[TICKET, Kind::Full], 6);
         assert_eq!(only(findings, &scene).unwrap().severity, Severity::Risk);
     }

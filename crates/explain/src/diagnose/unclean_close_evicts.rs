@@ -2,13 +2,13 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Examined, Tally, cite, mechanism};
+use super::examined::{Counts, Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for run in examined.runs("unclean-close").chain(examined.runs("reset")) {
-        let tally = Tally::of(&run.seen);
-        let is_shown = tally.refused > 0 && tally.refused == tally.offered() && examined.always_resumes(run.asked);
+        let counts = Counts::of(&run.seen);
+        let is_shown = counts.refused > 0 && counts.refused == counts.offered() && examined.always_resumes(run.asked);
         if !is_shown {
             continue;
         }

@@ -5,7 +5,7 @@ use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, Tally, came, cite, mechanism};
+use super::examined::{Came, Counts, Examined, came, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
@@ -14,7 +14,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let resumes_without = run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
     let plain = examined.plain(run.asked);
-    let with = Tally::of(plain.iter().copied());
+    let with = Counts::of(plain.iter().copied());
     // Connections that fail have another cause.
     if with.failed > 0 {
         return None;
@@ -32,7 +32,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
     let others = examined.runs("resume").filter(|other| other.asked.tls == run.asked.tls && other.asked != run.asked);
     // Where another mechanism of the version resumes, most clients lose nothing.
-    let severity = match others.map(|other| Tally::of(examined.plain(other.asked)).resumed).sum() {
+    let severity = match others.map(|other| Counts::of(examined.plain(other.asked)).resumed).sum() {
         0_usize => Severity::Fault,
         _ => Severity::Note,
     };
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_given_only_with_the_name_is_looked_up_without() {
+    fn a_session_given_only_with_the_name_is_told() {
         let given = Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full]).key_names(&[1; 8]);
         assert!(only(findings, &given).unwrap().title.contains("not given without it"));
     }

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_resumption_keeping_the_connection_open_is_what_is_left() {
+    fn without_a_resumption_only_keep_alive_is_told() {
         let example = Example::new().timed_run("1.2", Kind::Full, [100, 600, 300]);
         let sentence = sentences(&example.document()).pop().unwrap();
         assert!(!sentence.contains("Resuming") && sentence.ends_with("70 % less"), "{sentence}");

@@ -196,7 +196,7 @@ fn sarif_is_what_its_schema_asks_for() {
 }
 
 #[test]
-fn sarif_has_a_rule_for_each_cause_and_a_result_for_each_finding() {
+fn sarif_has_a_rule_a_cause_and_a_result_a_finding() {
     let log = of_sarif(vec![ill("a.example:443"), ill("b.example"), unreached("c.example")]);
     let run = &log["runs"][0];
     let (rules, results) = (run["tool"]["driver"]["rules"].as_array().unwrap(), run["results"].as_array().unwrap());
