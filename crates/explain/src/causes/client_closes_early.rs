@@ -10,7 +10,7 @@ library hands sessions over only while reading, has nothing to offer next time. 
 load tools are such clients.",
     seen: "\
 No connection brings a response, none offers a session, and two or more end after the handshake: by a reset, with which
-a system answers unread bytes (RFC 2525 §2.17), or before the tickets were sent. Two such are certain, one is likely; an
+a system answers unread bytes (RFC 2525 §2.17), or before the tickets were sent. Two resets are certain, what left before is likely; an
 end by FIN or close_notify may have read them, and is possible only. With a server that waits, or under TLS 1.2, the same
 client resumes.",
     confirm: "\
