@@ -175,19 +175,7 @@ fn fail(seen: &mut Seen, name: FaultName) {
 }
 
 fn empty() -> Examination {
-    Examination {
-        address: None,
-        dead_addresses: Vec::new(),
-        software: None,
-        runs: Vec::new(),
-        not_made: Vec::new(),
-        series: Vec::new(),
-        refused: Vec::new(),
-        ended_by: None,
-        connections: 0,
-        took: Duration::from_secs(1).into(),
-        limits: Limits::default(),
-    }
+    Examination { took: Duration::from_secs(1).into(), ..Examination::begun(Limits::default()) }
 }
 
 pub(crate) fn ticket_of(lifetime_s: u32) -> Ticket {

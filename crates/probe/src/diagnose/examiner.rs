@@ -37,26 +37,15 @@ const BLOCKED: u32 = 3;
 /// So often a version is asked for again that was refused.
 const OTHER_NODES: u32 = 3;
 
-pub(super) fn examine(
+/// Makes the experiments on `target`. Fails never outright: what ended it stands beside what was seen until then.
+pub fn diagnose(
     target: &Target,
     options: &Options,
     limits: Limits,
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Examination {
-    let mut examination = Examination {
-        address: None,
-        dead_addresses: Vec::new(),
-        software: None,
-        runs: Vec::new(),
-        not_made: Vec::new(),
-        series: Vec::new(),
-        refused: Vec::new(),
-        ended_by: None,
-        connections: 0,
-        took: Nanos(0),
-        limits,
-    };
+    let mut examination = Examination::begun(limits);
     let (connector, offers) =
         match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Offers::new(target, options)?))) {
             Ok(ready) => ready,

@@ -8,15 +8,13 @@ mod variation;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reprise_attempt::{Fault, Target};
+use reprise_attempt::Fault;
 use reprise_trace::{Asked, Nanos, Observation, Version};
 
 use crate::addresses::DeadAddress;
 use crate::failed::Failed;
-use crate::interrupt::Interrupt;
-use crate::observer::Observer;
-use crate::options::Options;
 use crate::series::Series;
+pub use examiner::diagnose;
 pub use experiment::{EXPERIMENTS, Experiment, Needs, Step};
 pub use variation::Variation;
 
@@ -67,6 +65,25 @@ pub struct Examination {
     pub took: Nanos,
     /// What it was allowed.
     pub limits: Limits,
+}
+
+impl Examination {
+    /// One of which nothing is known yet.
+    pub fn begun(limits: Limits) -> Self {
+        Self {
+            address: None,
+            dead_addresses: Vec::new(),
+            software: None,
+            runs: Vec::new(),
+            not_made: Vec::new(),
+            series: Vec::new(),
+            refused: Vec::new(),
+            ended_by: None,
+            connections: 0,
+            took: Nanos(0),
+            limits,
+        }
+    }
 }
 
 /// What ended a diagnosis before its time.
@@ -131,15 +148,4 @@ pub enum Why {
     NothingToVary,
     /// A limit was reached, or the target had stopped to answer.
     NoTimeLeft,
-}
-
-/// Makes the experiments on `target`. Fails never outright: what ended it stands beside what was seen until then.
-pub fn diagnose(
-    target: &Target,
-    options: &Options,
-    limits: Limits,
-    observer: &dyn Observer,
-    interrupt: &Interrupt,
-) -> Examination {
-    examiner::examine(target, options, limits, observer, interrupt)
 }
