@@ -20,9 +20,9 @@ use reprise_trace::{Kind, Phase, Version};
 
 #[derive(Parser)]
 struct Arguments {
-    /// Results of each server
-    #[arg(long, default_value_t = 12)]
-    runs: usize,
+    /// Results of each server, at least five
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(5..))]
+    runs: u32,
     /// Connections for each version and kind, as of `reprise measure`
     #[arg(long, default_value_t = 100)]
     count: u32,

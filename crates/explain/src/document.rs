@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
 use reprise_probe::{Failed, Measurement, Options, Series, ratios, records, run, unequal_connects};
-use reprise_trace::document::{AllConnections, FirstConnection, MeasureDocument, Provenance};
+use reprise_trace::document::{FirstConnection, MeasureDocument, Provenance};
 use reprise_trace::{Failure, Kind, Observation};
 
 use crate::asked_record::{target_record, ticket_request};
@@ -51,26 +51,13 @@ pub(crate) fn figures_document(
     address: Option<SocketAddr>,
     provenance: Provenance,
 ) -> MeasureDocument {
+    let shown = target_record(target, options, address);
     MeasureDocument {
-        schema: MeasureDocument::SCHEMA.to_owned(),
-        label: target.to_string(),
-        target: target_record(target, options, address),
         runs: series.iter().map(|series| run(series, options.seed)).collect(),
         ratios: ratios(series, options.seed),
-        all_connections: AllConnections::default(),
         samples: records(series),
-        calibration: None,
-        server_cpu: None,
         ticket_request: ticket_request(options),
-        first_connection: None,
-        findings: Vec::new(),
-        failures: Vec::new(),
-        warnings: Vec::new(),
-        order_suspect: false,
-        interrupted: false,
-        baseline: None,
-        conditions: Vec::new(),
-        provenance,
+        ..MeasureDocument::begun(target.to_string(), shown, provenance)
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::series::Case;
 use reprise_trace::document::{
-    AllConnections, Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance,
-    Ratio, Run, Statistics, Target,
+    Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run,
+    Statistics, Target,
 };
 use reprise_trace::{
     Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, Version,
@@ -21,42 +21,24 @@ pub(crate) struct Example {
 
 impl Example {
     pub(crate) fn new() -> Self {
-        let document = MeasureDocument {
-            schema: MeasureDocument::SCHEMA.to_owned(),
-            label: "localhost".to_owned(),
-            target: Target {
-                host: "localhost".to_owned(),
-                port: 443,
-                address: Some("127.0.0.1".to_owned()),
-                path: Some("/".to_owned()),
-                ..Target::default()
-            },
-            runs: Vec::new(),
-            ratios: Vec::new(),
-            all_connections: AllConnections::default(),
-            samples: Vec::new(),
-            calibration: None,
-            server_cpu: None,
-            ticket_request: None,
-            first_connection: None,
-            findings: Vec::new(),
-            failures: Vec::new(),
-            warnings: Vec::new(),
-            order_suspect: false,
-            interrupted: false,
-            baseline: None,
-            conditions: Vec::new(),
-            provenance: Provenance {
-                version: "0.1.0".to_owned(),
-                commit: None,
-                command: Vec::new(),
-                time: "2026-11-20T12:00:00Z".to_owned(),
-                machine: None,
-                cpu: None,
-                kernel: None,
-                libraries: BTreeMap::new(),
-            },
+        let target = Target {
+            host: "localhost".to_owned(),
+            port: 443,
+            address: Some("127.0.0.1".to_owned()),
+            path: Some("/".to_owned()),
+            ..Target::default()
         };
+        let provenance = Provenance {
+            version: "0.1.0".to_owned(),
+            commit: None,
+            command: Vec::new(),
+            time: "2026-11-20T12:00:00Z".to_owned(),
+            machine: None,
+            cpu: None,
+            kernel: None,
+            libraries: BTreeMap::new(),
+        };
+        let document = MeasureDocument::begun("localhost".to_owned(), target, provenance);
         Self { document, observations: Vec::new(), keeps_alive: false, psk_modes: vec![PskMode::PskDheKe] }
     }
 

@@ -22,7 +22,9 @@ pub enum RootsError {
     #[error("{0} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)")]
     Empty(PathBuf),
     /// The system has none.
-    #[error("this system has no trusted root certificates{0}: give some with --ca FILE, or look away with --insecure")]
+    #[error(
+        "this system has no trusted root certificates{0}: give some with --ca FILE, or skip verification with --insecure"
+    )]
     NoPlatformRoots(String),
 }
 

@@ -1,11 +1,9 @@
 //! `reprise diagnose` as a user meets it: targets that are down, that stop to answer, that hang; limits; Ctrl-C; wrong flags.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::thread;
-use std::time::Duration;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use reprise_lab::Resumption;
+use reprise_lab::{Inspector, Refusal, Resumption};
 use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
 
 use crate::harness::{Lab, Outcome, Reprise};
@@ -18,56 +16,6 @@ fn only(outcome: &Outcome) -> Diagnosis {
 
 fn closed_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
-
-/// Who would have a connection go on.
-#[derive(Clone, Copy)]
-enum Toll {
-    /// The first so many connections.
-    First(usize),
-    /// Those whose first flight is no longer than this: one with a session is longer.
-    HelloUpTo(usize),
-}
-
-/// Hands connections on to `server`, and resets (or, with `silent`, keeps waiting) those that the toll does not let pass.
-fn gate(server: SocketAddr, toll: Toll, silent: bool) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for (count, client) in listener.incoming().enumerate() {
-            let Ok(client) = client else { return };
-            thread::spawn(move || pass(client, server, toll, silent, count));
-        }
-    });
-    address
-}
-
-fn pass(mut client: TcpStream, server: SocketAddr, toll: Toll, silent: bool, count: usize) {
-    client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut first = [0; 16 * 1024];
-    let Ok(length) = client.read(&mut first) else { return };
-    let passes = match toll {
-        Toll::First(most) => count < most,
-        Toll::HelloUpTo(most) => length <= most,
-    };
-    if !passes {
-        if silent {
-            thread::sleep(Duration::from_secs(20));
-        }
-        // An alert: handshake_failure.
-        let _ = client.write_all(&[21, 3, 3, 0, 2, 2, 40]);
-        return;
-    }
-    let Ok(mut behind) = TcpStream::connect(server) else { return };
-    let _ = behind.write_all(&first[..length]);
-    let (mut from, mut to) = (client.try_clone().unwrap(), behind.try_clone().unwrap());
-    let forth = thread::spawn(move || {
-        let _ = std::io::copy(&mut from, &mut to);
-        let _ = to.shutdown(Shutdown::Write);
-    });
-    let _ = std::io::copy(&mut behind, &mut client);
-    let _ = client.shutdown(Shutdown::Write);
-    let _ = forth.join();
 }
 
 #[test]
@@ -89,7 +37,10 @@ fn a_target_that_is_down_is_one_row_of_the_answer() {
 fn a_server_that_blocks_is_said_and_not_diagnosed() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let outcome = lab.diagnose(gate(server.address(), Toll::First(20), false)).args(["--rate", "1000"]).run().exits(0);
+    let connections = AtomicU32::new(0);
+    let blocks = move |_: &[u8]| (connections.fetch_add(1, Ordering::Relaxed) >= 20).then_some(HANDSHAKE_FAILURE);
+    let blocking = Inspector::start(server.address(), blocks).unwrap();
+    let outcome = lab.diagnose(blocking.address()).args(["--rate", "1000"]).run().exits(0);
     let diagnosis = only(&outcome);
     assert!(diagnosis.warnings.iter().any(|it| it.contains("may block who makes too many")), "{diagnosis:?}");
     assert!(diagnosis.findings.iter().all(|it| it.severity == Severity::Note), "{:?}", diagnosis.findings);
@@ -101,8 +52,8 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
 fn an_offer_that_breaks_the_connection_is_certain_and_exit_1() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let gated = gate(server.address(), Toll::HelloUpTo(HELLO), false);
-    let outcome = lab.diagnose(gated).args(["--tls", "1.3", "--rate", "1000"]).run().exits(1);
+    let picky = Inspector::start(server.address(), |hello| offers_a_session(hello).then_some(HANDSHAKE_FAILURE)).unwrap();
+    let outcome = lab.diagnose(picky.address()).args(["--tls", "1.3", "--rate", "1000"]).run().exits(1);
     let diagnosis = only(&outcome);
     let finding = diagnosis.findings.first().unwrap();
     assert_eq!(finding.id, "offer-breaks-connection", "{diagnosis:?}");
@@ -115,16 +66,20 @@ fn an_offer_that_breaks_the_connection_is_certain_and_exit_1() {
 fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let gated = gate(server.address(), Toll::HelloUpTo(HELLO), true);
-    let call = lab.diagnose(gated).args(["--tls", "1.3", "--rate", "1000"]).timeout("1s");
+    let silent = Inspector::start(server.address(), |hello| offers_a_session(hello).then_some(Refusal::Silence)).unwrap();
+    let call = lab.diagnose(silent.address()).args(["--tls", "1.3", "--rate", "1000"]).timeout("1s");
     let diagnosis = only(&call.run().exits(0));
     let finding = diagnosis.findings.first().unwrap();
     assert_eq!((finding.id.as_str(), finding.severity), ("offer-breaks-connection", Severity::Fault), "{diagnosis:?}");
     assert!(finding.title.ends_with("timeout"), "{}", finding.title);
 }
 
-/// Longer than a ClientHello without a session, shorter than one with.
-const HELLO: usize = 300;
+/// One with a ticket is longer than this, and one without it shorter.
+fn offers_a_session(hello: &[u8]) -> bool {
+    hello.len() > 300
+}
+
+const HANDSHAKE_FAILURE: Refusal = Refusal::Alert(40);
 
 #[test]
 fn limits_are_kept_and_said() {

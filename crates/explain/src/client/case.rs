@@ -1,5 +1,7 @@
 //! The connections of one client, and what it held when it began each.
 
+use std::collections::BTreeSet;
+
 use reprise_trace::document::{Finding, Remedy, Severity};
 use reprise_trace::{
     Agreed, ClientOffer, Handshake, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
@@ -12,6 +14,8 @@ pub(super) struct Case<'a> {
     connections: &'a [WatchedConnection],
     /// What the client is written with, where it says so.
     pub(super) software: Option<&'static str>,
+    /// The connections of which a session was offered later, found once: each pair of connections asks.
+    offered_later: BTreeSet<u32>,
     chances: Vec<Chance<'a>>,
 }
 
@@ -37,7 +41,9 @@ const LINES: usize = 5;
 
 impl<'a> Case<'a> {
     pub(super) fn new(watched: &'a Watched, software: Option<&'static str>) -> Self {
-        let mut case = Self { connections: &watched.connections, software, chances: Vec::new() };
+        let (offered_later, chances) = (BTreeSet::new(), Vec::new());
+        let mut case = Self { connections: &watched.connections, software, offered_later, chances };
+        case.offered_later = case.offered().map(|offered| offered.source.number).collect();
         case.chances = case.offers().filter_map(|(connection, offer)| case.chance(connection, offer)).collect();
         case
     }
@@ -85,7 +91,7 @@ impl<'a> Case<'a> {
 
     /// Whether this connection's client offered one of its sessions later.
     pub(super) fn is_offered_later(&self, source: &WatchedConnection) -> bool {
-        self.offered().any(|offered| offered.source.number == source.number)
+        self.offered_later.contains(&source.number)
     }
 
     /// How many different processes called; none where that is not known of all.

@@ -18,7 +18,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
         let severity = if examined.has_tickets_instead(run.asked) { Severity::Risk } else { Severity::Fault };
-        Some(Finding::new("cache-too-small", severity, Confidence::Likely, title).because(evidence.chain(offered.map(cite))))
+        let finding = Finding::new("cache-too-small", severity, Confidence::Likely, title);
+        Some(finding.because(evidence.chain(offered.map(cite))).costing(examined.saved(run.asked.tls)))
     });
     found.collect()
 }

@@ -1,11 +1,11 @@
 //! From experiments to a document: findings, the verdict, what was tried.
 
-use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
+use reprise_attempt::{Fault, Target};
 use reprise_probe::Options;
 use reprise_probe::diagnose::{Ending, Examination, ExperimentRun, Why};
 use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
-use reprise_trace::{Failure, FailureClass, Kind, Nanos, Observation};
+use reprise_trace::{Failure, Kind, Observation};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, whole_request};
@@ -13,7 +13,6 @@ use crate::causes::{Side, cause};
 use crate::document::{failure_of, figures_document};
 use crate::fault::{FaultContext, failure};
 use crate::figures::connections;
-use crate::savings::{best_resumption, saving};
 use crate::series::Case;
 use crate::verdict::verdict;
 
@@ -33,11 +32,11 @@ pub fn diagnosis(
     let case = Case { observations: &observations, figures: &figures, keeps_alive, psk_modes: &options.tls13.psk_modes };
     let examined = Examined { case, examination };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
-    let mut found = if reached { findings(&examined) } else { Vec::new() };
-    found.iter_mut().for_each(|finding| add_cost(finding, &examined));
+    let found = if reached { findings(&examined) } else { Vec::new() };
     let software = software.map(str::to_owned).or_else(|| examination.software.clone());
     let starttls = figures.target.starttls.as_deref();
-    found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls)).collect();
+    let found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls));
+    let found: Vec<Finding> = found.collect();
     let failure = ended(examination, options);
     let matrix = matrix(&examined);
     Diagnosis {
@@ -83,30 +82,6 @@ fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str
         Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
         _ => finding.fixed_by(general),
     }
-}
-
-/// What a refused session costs each connection, where the same version resumes by another mechanism.
-fn add_cost(finding: &mut Finding, examined: &Examined<'_>) {
-    const REFUSALS: [&str; 9] = [
-        "id-never-accepted",
-        "hidden-nodes",
-        "id-cache-per-process",
-        "cache-too-small",
-        "unclean-close-evicts",
-        "single-use",
-        "restart-lost-keys",
-        "large-client-hello",
-        "not-offered",
-    ];
-    if finding.cost_ns.is_some() || !REFUSALS.contains(&finding.id.as_str()) {
-        return;
-    }
-    let figures = examined.case.figures;
-    let versions = [reprise_trace::Version::Tls12, reprise_trace::Version::Tls13];
-    let version = versions.into_iter().find(|version| finding.title.contains(&version.to_string()));
-    let best = version.and_then(|version| best_resumption(figures, version));
-    let saved = best.and_then(|(run, _)| saving(figures, run, reprise_trace::Phase::Tls)).filter(|saving| saving.is_shown());
-    finding.cost_ns = saved.map(|saving| saving.saved()).filter(|saved| *saved > Nanos(0));
 }
 
 fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
@@ -159,13 +134,7 @@ fn ended(examination: &Examination, options: &Options) -> Option<Failure> {
             Some(failure(fault, &FaultContext { timeout: options.timeout, ..FaultContext::default() }))
         }
         Ending::Limit => None,
-        Ending::Interrupted => Some(Failure {
-            class: FailureClass::Interrupted,
-            name: "interrupted".to_owned(),
-            message: "interrupted".to_owned(),
-            hint: None,
-            local_port: None,
-        }),
+        Ending::Interrupted => Some(failure(&Fault::interrupted(), &FaultContext::default())),
     }
 }
 

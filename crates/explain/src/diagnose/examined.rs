@@ -4,6 +4,7 @@ use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step, Variation}
 use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
 
 use crate::figures::means;
+use crate::savings::{Saving, best_resumption};
 use crate::series::Case;
 
 /// What findings about a target are drawn from: the connections in which nothing was varied, as `measure` has them, and the
@@ -82,6 +83,12 @@ impl<'a> Examined<'a> {
     /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.
     pub(crate) fn has_tickets_instead(&self, asked: Asked) -> bool {
         asked.kind == Kind::Id && self.always_resumes(Asked { kind: Kind::Ticket, ..asked })
+    }
+
+    /// What a resumption of this version saves, which a session that is refused costs; `None` where that is not shown.
+    pub(crate) fn saved(&self, version: Version) -> Option<Nanos> {
+        let (_, saving) = best_resumption(self.case.figures, version)?;
+        Some(saving).filter(Saving::is_shown).map(|saving| saving.saved())
     }
 
     /// The full handshakes in which nothing is varied.

@@ -7,10 +7,10 @@ use super::examined::{Came, Examined, came, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
-    runs.filter_map(finding).collect()
+    runs.filter_map(|run| finding(examined, run)).collect()
 }
 
-fn finding(run: &ExperimentRun) -> Option<Finding> {
+fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let first = run.seen.first()?;
     let what = match (first.fault.is_some(), run.seen.iter().filter_map(came).next()) {
         (true, _) => "fails, whether it offers a session or not",
@@ -20,7 +20,8 @@ fn finding(run: &ExperimentRun) -> Option<Finding> {
     };
     let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
     let finding = Finding::new("large-client-hello", Severity::Risk, Confidence::Likely, title);
-    Some(finding.because(run.seen.iter().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)))))
+    let evidence = run.seen.iter().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)));
+    Some(finding.because(evidence).costing(examined.saved(run.asked.tls)))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
         ),
     ];
     let finding = Finding::new("nagle", Severity::Risk, Confidence::Likely, title);
-    Some(Finding { cost_ns: Some(Nanos(median)), ..finding }.because(evidence))
+    Some(finding.because(evidence).costing(Some(Nanos(median))))
 }
 
 /// So many of each kind.

@@ -37,7 +37,8 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let mut evidence = vec![format!("Key name {first} on {moment} connections, then {second} on {}", seen.len() - moment)];
     evidence.extend(refused.into_iter().take(2).map(|seen| cite(seen)));
     evidence.push("A restart, a reload, or a rotation without overlap (rotation-no-overlap)".to_owned());
-    Some(Finding::new("restart-lost-keys", Severity::Risk, Confidence::Possible, title).because(evidence))
+    let finding = Finding::new("restart-lost-keys", Severity::Risk, Confidence::Possible, title);
+    Some(finding.because(evidence).costing(examined.saved(version)))
 }
 
 /// So many connections on either side of the moment.

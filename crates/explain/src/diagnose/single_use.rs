@@ -7,19 +7,24 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use super::examined::{Came, Examined, came, cite, is_tls13, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    examined.runs("second-use").filter(|run| examined.always_resumes(run.asked)).filter_map(finding).collect()
+    shown(examined).map(|run| finding(examined, run)).collect()
 }
 
-fn finding(run: &ExperimentRun) -> Option<Finding> {
-    let again: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Again).collect();
-    let is_refused = |seen: &&&Seen| came(seen) == Some(Came::Refused);
-    if again.len() < 2 || again.iter().filter(is_refused).count() < again.len() {
-        return None;
-    }
+/// Where a session resumed once, and was refused each time after.
+pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = &'a ExperimentRun> {
+    examined.runs("second-use").filter(|run| {
+        let again: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Again).collect();
+        let is_refused = |seen: &&Seen| came(seen) == Some(Came::Refused);
+        examined.always_resumes(run.asked) && again.len() >= 2 && again.iter().all(is_refused)
+    })
+}
+
+fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
     let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
     let title = format!("A session of {} serves once", mechanism(run.asked));
     let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
-    Some(Finding::new("single-use", severity, Confidence::Likely, title).because(offered.map(cite)))
+    let finding = Finding::new("single-use", severity, Confidence::Likely, title).because(offered.map(cite));
+    finding.costing(examined.saved(run.asked.tls))
 }
 
 #[cfg(test)]

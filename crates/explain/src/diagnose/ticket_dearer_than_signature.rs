@@ -20,7 +20,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let title = format!("Resuming {} takes {} longer than a full handshake", mechanism(series.asked), span(lost.0));
         let finding = Finding::new("ticket-dearer-than-signature", Severity::Note, Confidence::Likely, title);
         let evidence = [format!("Full {full}, resumed {resumed}: ratio {ratio} (95 % interval {interval})")];
-        Some(Finding { cost_ns: Some(lost), ..finding }.because(evidence))
+        Some(finding.because(evidence).costing(Some(lost)))
     });
     dearer.collect()
 }

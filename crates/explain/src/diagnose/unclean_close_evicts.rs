@@ -19,7 +19,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             None => {
                 let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
                 let finding = Finding::new("unclean-close-evicts", severity, Confidence::Likely, title);
-                found.push(finding.because(evidence));
+                found.push(finding.because(evidence).costing(examined.saved(run.asked.tls)));
             }
         }
     }

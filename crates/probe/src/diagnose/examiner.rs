@@ -37,7 +37,7 @@ const BLOCKED: u32 = 3;
 /// So often a version is asked for again that was refused.
 const OTHER_NODES: u32 = 3;
 
-/// Makes the experiments on `target`. Fails never outright: what ended it stands beside what was seen until then.
+/// Makes the experiments on `target`. Never fails outright: what ended it stands beside what was seen until then.
 pub fn diagnose(
     target: &Target,
     options: &Options,

@@ -48,6 +48,12 @@ impl Finding {
         Self { evidence: evidence.into_iter().collect(), ..self }
     }
 
+    /// The same with what it costs each connection, where that is known.
+    #[must_use]
+    pub fn costing(self, cost_ns: Option<Nanos>) -> Self {
+        Self { cost_ns, ..self }
+    }
+
     /// The same with what fixes it.
     #[must_use]
     pub fn fixed_by(self, remedies: Vec<Remedy>) -> Self {

@@ -63,6 +63,31 @@ impl MeasureDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.measure/1";
 
+    /// One of which nothing was measured yet.
+    pub fn begun(label: String, target: Target, provenance: Provenance) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            label,
+            target,
+            runs: Vec::new(),
+            ratios: Vec::new(),
+            all_connections: AllConnections::default(),
+            samples: Vec::new(),
+            calibration: None,
+            server_cpu: None,
+            ticket_request: None,
+            first_connection: None,
+            findings: Vec::new(),
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            order_suspect: false,
+            interrupted: false,
+            baseline: None,
+            conditions: Vec::new(),
+            provenance,
+        }
+    }
+
     /// The run for this version and kind.
     pub fn run(&self, tls: Version, kind: Kind) -> Option<&Run> {
         self.runs.iter().find(|run| run.asked == Asked { tls, kind })

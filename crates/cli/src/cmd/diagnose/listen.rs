@@ -47,6 +47,9 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
     let surroundings =
         Surroundings { host: &host, address, ca: &certificate.ca, sets_trust: certificate.directory.is_some() };
     notice(format_args!("listening on {address}; clients find it as {}", surroundings.url()));
+    if flags.command.is_empty() && flags.duration.is_none() {
+        notice("watching until Ctrl-C");
+    }
     if certificate.directory.is_some() {
         notice(format_args!("CA file to trust: {}", certificate.ca.display()));
     }
