@@ -75,6 +75,7 @@ pub(super) fn experiments(case: &Case<'_>) -> Vec<ExperimentRecord> {
         let chances = case.chances().iter().filter(|chance| chance.offer.sni.as_deref() == name).count();
         let to = name.map_or_else(|| "without a name".to_owned(), |name| format!("to {name}"));
         ExperimentRecord {
+            repeats: 0,
             name: "watched".to_owned(),
             varies: format!("nothing: connections {to}, as the client makes them"),
             asked: None,

@@ -1,24 +1,24 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
 use reprise_probe::diagnose::Step;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, mechanism};
+use super::examined::{Examined, cite, mechanism};
 use crate::figures::connections;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let found = examined.runs("fill").filter_map(|run| {
-        let counts = Counts::of(&run.seen);
+        let confidence = examined.loses(run)?;
         let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
-        if counts.refused == 0 || counts.refused < counts.offered() || between == 0 || !examined.always_resumes(run.asked) {
+        if between == 0 {
             return None;
         }
         let between = connections(between as u64);
         let title = format!("A session of {} is gone after {between} of others", mechanism(run.asked));
-        let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
+        let offered = run.all().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
         let severity = if examined.has_tickets_instead(run.asked) { Severity::Risk } else { Severity::Fault };
-        let finding = Finding::new("cache-too-small", severity, Confidence::Likely, title);
+        let finding = Finding::new("cache-too-small", severity, confidence, title);
         Some(finding.because(evidence.chain(offered.map(cite))).costing(examined.saved(run.asked.tls)))
     });
     found.collect()
@@ -29,6 +29,7 @@ mod tests {
     use super::*;
     use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID, only};
     use reprise_trace::Kind;
+    use reprise_trace::document::Confidence;
 
     #[test]
     fn a_session_that_others_push_out_is_a_fault() {
@@ -37,7 +38,19 @@ mod tests {
         assert!(finding.title.contains("2 connections of others"), "{finding:?}");
         assert_eq!(finding.severity, Severity::Fault);
         assert_eq!(only(findings, &after(ID)), None);
+        assert_eq!(finding.confidence, Confidence::Possible, "once may be chance");
         let beside_tickets = after(Kind::Full).and_resuming(TLS12);
         assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Risk);
+    }
+
+    #[test]
+    fn a_node_that_does_not_know_the_session_is_no_small_cache() {
+        let lost = [Kind::Full; 4];
+        let twice = || Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &lost).again(&lost);
+        assert_eq!(only(findings, &twice()).unwrap().confidence, Confidence::Likely);
+        let sometimes = twice().again(&[Kind::Full, Kind::Full, Kind::Full, ID]);
+        assert_eq!(only(findings, &sometimes), None);
+        let anyway = twice().control(TLS12_ID, &[Kind::Full, ID, Kind::Full]);
+        assert_eq!(only(findings, &anyway), None);
     }
 }

@@ -1,20 +1,21 @@
 //! `client-psk-mode`: the server resumes in a mode that most clients do not offer.
 
 use reprise_trace::PskMode;
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_trace::document::{Finding, Remedy, Severity};
 
 use super::examined::{Came, Examined, came, cite};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
+        let confidence = examined.gains(run)?;
         let resumed = run.seen.iter().find(|seen| came(seen) == Some(Came::Resumed))?;
         let mode = resumed.observation.facts()?.psk_mode?;
         (mode == PskMode::PskKe).then(|| {
             let title = "The server resumes with psk_ke alone, which common clients do not offer";
-            let finding = Finding::new("client-psk-mode", Severity::Fault, Confidence::Likely, title);
+            let finding = Finding::new("client-psk-mode", Severity::Fault, confidence, title);
             // The cause's own remedies let a server take psk_ke, which this one does.
             let remedy = Remedy::general("Let the server take psk_dhe_ke, the mode that clients offer");
-            finding.because(run.seen.iter().map(cite)).fixed_by(vec![remedy])
+            finding.because(run.all().map(cite)).fixed_by(vec![remedy])
         })
     };
     examined.runs("both-psk-modes").filter_map(finding).collect()

@@ -105,11 +105,12 @@ fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
 }
 
 fn record(run: &ExperimentRun) -> ExperimentRecord {
-    let counts = Counts::of(&run.seen);
-    let failed = run.seen.iter().filter(|seen| seen.fault.is_some()).count();
+    let counts = Counts::of(run.all());
+    let failed = run.all().filter(|seen| seen.fault.is_some()).count();
+    let made = connections(run.all().count() as u64);
     let outcome = match (counts.offered(), failed) {
         (0, 0) => "nothing was given that could be offered".to_owned(),
-        (0, _) => format!("{failed} of {} failed", connections(run.seen.len() as u64)),
+        (0, _) => format!("{failed} of {made} failed"),
         (offered, 0) => format!("{} of {offered} resumed", counts.resumed),
         (offered, failed) => format!("{} of {offered} resumed, {} failed", counts.resumed, connections(failed as u64)),
     };
@@ -117,7 +118,8 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
         name: run.experiment.name.to_owned(),
         varies: run.experiment.varies.to_owned(),
         asked: Some(run.asked),
-        connections: run.seen.len() as u32,
+        connections: run.all().count() as u32,
+        repeats: run.repeats.len() as u32,
         offered: counts.offered() as u32,
         resumed: counts.resumed as u32,
         failed: failed as u32,

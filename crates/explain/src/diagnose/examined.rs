@@ -1,6 +1,7 @@
 //! What rules ask of the experiments.
 
 use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step, Variation};
+use reprise_trace::document::Confidence;
 use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
 
 use crate::figures::means;
@@ -69,8 +70,8 @@ impl<'a> Examined<'a> {
 
     /// The connections that offered a session of this mechanism, nothing being varied.
     pub(crate) fn plain(&self, asked: Asked) -> Vec<&'a Seen> {
-        let runs = ["resume", "resume-more"].into_iter().flat_map(|name| self.runs(name));
-        let seen = runs.filter(|run| run.asked == asked).flat_map(|run| &run.seen);
+        let plain = self.examination.runs.iter().filter(|run| run.experiment.is_plain() && run.asked == asked);
+        let seen = plain.flat_map(|run| &run.seen);
         seen.filter(|seen| seen.step == Step::Resume(Variation::Plain)).collect()
     }
 
@@ -78,6 +79,30 @@ impl<'a> Examined<'a> {
     pub(crate) fn always_resumes(&self, asked: Asked) -> bool {
         let counts = Counts::of(self.plain(asked));
         counts.resumed > 0 && counts.resumed == counts.offered()
+    }
+
+    /// How sure a rule may be of what it sees in an experiment in which something is varied: it has to be there each time that
+    /// the experiment was made. Once may be chance: another node of several, a server that refuses one of ten.
+    pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[Seen]) -> bool) -> Option<Confidence> {
+        let confidence = if run.repeats.is_empty() { Confidence::Possible } else { Confidence::Likely };
+        let is_there = is_there(&run.seen) && run.repeats.iter().all(|seen| is_there(seen));
+        is_there.then_some(confidence)
+    }
+
+    /// The same of sessions that are refused with what this experiment varies, and never without.
+    pub(crate) fn loses(&self, run: &ExperimentRun) -> Option<Confidence> {
+        let is_lost = |seen: &[Seen]| {
+            let counts = Counts::of(seen);
+            counts.refused > 0 && counts.refused == counts.offered()
+        };
+        Self::each_time(run, is_lost).filter(|_| self.always_resumes(run.asked))
+    }
+
+    /// The same of sessions that are resumed with what this experiment varies, and never without.
+    pub(crate) fn gains(&self, run: &ExperimentRun) -> Option<Confidence> {
+        let is_gained = |seen: &[Seen]| Counts::of(seen).resumed > 0;
+        let without = Counts::of(self.plain(run.asked)).resumed;
+        Self::each_time(run, is_gained).filter(|_| without == 0)
     }
 
     /// Whether tickets of the same version resume beside session IDs: then only clients without ticket support lose anything.
@@ -93,7 +118,7 @@ impl<'a> Examined<'a> {
 
     /// The full handshakes in which nothing is varied.
     pub(crate) fn full(&self) -> impl Iterator<Item = &'a Seen> {
-        let seen = self.examination.runs.iter().flat_map(|run| &run.seen);
+        let seen = self.examination.runs.iter().flat_map(ExperimentRun::all);
         seen.filter(|seen| matches!(seen.step, Step::Prime(Variation::Plain) | Step::Interpose))
     }
 }

@@ -1,7 +1,7 @@
 //! `large-client-hello`: a ClientHello as large as those with post-quantum key shares loses the session, or the connection.
 
-use reprise_probe::diagnose::ExperimentRun;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, Seen};
+use reprise_trace::document::{Finding, Severity};
 
 use super::examined::{Came, Examined, came, cite, mechanism};
 
@@ -11,17 +11,21 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
-    let first = run.seen.first()?;
-    let what = match (first.fault.is_some(), run.seen.iter().filter_map(came).next()) {
-        (true, _) => "fails, whether it offers a session or not",
-        (false, Some(Came::Refused)) => "is not resumed",
-        (false, Some(Came::Failed(_))) => "fails where it offers a session",
-        _ => return None,
-    };
+    let what = what_happens(&run.seen)?;
+    let confidence = Examined::each_time(run, |seen| what_happens(seen) == Some(what))?;
     let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
-    let finding = Finding::new("large-client-hello", Severity::Risk, Confidence::Likely, title);
-    let evidence = run.seen.iter().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)));
+    let finding = Finding::new("large-client-hello", Severity::Risk, confidence, title);
+    let evidence = run.all().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)));
     Some(finding.because(evidence).costing(examined.saved(run.asked.tls)))
+}
+
+fn what_happens(seen: &[Seen]) -> Option<&'static str> {
+    match (seen.first()?.fault.is_some(), seen.iter().filter_map(came).next()) {
+        (true, _) => Some("fails, whether it offers a session or not"),
+        (false, Some(Came::Refused)) => Some("is not resumed"),
+        (false, Some(Came::Failed(_))) => Some("fails where it offers a session"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ const SHORT_S: u32 = 300;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let said = [Version::Tls12, Version::Tls13].into_iter().filter_map(|version| of_what_is_said(examined, version));
-    let seen = examined.runs("patience").filter_map(of_what_was_seen);
+    let resumes = examined.runs("patience").filter(|run| examined.always_resumes(run.asked));
+    let seen = resumes.filter_map(of_what_was_seen);
     said.chain(seen).collect()
 }
 

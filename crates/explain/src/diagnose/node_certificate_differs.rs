@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reprise_probe::diagnose::Seen;
+use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Asked, Facts, KeyName, Kind, Version};
 
@@ -17,7 +17,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
-    let all: Vec<&Seen> = examined.examination.runs.iter().flat_map(|run| &run.seen).collect();
+    let all: Vec<&Seen> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
     let leaves: BTreeMap<u32, [u8; 32]> =
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
     let facts = all.iter().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);

@@ -56,7 +56,7 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
 }
 
 fn full_handshakes(examination: &Examination, asked: Asked) -> Vec<&Seen> {
-    let runs = examination.runs.iter().filter(|run| run.experiment.name.starts_with("resume") && run.asked == asked);
+    let runs = examination.runs.iter().filter(|run| run.experiment.is_plain() && run.asked == asked);
     runs.flat_map(|run| &run.seen).filter(|seen| matches!(seen.step, Step::Prime(_))).collect()
 }
 
@@ -64,16 +64,18 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
     if !examined.always_resumes(run.asked) {
         return None;
     }
-    let failed: Vec<&Seen> = run.seen.iter().filter(|seen| matches!(came(seen), Some(Came::Failed(_)))).collect();
-    let name = failed.first()?.observation.outcome.err()?;
+    let failure =
+        |seen: &[Seen]| seen.iter().find(|seen| matches!(came(seen), Some(Came::Failed(_))))?.observation.outcome.err();
+    let name = failure(&run.seen)?;
+    let confidence = Examined::each_time(run, |seen| failure(seen).is_some())?;
     // An alert for a name that is missing is an answer to that.
     if run.experiment.name == "without-sni" && name.is_refusal() {
         return None;
     }
     let title =
         format!("{}: a session is refused with an error ({}): {}", mechanism(run.asked), named(name), run.experiment.varies);
-    let finding = Finding::new("offer-breaks-connection", Severity::Risk, Confidence::Possible, title);
-    Some(finding.because(run.seen.iter().map(cite)))
+    let finding = Finding::new("offer-breaks-connection", Severity::Risk, confidence, title);
+    Some(finding.because(run.all().map(cite)))
 }
 
 #[cfg(test)]

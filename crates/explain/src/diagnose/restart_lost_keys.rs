@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use reprise_probe::diagnose::Seen;
+use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{KeyName, Version};
 
@@ -15,7 +15,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let is_of_version = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.version == version);
-    let mut seen: Vec<&Seen> = examined.examination.runs.iter().flat_map(|run| &run.seen).filter(is_of_version).collect();
+    let mut seen: Vec<&Seen> = examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();
     seen.sort_by_key(|seen| seen.observation.index);
     // One name before the moment, another after it, and neither on the other side.
     let given: Vec<(usize, KeyName)> =

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reprise_attempt::Fault;
-use reprise_probe::diagnose::{EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Step, Variation};
+use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Step, Variation};
 use reprise_trace::document::Finding;
 use reprise_trace::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
@@ -54,7 +54,24 @@ impl Scene {
             steps.insert(place, Step::Interpose);
         }
         let seen = steps.into_iter().zip(kinds).map(|(step, kind)| self.seen(step, asked, *kind)).collect();
-        self.0.runs.push(ExperimentRun { experiment, asked, seen });
+        self.0.runs.push(ExperimentRun { experiment, asked, seen, repeats: Vec::new() });
+        self
+    }
+
+    /// The experiment that was made last, made once more.
+    pub(crate) fn again(mut self, kinds: &[Kind]) -> Self {
+        let run = self.0.runs.pop().unwrap();
+        let mut scene = self.run(run.experiment.name, run.asked, kinds);
+        let again = scene.0.runs.pop().unwrap().seen;
+        let repeats = run.repeats.iter().cloned().chain([again]).collect();
+        scene.0.runs.push(ExperimentRun { repeats, ..run });
+        scene
+    }
+
+    /// Sessions offered as they were given, between the repetitions.
+    pub(crate) fn control(mut self, asked: Asked, kinds: &[Kind]) -> Self {
+        let seen = CONTROL.steps.iter().zip(kinds).map(|(step, kind)| self.seen(*step, asked, *kind)).collect();
+        self.0.runs.push(ExperimentRun { experiment: &CONTROL, asked, seen, repeats: Vec::new() });
         self
     }
 
@@ -67,7 +84,7 @@ impl Scene {
             other.observation.offered = None;
             seen.push(other);
         }
-        self.0.runs.push(ExperimentRun { experiment, asked, seen });
+        self.0.runs.push(ExperimentRun { experiment, asked, seen, repeats: Vec::new() });
         self
     }
 

@@ -4,17 +4,20 @@
 use reprise_probe::diagnose::ExperimentRun;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let resumed = |run: &&ExperimentRun| run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
-    examined.runs("no-certificate-at-all").filter(resumed).map(|run| finding(examined, run)).collect()
+    examined
+        .runs("no-certificate-at-all")
+        .filter(|run| examined.gains(run).is_some())
+        .map(|run| finding(examined, run))
+        .collect()
 }
 
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
     let title = format!("{} works without a client certificate and not with it", mechanism(run.asked));
     let with = examined.plain(run.asked).into_iter().take(2).map(|seen| format!("With it, {}", cite(seen)));
-    let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
+    let without = run.all().map(|seen| format!("Without, {}", cite(seen)));
     let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
     let finding = Finding::new("session-too-large", severity, Confidence::Possible, title);
     finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))

@@ -7,23 +7,24 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use super::examined::{Came, Examined, came, cite, is_tls13, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    shown(examined).map(|run| finding(examined, run)).collect()
+    shown(examined).map(|(run, confidence)| finding(examined, run, confidence)).collect()
 }
 
 /// Where a session resumed once, and was refused each time after.
-pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = &'a ExperimentRun> {
-    examined.runs("second-use").filter(|run| {
-        let again: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Again).collect();
-        let is_refused = |seen: &&Seen| came(seen) == Some(Came::Refused);
-        examined.always_resumes(run.asked) && again.len() >= 2 && again.iter().all(is_refused)
-    })
+pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = (&'a ExperimentRun, Confidence)> {
+    let serves_once = |seen: &[Seen]| {
+        let again: Vec<&Seen> = seen.iter().filter(|seen| seen.step == Step::Again).collect();
+        again.len() >= 2 && again.iter().all(|seen| came(seen) == Some(Came::Refused))
+    };
+    let runs = examined.runs("second-use").filter(|run| examined.always_resumes(run.asked));
+    runs.filter_map(move |run| Some((run, Examined::each_time(run, serves_once)?)))
 }
 
-fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
+fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence) -> Finding {
     let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
     let title = format!("A session of {} serves once", mechanism(run.asked));
     let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
-    let finding = Finding::new("single-use", severity, Confidence::Likely, title).because(offered.map(cite));
+    let finding = Finding::new("single-use", severity, confidence, title).because(offered.map(cite));
     finding.costing(examined.saved(run.asked.tls))
 }
 

@@ -1,23 +1,23 @@
 //! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
 
-use reprise_probe::diagnose::ExperimentRun;
+use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Counts, Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let refused = |run: &&ExperimentRun| {
-        let offered: Vec<Came> = run.seen.iter().filter_map(came).collect();
-        !offered.is_empty() && !offered.contains(&Came::Resumed) && examined.always_resumes(run.asked)
+    let is_bound = |seen: &[Seen]| {
+        let counts = Counts::of(seen);
+        counts.offered() > 0 && counts.resumed == 0
     };
-    let runs: Vec<&ExperimentRun> = examined.runs("without-sni").filter(refused).collect();
-    let evidence: Vec<String> = runs.iter().flat_map(|run| &run.seen).map(cite).collect();
-    let by: Vec<String> = runs.iter().map(|run| mechanism(run.asked)).collect();
-    if by.is_empty() {
-        return Vec::new();
-    }
+    let sure = |run| Examined::each_time(run, is_bound).filter(|_| examined.always_resumes(run.asked));
+    let runs: Vec<(&ExperimentRun, Confidence)> =
+        examined.runs("without-sni").filter_map(|run| Some((run, sure(run)?))).collect();
+    let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| run.all()).map(cite).collect();
+    let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
+    let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
     let title = format!("Sessions resume only under the name that they were made for ({})", by.join(", "));
-    vec![Finding::new("sni-differs", Severity::Note, Confidence::Likely, title).because(evidence)]
+    vec![Finding::new("sni-differs", Severity::Note, confidence, title).because(evidence)]
 }
 
 #[cfg(test)]

@@ -1,20 +1,18 @@
 //! `suite-differs`: a session is refused where the server would prefer another suite now than the one that it was made with:
 //! under TLS 1.3 of another hash (RFC 8446 §4.2.11), under TLS 1.2 any other (RFC 5246 §7.4.1.3).
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ExperimentRun;
+use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, mechanism};
+use super::examined::{Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let refused = examined.runs("other-suite").filter(|run| {
-        let counts = Counts::of(&run.seen);
-        counts.refused > 0 && counts.refused == counts.offered() && examined.always_resumes(run.asked)
-    });
-    let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
+    let finding = |run: &ExperimentRun| {
+        let confidence = examined.loses(run)?;
         let title = format!("{}: a session is refused where the server prefers another suite now", mechanism(run.asked));
-        Finding::new("suite-differs", Severity::Note, Confidence::Likely, title).because(run.seen.iter().map(cite))
+        Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(run.all().map(cite)))
     };
-    refused.map(finding).collect()
+    examined.runs("other-suite").filter_map(finding).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,11 @@ fn finding(run: &ExperimentRun) -> Option<Finding> {
     let completed = burst.iter().filter(|seen| seen.fault.is_none()).count();
     let counts = Counts::of(burst.iter().copied());
     let at_once = connections(burst.len() as u64);
-    if counts.refused > 0 || counts.failed > 0 {
+    let is_lost = |seen: &[Seen]| {
+        let counts = Counts::of(seen.iter().filter(|seen| seen.step == Step::Burst));
+        counts.refused > 0 || counts.failed > 0
+    };
+    if Examined::each_time(run, is_lost).is_some() {
         // Of what was offered, less was resumed: that is the server's doing.
         let title =
             format!("{} of {at_once} at once resume, where each alone does: {}", counts.resumed, mechanism(run.asked));

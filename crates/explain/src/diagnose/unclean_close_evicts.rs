@@ -1,24 +1,23 @@
 //! `unclean-close-evicts`: a session is forgotten where its connection ended without close_notify.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, mechanism};
+use super::examined::{Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for run in examined.runs("unclean-close").chain(examined.runs("reset")) {
-        let counts = Counts::of(&run.seen);
-        let is_shown = counts.refused > 0 && counts.refused == counts.offered() && examined.always_resumes(run.asked);
-        if !is_shown {
-            continue;
-        }
-        let evidence = run.seen.iter().map(|seen| format!("{}: {}", run.experiment.varies, cite(seen)));
+        let Some(confidence) = examined.loses(run) else { continue };
+        let evidence = run.all().map(|seen| format!("{}: {}", run.experiment.varies, cite(seen)));
         let title = format!("{} forgets sessions whose connection ends without close_notify", mechanism(run.asked));
         match found.iter_mut().find(|finding| finding.title == title) {
-            Some(finding) => finding.evidence.extend(evidence),
+            Some(finding) => {
+                finding.confidence = finding.confidence.min(confidence);
+                finding.evidence.extend(evidence);
+            }
             None => {
                 let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
-                let finding = Finding::new("unclean-close-evicts", severity, Confidence::Likely, title);
+                let finding = Finding::new("unclean-close-evicts", severity, confidence, title);
                 found.push(finding.because(evidence).costing(examined.saved(run.asked.tls)));
             }
         }

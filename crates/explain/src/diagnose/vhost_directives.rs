@@ -5,14 +5,14 @@ use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Counts, Examined, came, cite, mechanism};
+use super::examined::{Counts, Examined, cite, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
 }
 
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
-    let resumes_without = run.seen.iter().any(|seen| came(seen) == Some(Came::Resumed));
+    let resumes_without = examined.gains(run);
     let plain = examined.plain(run.asked);
     let with = Counts::of(plain.iter().copied());
     // Connections that fail have another cause.
@@ -22,21 +22,21 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     // Given by the block of the name, and looked up in that of the listener.
     let is_given_with_alone =
         with.refused > 0 && !run.seen.is_empty() && run.seen.iter().all(|seen| gives_nothing(seen, run));
-    let what = match (resumes_without, is_given_with_alone) {
-        (true, _) => "works without server_name and not with it",
-        (false, true) => "is given with server_name and never accepted, and not given without it",
-        (false, false) => return None,
+    let (what, confidence) = match (resumes_without, is_given_with_alone) {
+        (Some(confidence), _) => ("works without server_name and not with it", confidence),
+        (None, true) => ("is given with server_name and never accepted, and not given without it", Confidence::Likely),
+        (None, false) => return None,
     };
     let title = format!("{} {what}: virtual hosts differ", mechanism(run.asked));
     let refused = plain.into_iter().take(2).map(|seen| format!("With server_name, {}", cite(seen)));
-    let without = run.seen.iter().map(|seen| format!("Without, {}", cite(seen)));
+    let without = run.all().map(|seen| format!("Without, {}", cite(seen)));
     let others = examined.runs("resume").filter(|other| other.asked.tls == run.asked.tls && other.asked != run.asked);
     // Where another mechanism of the version resumes, most clients lose nothing.
     let severity = match others.map(|other| Counts::of(examined.plain(other.asked)).resumed).sum() {
         0_usize => Severity::Fault,
         _ => Severity::Note,
     };
-    Some(Finding::new("vhost-directives", severity, Confidence::Likely, title).because(refused.chain(without)))
+    Some(Finding::new("vhost-directives", severity, confidence, title).because(refused.chain(without)))
 }
 
 /// Whether this full handshake gave nothing by this mechanism.

@@ -17,6 +17,8 @@ pub struct Experiment {
     pub under: &'static [Asked],
     /// What has to hold for it to show anything.
     pub needs: Needs,
+    /// What it comes to where it comes out otherwise than with nothing varied.
+    pub gravity: Gravity,
     /// Its connections.
     pub steps: &'static [Step],
 }
@@ -61,6 +63,17 @@ pub enum Needs {
     Patience,
 }
 
+/// What an experiment comes to where what is varied makes a difference: what matters more is made again first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// Nothing is concluded from that.
+    Nothing,
+    /// It is by design, and worth knowing.
+    Note,
+    /// It loses sessions of ordinary clients.
+    Loss,
+}
+
 const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id };
 const TLS12_TICKET: Asked = Asked { tls: Version::Tls12, kind: Kind::Ticket };
 const TLS13_TICKET: Asked = Asked { tls: Version::Tls13, kind: Kind::Ticket };
@@ -81,6 +94,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"],
         under: ALL,
         needs: Needs::Nothing,
+        gravity: Gravity::Nothing,
         steps: &[
             Prime(Plain),
             Resume(Plain),
@@ -98,6 +112,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
         under: ALL,
         needs: Needs::SomeRefusal,
+        gravity: Gravity::Nothing,
         steps: &[
             Prime(Plain),
             Resume(Plain),
@@ -123,6 +138,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["vhost-directives", "not-offered"],
         under: ALL,
         needs: Needs::NoResumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
     },
     Experiment {
@@ -131,6 +147,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["session-too-large", "not-offered", "id-never-accepted"],
         under: ALL,
         needs: Needs::Refusal,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)],
     },
     Experiment {
@@ -139,6 +156,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["client-psk-mode", "not-offered"],
         under: TLS13,
         needs: Needs::Refusal,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)],
     },
     Experiment {
@@ -147,6 +165,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["single-use"],
         under: ALL,
         needs: Needs::Resumption,
+        gravity: Gravity::Note,
         steps: &[Prime(Plain), Resume(Plain), Again, Again],
     },
     Experiment {
@@ -155,6 +174,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["unclean-close-evicts"],
         under: ALL,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::EndsWithFin), Resume(Plain)],
     },
     Experiment {
@@ -163,6 +183,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["unclean-close-evicts"],
         under: STORED,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::EndsWithReset), Resume(Plain)],
     },
     Experiment {
@@ -171,6 +192,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["cache-too-small"],
         under: STORED,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Plain), Interpose, Resume(Plain)],
     },
     Experiment {
@@ -179,6 +201,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["sni-differs", "vhost-directives"],
         under: ALL,
         needs: Needs::Resumption,
+        gravity: Gravity::Note,
         steps: &[Prime(Plain), Resume(Variation::WithoutSni)],
     },
     Experiment {
@@ -187,6 +210,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["vhost-directives"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Note,
         steps: &[Prime(Plain), Resume(Variation::WithoutAlpn)],
     },
     Experiment {
@@ -195,6 +219,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["ems-differs"],
         under: TLS12,
         needs: Needs::Resumption,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Plain), Resume(Variation::WithoutExtendedMasterSecret)],
     },
     Experiment {
@@ -203,6 +228,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["ems-differs"],
         under: TLS12,
         needs: Needs::Resumption,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Variation::WithoutExtendedMasterSecret), Resume(Plain)],
     },
     Experiment {
@@ -211,6 +237,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["suite-differs"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Note,
         steps: &[Prime(Variation::WithoutChosenSuite), Resume(Plain)],
     },
     Experiment {
@@ -219,6 +246,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["client-policy-changed", "session-context-unset"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Plain), Resume(Variation::WithoutCertificate)],
     },
     Experiment {
@@ -227,6 +255,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["client-psk-mode"],
         under: TLS13,
         needs: Needs::Resumption,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Variation::BothPskModes), Resume(Variation::PskKe), Resume(Variation::BothPskModes)],
     },
     Experiment {
@@ -235,6 +264,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["large-client-hello", "offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::LargeHello), Resume(Variation::LargeHello)],
     },
     Experiment {
@@ -243,6 +273,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)],
     },
     Experiment {
@@ -251,6 +282,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)],
     },
     Experiment {
@@ -259,6 +291,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["offer-breaks-connection"],
         under: TLS13,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[
             Prime(Plain),
             Resume(Variation::Identities(2)),
@@ -272,6 +305,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["early-data-hrr"],
         under: TLS13,
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Plain), Resume(Variation::WithoutKeyShare)],
     },
     Experiment {
@@ -280,6 +314,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["early-data-off", "early-data-hrr", "early-data-stateful"],
         under: TLS13,
         needs: Needs::EarlyData,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Plain), Early(Plain), Early(Plain), Prime(Plain), Early(Variation::WithoutKeyShare)],
     },
     Experiment {
@@ -288,6 +323,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["nagle"],
         under: TICKETS,
         needs: Needs::Stall,
+        gravity: Gravity::Nothing,
         steps: &[
             Prime(Plain),
             Prime(Variation::AcknowledgesAtOnce),
@@ -305,6 +341,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["tickets-run-out", "id-cache-per-process"],
         under: &[TLS13_TICKET, TLS12_ID],
         needs: Needs::Resumption,
+        gravity: Gravity::Loss,
         steps: &[Prime(Plain), Burst],
     },
     Experiment {
@@ -313,11 +350,28 @@ pub static EXPERIMENTS: &[Experiment] = &[
         separates: &["lifetime-short", "rotation-no-overlap", "timeout-ignored"],
         under: ALL,
         needs: Needs::Patience,
+        gravity: Gravity::Nothing,
         steps: &[Prime(Plain), Resume(Plain), Prime(Plain), Wait, Resume(Plain), Resume(Plain)],
     },
 ];
 
+/// What is made beside an experiment that is made again: whether sessions are still resumed where nothing is varied.
+pub static CONTROL: Experiment = Experiment {
+    name: "resume-control",
+    varies: "nothing, beside what is made again",
+    separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
+    under: ALL,
+    needs: Needs::Nothing,
+    gravity: Gravity::Nothing,
+    steps: &[Prime(Plain), Resume(Plain), Resume(Plain)],
+};
+
 impl Experiment {
+    /// Whether it varies nothing: its connections are those of any client.
+    pub fn is_plain(&self) -> bool {
+        self.steps.iter().all(|step| matches!(step, Prime(Plain) | Resume(Plain)))
+    }
+
     /// How many connections it makes at most, under each mechanism.
     pub fn connections(&self, fill: u32, burst: u32) -> u32 {
         let of = |step: &Step| match step {

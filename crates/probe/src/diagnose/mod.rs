@@ -1,21 +1,25 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
 mod burst;
+mod contact;
 mod examiner;
 mod experiment;
+mod seen;
+mod steps;
 mod variation;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_attempt::Fault;
-use reprise_trace::{Asked, Nanos, Observation, Version};
+use reprise_trace::{Asked, Nanos, Version};
 
 use crate::addresses::DeadAddress;
 use crate::failed::Failed;
 use crate::series::Series;
 pub use examiner::diagnose;
-pub use experiment::{EXPERIMENTS, Experiment, Needs, Step};
+pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
+pub use seen::Seen;
 pub use variation::Variation;
 
 /// How much a diagnosis may ask of its target.
@@ -113,19 +117,15 @@ pub struct ExperimentRun {
     pub asked: Asked,
     /// Its connections, in the order in which they were begun.
     pub seen: Vec<Seen>,
+    /// Those of each time that it was made again, since what it showed may have been chance.
+    pub repeats: Vec<Vec<Seen>>,
 }
 
-/// One connection of an experiment.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// What it was in the experiment.
-    pub step: Step,
-    /// Everything that was seen of it.
-    pub observation: Observation,
-    /// Why it did not complete, where it did not.
-    pub fault: Option<Fault>,
-    /// The longest that the server let wait between two messages of one flight of its handshake.
-    pub stall: Option<Nanos>,
+impl ExperimentRun {
+    /// Its connections, those of the repeats too.
+    pub fn all(&self) -> impl Iterator<Item = &Seen> {
+        self.seen.iter().chain(self.repeats.iter().flatten())
+    }
 }
 
 /// An experiment that was not made.

@@ -99,11 +99,18 @@ fn experiments(records: &[ExperimentRecord]) -> Table {
         Some(Draft {
             words: vec![record.name.clone(), asked, record.varies.clone()],
             figures: counts.iter().map(|count| Some(Figure::count((*count).into()))).collect(),
-            note: Some(record.outcome.clone()).filter(|outcome| !outcome.is_empty()),
+            note: Some(outcome(record)).filter(|outcome| !outcome.is_empty()),
             tone: Tone::Plain,
         })
     };
     let words = [Column::words("experiment"), Column::words("under"), Column::words("varies").dispensable(0)];
     let counts = ["connections", "offered", "resumed", "failed"].map(|name| Column::figures(name, "").dispensable(1));
     Table::of_drafts(words.into_iter().chain(counts).collect(), records.iter().map(row).collect())
+}
+
+fn outcome(record: &ExperimentRecord) -> String {
+    match record.repeats {
+        0 => record.outcome.clone(),
+        repeats => format!("{}, made {} times", record.outcome, repeats + 1),
+    }
 }

@@ -47,6 +47,7 @@ fn healthy(target: &str) -> Diagnosis {
         verdict: "resumes everywhere".to_owned(),
         findings: Vec::new(),
         experiments: vec![ExperimentRecord {
+            repeats: 0,
             name: "second-use".to_owned(),
             varies: "the same ticket twice".to_owned(),
             asked: Some(asked(Version::Tls13, Kind::Ticket)),
@@ -109,6 +110,7 @@ fn hostile() -> Diagnosis {
     let mut target = ill(HOSTILE);
     target.findings.push(bad.fixed_by(vec![Remedy { software: Some(HOSTILE.to_owned()), text: text.clone() }]));
     target.experiments.push(ExperimentRecord {
+        repeats: 2,
         name: HOSTILE.to_owned(),
         varies: HOSTILE.to_owned(),
         separates: vec![HOSTILE.to_owned()],

@@ -86,7 +86,10 @@ pub struct ExperimentRecord {
     pub varies: String,
     /// The version and the mechanism that it was made under; null where it belongs to none.
     pub asked: Option<Asked>,
-    /// How many connections it made.
+    /// How often it was made again, since a difference that is seen once may be chance.
+    #[serde(default)]
+    pub repeats: u32,
+    /// How many connections it made, those of the repeats too.
     pub connections: u32,
     /// How many of them offered a session.
     pub offered: u32,

@@ -1,0 +1,178 @@
+//! Carries out the steps of one experiment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reprise_attempt::Fault;
+use reprise_engine::Config;
+use reprise_trace::{Asked, Facts, FaultName, Kind, Nanos, Version};
+
+use super::contact::{Contact, refuses_version};
+use super::{Ending, Seen, Step, Variation};
+use crate::failed::Failed;
+use crate::offers::VersionPlan;
+use crate::stock::{HeldSession, Stock, Taken, offer_of};
+use crate::trial::Tried;
+
+/// So many connections of one experiment may hang.
+const HANGS: u32 = 2;
+/// Once one has hung, nobody waits longer than this for the next.
+const SHORTER: Duration = Duration::from_secs(2);
+
+/// So often a version is asked for again that was refused.
+const OTHER_NODES: u32 = 3;
+
+/// One experiment while it is made, under one version and mechanism.
+pub(super) struct Steps<'e, 'a> {
+    contact: &'e mut Contact<'a>,
+    plan: &'e VersionPlan,
+    asked: Asked,
+    /// What the server negotiates where nothing is varied.
+    chosen: Option<Facts>,
+    /// Its connections so far.
+    seen: &'e mut Vec<Seen>,
+    stock: Stock,
+    /// The session that was offered last.
+    last: Option<HeldSession>,
+    hung: u32,
+}
+
+impl<'e, 'a> Steps<'e, 'a> {
+    pub(super) fn new(
+        contact: &'e mut Contact<'a>,
+        plan: &'e VersionPlan,
+        asked: Asked,
+        chosen: Option<Facts>,
+        seen: &'e mut Vec<Seen>,
+    ) -> Self {
+        Self { contact, plan, asked, chosen, seen, stock: Stock::default(), last: None, hung: 0 }
+    }
+
+    /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
+    /// shows nothing of sessions.
+    pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<Failed>, Ending> {
+        for &step in steps {
+            if self.hung >= HANGS {
+                break;
+            }
+            match step {
+                Step::Prime(variation) => {
+                    if let Some(failed) = self.prime(step, variation)? {
+                        return Ok(Some(failed));
+                    }
+                }
+                // What hangs once is not offered again before a full handshake has shown that the target is still there.
+                Step::Resume(_) if self.hung > 0 && !self.stock.holds_any() => {}
+                Step::Resume(variation) => self.resume(step, variation)?,
+                Step::Early(variation) => self.send_early(step, variation)?,
+                Step::Again => self.offer_again(step)?,
+                Step::Interpose => self.interpose(step)?,
+                Step::Wait => {
+                    let patience = self.contact.limits().patience.unwrap_or_default();
+                    let connector = &mut self.contact.connector;
+                    connector.wait_until(connector.now() + Nanos::from(patience));
+                }
+                Step::Burst => self.burst(step)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<Failed>, Ending> {
+        let (mut fault, mut tried) = self.connect_in_full(step, variation)?;
+        // Behind one address another node may speak it.
+        for _ in 0..OTHER_NODES {
+            if !fault.as_ref().is_some_and(refuses_version) {
+                break;
+            }
+            (fault, tried) = self.connect_in_full(step, variation)?;
+        }
+        if let Some(fault) = fault {
+            return Ok(Some(Failed { observation: Some(Box::new(tried.observation)), ..fault.into() }));
+        }
+        self.stock = Stock::default();
+        self.stock.keep(tried.sessions);
+        Ok(None)
+    }
+
+    fn resume(&mut self, step: Step, variation: Variation) -> Result<(), Ending> {
+        let Some(taken) = self.stock.take_offer(self.asked, self.contact.connector.now(), usize::MAX, None) else {
+            return Ok(());
+        };
+        self.last.clone_from(&taken.held);
+        let held = taken.held.clone();
+        let mut tried = self.connect(step, variation, self.asked, taken)?;
+        if is_silence(tried.fault.as_ref()) {
+            self.hung += 1;
+            self.stock = Stock::default();
+            let connector = &mut self.contact.connector;
+            connector.timeout = connector.timeout.min(SHORTER);
+        } else {
+            self.stock.settle(held, &mut tried);
+        }
+        Ok(())
+    }
+
+    fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), Ending> {
+        let early = Asked { kind: Kind::Early, ..self.asked };
+        let length = self.contact.connector.early_request_length().unwrap_or(usize::MAX);
+        let Some(taken) = self.stock.take_offer(early, self.contact.connector.now(), length, None) else { return Ok(()) };
+        let held = taken.held.clone();
+        let mut tried = self.connect(step, variation, early, taken)?;
+        self.hung += u32::from(is_silence(tried.fault.as_ref()));
+        self.stock.settle(held, &mut tried);
+        Ok(())
+    }
+
+    fn offer_again(&mut self, step: Step) -> Result<(), Ending> {
+        let Some(held) = self.last.clone() else { return Ok(()) };
+        let taken = Taken { offer: offer_of(held.session.clone(), self.asked.kind, usize::MAX), held: Some(held) };
+        self.connect(step, Variation::Plain, self.asked, taken)?;
+        Ok(())
+    }
+
+    fn interpose(&mut self, step: Step) -> Result<(), Ending> {
+        for _ in 0..self.contact.limits().fill {
+            self.connect_in_full(step, Variation::Plain)?;
+        }
+        Ok(())
+    }
+
+    /// Many at once, each with a session of its own as long as there are any.
+    fn burst(&mut self, step: Step) -> Result<(), Ending> {
+        let now = self.contact.connector.now();
+        let mut offers = Vec::new();
+        for _ in 0..self.contact.limits().burst {
+            let taken = self.stock.take_offer(self.asked, now, usize::MAX, None);
+            if self.asked.tls == Version::Tls12 {
+                // It serves any number of connections.
+                self.stock.keep(taken.iter().filter_map(|taken| taken.held.clone()));
+            }
+            offers.push(taken.unwrap_or_else(|| Taken::nothing(self.asked)));
+        }
+        let all = self.contact.connect_at_once(&self.plan.config, self.asked, offers)?;
+        self.seen.extend(all.iter().map(|tried| Seen::of(step, tried)));
+        Ok(())
+    }
+
+    /// Makes a full handshake; what went wrong with it stands beside it.
+    fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, Tried), Ending> {
+        let tried = self.connect(step, variation, self.asked, Taken::nothing(self.asked))?;
+        Ok((self.contact.settle_full(&tried)?, tried))
+    }
+
+    fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, Ending> {
+        let tried = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
+        self.seen.push(Seen::of(step, &tried));
+        Ok(tried)
+    }
+
+    fn config(&self, variation: Variation) -> Arc<Config> {
+        variation.of(&self.plan.config, self.chosen.as_ref()).map_or(self.plan.config.clone(), Arc::new)
+    }
+}
+
+/// Whether nothing came until the time was up.
+fn is_silence(fault: Option<&Fault>) -> bool {
+    fault.is_some_and(|fault| fault.name == FaultName::Timeout)
+}
