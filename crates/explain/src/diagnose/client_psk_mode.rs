@@ -3,7 +3,7 @@
 use reprise_trace::PskMode;
 use reprise_trace::document::{Finding, Remedy, Severity};
 
-use super::examined::{Came, Examined, came, cite};
+use super::examined::{Came, Examined, came, evidence};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
@@ -15,7 +15,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             let finding = Finding::new("client-psk-mode", Severity::Fault, confidence, title);
             // The cause's own remedies let a server take psk_ke, which this one does.
             let remedy = Remedy::general("Let the server take psk_dhe_ke, the mode that clients offer");
-            finding.because(run.all().map(cite)).fixed_by(vec![remedy])
+            finding.because(evidence(run)).fixed_by(vec![remedy])
         })
     };
     examined.runs("both-psk-modes").filter_map(finding).collect()

@@ -157,7 +157,7 @@ fn warnings(examination: &Examination) -> Vec<String> {
         _ => {}
     }
     for (version, failed) in &examination.refused {
-        warnings.push(format!("No {version} handshake completed: {}", named(failed.fault.name)));
+        warnings.push(format!("No {version} connection completed: {}", named(failed.fault.name)));
     }
     let no_time = examination.not_made.iter().filter(|it| it.why == Why::NoTimeLeft);
     let no_time: Vec<String> = no_time.map(|it| format!("{} ({})", it.experiment.name, mechanism(it.asked))).collect();

@@ -12,18 +12,21 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let knows =
             run.seen.first().and_then(|seen| seen.observation.facts()).is_some_and(|facts| facts.extended_master_secret);
         let offered = run.seen.iter().filter_map(came).next();
-        let (severity, title) = match offered {
-            Some(Came::Resumed) if knows => {
-                (Severity::Risk, "resumes a session without the extended master secret that it was made with")
-            }
+        let (severity, confidence, title) = match offered {
+            Some(Came::Resumed) if knows => (
+                Severity::Risk,
+                Confidence::Likely,
+                "resumes a session without the extended master secret that it was made with",
+            ),
             Some(Came::Refused) if knows && examined.always_resumes(run.asked) => (
                 Severity::Note,
+                Confidence::Possible,
                 "answers a resumption without extended_master_secret with a full handshake, not with an alert",
             ),
             _ => continue,
         };
         let title = format!("{}: the server {title}", mechanism(run.asked));
-        let finding = Finding::new("ems-differs", severity, Confidence::Likely, title);
+        let finding = Finding::new("ems-differs", severity, confidence, title);
         found.push(finding.because(run.seen.iter().map(cite).chain([RFC.to_owned()])));
     }
     found

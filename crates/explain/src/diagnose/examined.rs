@@ -141,6 +141,12 @@ pub(crate) fn cite(seen: &Seen) -> String {
     format!("{port} at {at:.2} s: {offered}, and {outcome}")
 }
 
+/// What is cited of an experiment: its connections, and of each repeat those that offered a session.
+pub(crate) fn evidence(run: &ExperimentRun) -> impl Iterator<Item = String> {
+    let repeats = run.repeats.iter().flatten().filter(|seen| seen.observation.offered.is_some());
+    run.seen.iter().chain(repeats).map(cite)
+}
+
 /// The name of a fault; alerts by IANA's.
 pub(crate) fn named(name: FaultName) -> String {
     match name {

@@ -4,7 +4,7 @@ use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Asked, FaultName};
 
-use super::examined::{Came, Counts, Examined, came, cite, mechanism, named};
+use super::examined::{Came, Counts, Examined, came, cite, evidence, mechanism, named};
 use super::session_context_unset;
 use crate::figures::connections;
 
@@ -75,7 +75,7 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
     let title =
         format!("{}: a session is refused with an error ({}): {}", mechanism(run.asked), named(name), run.experiment.varies);
     let finding = Finding::new("offer-breaks-connection", Severity::Risk, confidence, title);
-    Some(finding.because(run.all().map(cite)))
+    Some(finding.because(evidence(run)))
 }
 
 #[cfg(test)]

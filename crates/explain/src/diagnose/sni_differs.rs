@@ -1,19 +1,15 @@
 //! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
+use reprise_probe::diagnose::ExperimentRun;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, mechanism};
+use super::examined::{Examined, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
-    let is_bound = |seen: &[Seen]| {
-        let counts = Counts::of(seen);
-        counts.offered() > 0 && counts.resumed == 0
-    };
-    let sure = |run| Examined::each_time(run, is_bound).filter(|_| examined.always_resumes(run.asked));
+    // A connection that fails without a name may fail for the name alone: a server has no certificate for none.
     let runs: Vec<(&ExperimentRun, Confidence)> =
-        examined.runs("without-sni").filter_map(|run| Some((run, sure(run)?))).collect();
-    let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| run.all()).map(cite).collect();
+        examined.runs("without-sni").filter_map(|run| Some((run, examined.loses(run)?))).collect();
+    let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| evidence(run)).collect();
     let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
     let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
     let title = format!("Sessions resume only under the name that they were made for ({})", by.join(", "));

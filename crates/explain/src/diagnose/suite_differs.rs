@@ -4,13 +4,13 @@
 use reprise_probe::diagnose::ExperimentRun;
 use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Examined, cite, mechanism};
+use super::examined::{Examined, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &ExperimentRun| {
         let confidence = examined.loses(run)?;
         let title = format!("{}: a session is refused where the server prefers another suite now", mechanism(run.asked));
-        Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(run.all().map(cite)))
+        Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(evidence(run)))
     };
     examined.runs("other-suite").filter_map(finding).collect()
 }

@@ -2,13 +2,13 @@
 
 use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Examined, cite, mechanism};
+use super::examined::{Examined, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for run in examined.runs("unclean-close").chain(examined.runs("reset")) {
         let Some(confidence) = examined.loses(run) else { continue };
-        let evidence = run.all().map(|seen| format!("{}: {}", run.experiment.varies, cite(seen)));
+        let evidence = evidence(run).map(|line| format!("{}: {line}", run.experiment.varies));
         let title = format!("{} forgets sessions whose connection ends without close_notify", mechanism(run.asked));
         match found.iter_mut().find(|finding| finding.title == title) {
             Some(finding) => {

@@ -5,7 +5,7 @@ use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, mechanism};
+use super::examined::{Counts, Examined, cite, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
@@ -29,7 +29,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     };
     let title = format!("{} {what}: virtual hosts differ", mechanism(run.asked));
     let refused = plain.into_iter().take(2).map(|seen| format!("With server_name, {}", cite(seen)));
-    let without = run.all().map(|seen| format!("Without, {}", cite(seen)));
+    let without = evidence(run).map(|line| format!("Without, {line}"));
     let others = examined.runs("resume").filter(|other| other.asked.tls == run.asked.tls && other.asked != run.asked);
     // Where another mechanism of the version resumes, most clients lose nothing.
     let severity = match others.map(|other| Counts::of(examined.plain(other.asked)).resumed).sum() {
