@@ -199,12 +199,9 @@ impl Image {
             .arg(firmware)
             .args(["--no-print-directory", &format!("--jobs={processors}")])
             .args(settings.map(|(name, value)| format!("{name}={value}")));
-        for (name, folder) in [
-            ("SOURCES", "sources"),
-            ("STACKS", "build/stacks"),
-            ("BUILD", &format!("build/{name}")),
-            ("OUT", &name),
-        ] {
+        for (name, folder) in
+            [("SOURCES", "sources"), ("STACKS", "build/stacks"), ("BUILD", &format!("build/{name}")), ("OUT", &name)]
+        {
             let absolute = std::path::absolute(output.join(folder)).unwrap_or_else(|_| output.join(folder));
             make.arg(format!("{name}={}", absolute.display()));
         }

@@ -357,7 +357,11 @@ fn esp8266(esp8266: &Esp8266) -> Table {
                  browser's panel divides them. Saved is new less reused, modelled at 160 MHz and one \
                  cycle an instruction; reported is what the ESP8266 saved, and the last column the cycles an instruction at which \
                  the CPU explains all of that.",
-                if runs < 2 { "there was one".to_owned() } else { format!("the counts of {runs} boots were {}", same(identical)) }
+                if runs < 2 {
+                    "there was one".to_owned()
+                } else {
+                    format!("the counts of {runs} boots were {}", same(identical))
+                }
             ),
             format!(
                 "RSA saves {} times as much as EC; the ESP8266 reported 5.9. What remains of its reused requests, about 60 ms, is \
