@@ -11,6 +11,7 @@
  *     TIME               milliseconds (4): the board has no clock of its own
  *     OPEN, DATA, CLOSE  what the peer of a connection does; from the board, what the server does
  *     MARK               peaks of stack and heap begin anew
+ *     ENDLESS            from the board, in the place of all others: a connection always has more to do
  *
  * Counted is what the server does with a connection, and nothing else: not the line, not waiting.
  */
@@ -20,7 +21,7 @@
 #include "heap.h"
 #include "reprise/service.h"
 
-enum { CERTIFICATES = 'P', KEY = 'K', START = 'S', TIME = 'T', OPEN = 'O', DATA = 'D', CLOSE = 'X', MARK = 'Z', REPORT = 'A' };
+enum { CERTIFICATES = 'P', KEY = 'K', START = 'S', TIME = 'T', OPEN = 'O', DATA = 'D', CLOSE = 'X', MARK = 'Z', REPORT = 'A', ENDLESS = '~' };
 enum { CONNECTIONS = 2, MAX_PEM = 6144, MAX_FRAME = 2048, MAX_SESSIONS = 16 };
 
 /* What the host says of the server; little-endian, as both sides are. */
@@ -272,11 +273,19 @@ static bool open_connection(slot *slot)
     return true;
 }
 
-/* Until nothing more can be done. */
+/* Until nothing more can be done. A frame and what a record has kept of others are worth so many steps at most. */
+enum { MAX_STEPS = 1 << 16 };
+
 static void drive(slot *slot)
 {
     reprise_step step;
+    uint32_t steps = 0;
     do {
+        if (steps++ == MAX_STEPS) {
+            send_frame(ENDLESS, slot->index, NULL, 0);
+            for (;;) {
+            }
+        }
         bool handshake = !reprise_connection_is_ready(&slot->connection);
         board_count_start();
         step = reprise_connection_step(&slot->connection, now);

@@ -21,6 +21,9 @@ pub enum Fault {
     /// The board's main function has ended, or its CPU has trapped.
     #[error("the firmware has crashed")]
     Crashed,
+    /// One frame is answered by so much that there will be no end: the server goes on by itself.
+    #[error("the server on the board does not come to an end: it answers one frame with ever more {0}")]
+    Endless(&'static str),
     /// No frame.
     #[error("the board sends what is no frame: is the image of another version?")]
     Nonsense,

@@ -12,6 +12,8 @@ use crate::fault::Fault;
 use crate::sizes::{Sizes, sizes_of};
 
 const ARM_COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi libnewlib-arm-none-eabi");
+/// How newlib for small targets is linked.
+const C_LIBRARY: &str = "nano.specs";
 
 /// A TLS stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -170,8 +172,10 @@ impl Image {
     /// # Errors
     /// If a tool is missing, or fetching or building fails.
     pub fn build(&self, firmware: &Path, output: &Path) -> Result<PathBuf, Fault> {
-        let (compiler, package) = self.compiler();
-        require(compiler, package)?;
+        match self.cpu {
+            Cpu::CortexM0 => require_compiler()?,
+            Cpu::Lx106 => require("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106")?,
+        }
         require("make", "make")?;
         let _lock = lock(output)?;
         fetch_sources(firmware, output)?;
@@ -195,7 +199,9 @@ impl Image {
             .arg(firmware)
             .args(["--no-print-directory", &format!("--jobs={processors}")])
             .args(settings.map(|(name, value)| format!("{name}={value}")));
-        for (name, folder) in [("SOURCES", "sources"), ("BUILD", &format!("build/{name}")), ("OUT", &name)] {
+        for (name, folder) in
+            [("SOURCES", "sources"), ("STACKS", "build/stacks"), ("BUILD", &format!("build/{name}")), ("OUT", &name)]
+        {
             let absolute = std::path::absolute(output.join(folder)).unwrap_or_else(|_| output.join(folder));
             make.arg(format!("{name}={}", absolute.display()));
         }
@@ -214,14 +220,6 @@ impl Image {
         match self.cpu {
             Cpu::CortexM0 => "mps2",
             Cpu::Lx106 => "lx106",
-        }
-    }
-
-    /// The cross compiler, and Debian's packages that bring it.
-    fn compiler(&self) -> (&'static str, &'static str) {
-        match self.cpu {
-            Cpu::CortexM0 => ARM_COMPILER,
-            Cpu::Lx106 => ("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106"),
         }
     }
 }
@@ -250,10 +248,14 @@ pub fn require(program: &'static str, package: &'static str) -> Result<(), Fault
     if there { Ok(()) } else { Err(Fault::Missing { program, package }) }
 }
 
-/// Fails, with what to install, without the compiler for a Cortex-M0+.
+/// Fails, with what to install, without the compiler for a Cortex-M0+ and its C library, which is a package of its own.
 pub fn require_compiler() -> Result<(), Fault> {
     let (compiler, package) = ARM_COMPILER;
-    require(compiler, package)
+    require(compiler, package)?;
+    let asked = Command::new(compiler).arg(format!("-print-file-name={C_LIBRARY}")).output();
+    // Of a file that is not there, the compiler prints the bare name.
+    let is_there = asked.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute());
+    if is_there { Ok(()) } else { Err(Fault::Missing { program: C_LIBRARY, package }) }
 }
 
 /// The folder of the Makefile, in this folder or in one above it.

@@ -12,9 +12,13 @@ const DATA: u8 = b'D';
 const CLOSE: u8 = b'X';
 const MARK: u8 = b'Z';
 const REPORT: u8 = b'A';
+const CRASHED: u8 = b'!';
+const ENDLESS: u8 = b'~';
 
 /// Bytes of one frame of data, at most; the board takes 2048.
 const MAX_DATA: usize = 1024;
+/// Bytes that the board may say to one frame: some ten times what requests in one frame can be answered with.
+const MAX_ANSWER: usize = 256 << 10;
 const REPORT_LEN: usize = 72;
 
 /// Which of the board's connections; it serves [`Slot::COUNT`] at a time.
@@ -182,12 +186,14 @@ impl<M: Machine> Board<M> {
         frame.extend(bytes);
         self.machine.send(&frame)?;
         let mut reaction = Reaction::default();
-        loop {
+        let mut said = 0;
+        while said < MAX_ANSWER {
             let mut head = [0; 4];
             self.machine.receive(&mut head)?;
             let [kind, slot, low, high] = head;
             let mut bytes = vec![0; usize::from(u16::from_le_bytes([low, high]))];
             self.machine.receive(&mut bytes)?;
+            said += head.len() + bytes.len();
             match kind {
                 DATA => reaction.sent.push((Slot(slot), bytes)),
                 CLOSE => reaction.closed.push(Slot(slot)),
@@ -196,10 +202,12 @@ impl<M: Machine> Board<M> {
                     reaction.report = report;
                     return Ok(ok.then_some(reaction));
                 }
-                b'!' => return Err(Fault::Crashed),
+                CRASHED => return Err(Fault::Crashed),
+                ENDLESS => return Err(Fault::Endless("steps")),
                 _ => return Err(Fault::Nonsense),
             }
         }
+        Err(Fault::Endless("bytes"))
     }
 
     fn ask(&mut self, kind: u8, slot: Slot, bytes: &[u8], what: &'static str) -> Result<Reaction, Fault> {

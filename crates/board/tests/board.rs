@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use reprise_attempt::exchange::{Exchange, Reply, Silent};
 use reprise_board::{
-    Answer, Board, Client, Completed, CortexM0, Cpu, Fault, Firmware, Image, Key, Optimization, Report, SUITES, Setup, Slot,
-    Stack,
+    Answer, Board, Client, Completed, CortexM0, Cpu, Fault, Firmware, Image, Key, Optimization, Qemu, Report, SUITES, Setup,
+    Slot, Stack, calibration,
 };
 use reprise_engine::EcdhKeyShare;
 use reprise_lab::servers::missing;
@@ -276,7 +276,60 @@ fn a_key_that_is_none_is_refused() {
 #[test]
 fn one_buffer_for_both_directions_saves_its_size() {
     let Some(firmware) = firmware() else { return };
-    let connection = |image| connect(&mut firmware.boot(image, &setup()).unwrap(), None).report.connection_bytes;
-    let [one, two] = [usual(Stack::BearSsl), two_way()].map(connection);
-    assert!((20_000..21_000).contains(&one) && (36_500..37_500).contains(&two), "{one} and {two}");
+    let report = |image| {
+        let mut board = firmware.boot(image, &setup()).unwrap();
+        board.mark().unwrap();
+        connect(&mut board, None).report
+    };
+    let [one, two] = [usual(Stack::BearSsl), two_way()].map(report);
+    let bytes = [one, two].map(|report| report.connection_bytes);
+    assert!((20_000..21_000).contains(&bytes[0]) && (36_500..37_500).contains(&bytes[1]), "{bytes:?}");
+    // By the marks, that is all: nothing is on the heap, and the stack is as deep with one as with the other.
+    assert_eq!([one, two].map(|report| report.heap_peak), [0, 0]);
+    assert!(one.stack < 6_000 && one.stack.abs_diff(two.stack) < 100, "{} and {}", one.stack, two.stack);
+}
+
+#[test]
+fn resuming_saves_a_hundredfold_with_rsa_2048() {
+    let Some(firmware) = firmware() else { return };
+    for (key, least) in [(Key::Rsa2048, 100), (Key::P256, 12)] {
+        let rows = firmware.handshakes(usual(Stack::BearSsl), 0, key, 3, 133_000_000).unwrap();
+        assert!(rows.iter().all(|row| row.runs == 3 && row.identical), "{rows:?}");
+        let [full, resumed] = [0, 1].map(|at: usize| rows[at].handshake.instructions);
+        assert!(full > least * resumed, "{}: {full} against {resumed}", key.name());
+    }
+}
+
+#[test]
+fn the_esp8266_saves_as_much_more_with_rsa_as_reported() {
+    let Some(firmware) = firmware() else { return };
+    if let Some(not_run) = missing(Qemu::XTENSA).or_else(|| missing("xtensa-lx106-elf-gcc")) {
+        return not_run.announce();
+    }
+    const REPORTED: f64 = (184.680 - 6.986) / (36.217 - 5.897);
+    let measured = firmware.esp8266(1, 3, &|| false).unwrap();
+    assert!(measured.requests.iter().all(|row| row.runs == 3 && row.identical), "{measured:?}");
+    for row in measured.ratios.iter().filter(|row| row.group == "x25519") {
+        assert!((row.ratio / REPORTED - 1.0).abs() < 0.15, "{row:?}");
+    }
+}
+
+#[test]
+fn predictions_are_in_order_and_four_of_five_near() {
+    let Some(firmware) = firmware() else { return };
+    let mut rows = Vec::new();
+    for image in calibration::images() {
+        firmware.build(image).unwrap();
+        for key in calibration::KEYS {
+            rows.extend(firmware.handshakes(image, 0, key, 1, 133_000_000).unwrap());
+        }
+    }
+    let calibration = calibration::calibrate(&rows).unwrap();
+    assert!(calibration.same_order, "{calibration:?}");
+    let figures: Vec<_> = calibration.figures.iter().filter(|it| !it.is_alternative && !it.fitted).collect();
+    let (near, far): (Vec<_>, Vec<_>) = figures.into_iter().partition(|it| it.error.abs() <= 0.25);
+    // The other one is explained by an image that may have been meant: without assembler.
+    assert_eq!((near.len(), far.len()), (4, 1), "{calibration:?}");
+    let instead = calibration.figures.iter().find(|it| it.is_alternative && it.key == far[0].key);
+    assert!(instead.is_some_and(|it| it.error.abs() <= 0.25), "{calibration:?}");
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +66,31 @@ fn curl_resumes_on_its_second_connection() {
 #[test]
 fn curl_fetches_pages_on_one_connection() {
     with_board(|address| assert_eq!(curl(address, &[], ["/", "/none"]), "200 1\n404 0\n"));
+}
+
+#[test]
+fn curl_is_served_beside_clients_that_flood_and_stall() {
+    let hits = with_board(|address| {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // It floods, and reconnects as soon as it is refused: with its turns, curl has to be content with the other place.
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if let Ok(mut stream) = TcpStream::connect(address) {
+                        let _ = stream.write_all(&[0x5a; 64 << 10]);
+                    }
+                }
+            });
+            let served = std::panic::catch_unwind(|| curl(address, &["--header", "Connection: close"], ["/", "/"]));
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(served.unwrap(), "200 1\n200 1\n");
+        });
+        // This one says half of a record, and no more, for as long as it is there.
+        let mut stalling = TcpStream::connect(address).unwrap();
+        stalling.write_all(&[0x16, 3, 1, 2, 0]).unwrap();
+        assert_eq!(curl(address, &[], ["/", "/none"]), "200 1\n404 0\n");
+    });
+    assert!(hits.is_none_or(|hits| hits == 1), "{hits:?}");
 }
 
 /// Fetches two paths, and says of each its status and how many connections were made for it.

@@ -3,8 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use reprise_board::{CortexM0, Cpu, Firmware, Image, Machine, Optimization, Stack};
+use reprise_board::{
+    Answer, Board, CortexM0, Cpu, Fault, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu, Setup, Slot, Stack,
+};
 use reprise_lab::servers::missing;
 
 fn root() -> PathBuf {
@@ -49,21 +52,35 @@ fn without_the_cache_an_image_is_as_if_there_were_none() {
             }
         }
     }
-    let build = folder.path().join("build");
-    // The stack's own objects are the same: they know nothing of the library.
-    copy(&output.join(format!("build/{image}")), &build);
-    std::fs::remove_dir_all(build.join("own")).unwrap();
-    std::fs::remove_file(build.join("bearssl/tls.o")).unwrap();
     make(&[
         "STACK=bearssl",
         "CACHE=0",
         &format!("LIB={}", library.display()),
         &format!("SOURCES={}", output.join("sources").display()),
-        &format!("BUILD={}", build.display()),
+        // The stack's own objects are the same: they know nothing of the library.
+        &format!("STACKS={}", output.join("build/stacks").display()),
+        &format!("BUILD={}", folder.path().join("build").display()),
         &format!("OUT={}", folder.path().join("image").display()),
     ]);
     let [with, without] = [image.path(&output), folder.path().join("image.elf")].map(|path| std::fs::read(path).unwrap());
     assert!(with == without, "{} bytes and {} bytes, and not the same", with.len(), without.len());
+}
+
+/// `cargo xtask firmware --twice` does this with every image.
+#[test]
+fn an_image_built_elsewhere_is_the_same() {
+    if !has_compiler() {
+        return;
+    }
+    let image = Image::usual(Cpu::CortexM0, Stack::MbedTls3, Optimization::Size);
+    let firmware = Firmware { folder: root().join("firmware"), output: root().join("target/firmware") };
+    let folder = tempfile::tempdir().unwrap();
+    let here = firmware.build(image).unwrap().sha256;
+    let library = folder.path().join("library");
+    assert!(Command::new("cp").arg("-a").args([&firmware.folder, &library]).status().unwrap().success());
+    std::os::unix::fs::symlink(firmware.output.join("sources"), folder.path().join("sources")).unwrap();
+    let elsewhere = Firmware { folder: library, output: folder.path().to_owned() };
+    assert_eq!(elsewhere.build(image).unwrap().sha256, here);
 }
 
 /// Drops what stands between `#if REPRISE_SESSION_CACHE…` and its `#else` or `#endif`.
@@ -92,11 +109,6 @@ fn without_the_cache(text: &str) -> String {
     kept
 }
 
-fn copy(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
-    assert!(copied.success());
-}
-
 #[test]
 fn ten_thousand_operations_agree_with_the_model_on_the_board() {
     if !has_compiler() {
@@ -115,4 +127,35 @@ fn ten_thousand_operations_agree_with_the_model_on_the_board() {
         assert_eq!(differs, 0, "with seed {seed}, after operation {differs}");
         assert_ne!(state, u32::from(seed));
     }
+}
+
+#[test]
+fn a_server_that_never_ends_is_an_error() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("stuck");
+    let build = folder.path().join("build");
+    make(&["STACK=stuck", &format!("BUILD={}", build.display()), &format!("OUT={}", out.display())]);
+    let image = out.with_extension("elf");
+    let elf = std::fs::read(&image).unwrap();
+    let machine = || CortexM0::boot("stuck", &elf).unwrap().with_patience(100_000_000);
+    let in_model = |way: &str| stuck(machine(), way);
+    assert!(matches!(in_model("steps"), Fault::Endless("steps")));
+    assert!(matches!(in_model("writes"), Fault::Endless("bytes")));
+    assert!(matches!(in_model("computes"), Fault::Machine(MachineFault::Silent(_))));
+    if let Some(not_run) = missing(Qemu::ARM) {
+        return not_run.announce();
+    }
+    let in_qemu = |way: &str| stuck(Qemu::cortex_m(&image).unwrap().with_patience(Duration::from_secs(5)), way);
+    assert!(matches!(in_qemu("steps"), Fault::Endless("steps")));
+    assert!(matches!(in_qemu("writes"), Fault::Endless("bytes")));
+    assert!(matches!(in_qemu("computes"), Fault::Machine(MachineFault::Silent(_))));
+}
+
+/// What a connection to a server that is stuck in this way comes to.
+fn stuck<M: Machine>(machine: M, way: &str) -> Fault {
+    let setup = Setup { key: way.to_owned(), ..Setup::usual(Key::P256, Answer::Fixed) };
+    Board::start(machine, &setup).unwrap().open(Slot(0)).unwrap_err()
 }

@@ -68,6 +68,30 @@ fn a_result_is_what_its_schema_says() {
 }
 
 #[test]
+fn the_emulated_board_listens_and_is_measured() {
+    if let Some(not_run) = missing("arm-none-eabi-gcc").or_else(|| missing("make")) {
+        return not_run.announce();
+    }
+    let mut server = board()
+        .args(["--stacks", "bearssl", "--keys", "p-256", "--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(server.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let address = said.find_map(|line| {
+        let (_, behind) = line.split_once("listens on ")?;
+        behind.split(';').next().map(str::to_owned)
+    });
+    let measured = Command::new(env!("CARGO_BIN_EXE_reprise"))
+        .args(["measure", &address.unwrap(), "--insecure", "--tls", "1.2", "--kinds", "full,id", "--count", "2"])
+        .output();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let measured = measured.unwrap();
+    assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
+}
+
+#[test]
 fn the_library_on_this_computer_is_measured_like_any_server() {
     if let Some(not_run) = missing("make").or_else(|| missing("cc")) {
         return not_run.announce();

@@ -7,8 +7,8 @@ use super::cortex_m0_memory::{FLASH, Memory};
 use super::profile::Profile;
 use super::{Machine, MachineFault, Scale};
 
-/// Most instructions that may go by before the board says something: about two minutes at 133 MHz.
-const PATIENCE: u64 = 20_000_000_000;
+/// Most instructions that may go by until what the host sent is answered: ten times as many as the slowest handshake takes.
+const PATIENCE: u64 = 5_000_000_000;
 
 /// A board with this CPU: an image, its memory, its line.
 pub struct CortexM0 {
@@ -17,6 +17,9 @@ pub struct CortexM0 {
     memory: Memory,
     /// What has run so far.
     elapsed: Elapsed,
+    /// How many instructions an answer may take, and where that ends.
+    patience: u64,
+    end: u64,
     profile: Profile,
 }
 
@@ -52,7 +55,14 @@ impl CortexM0 {
         let (stack, reset) = (vector(0)?, vector(4)?);
         let mut r = [0; 16];
         (r[SP], r[LR], r[PC]) = (stack, u32::MAX, reset & !1);
-        Ok(Self { r, flags: Flags::default(), memory, elapsed, profile: Profile::of(elf, FLASH) })
+        let profile = Profile::of(elf, FLASH);
+        Ok(Self { r, flags: Flags::default(), memory, elapsed, patience: PATIENCE, end: PATIENCE, profile })
+    }
+
+    /// The same, but with this many instructions until what the host sent must be answered.
+    #[must_use]
+    pub fn with_patience(self, instructions: u64) -> Self {
+        Self { patience: instructions, end: self.elapsed.instructions + instructions, ..self }
     }
 
     /// The functions that have executed instructions since this was last asked, and how many, the most first.
@@ -62,7 +72,6 @@ impl CortexM0 {
 
     /// Runs until the board waits for a byte, or until it has said at least `wanted` bytes.
     fn run(&mut self, wanted: usize) -> Result<(), MachineFault> {
-        let end = self.elapsed.instructions + PATIENCE;
         while self.memory.line.sent() < wanted && !self.memory.line.is_waiting() {
             // The budget is looked at seldom: it costs.
             for _ in 0..10_000 {
@@ -72,7 +81,7 @@ impl CortexM0 {
                     break;
                 }
             }
-            if self.elapsed.instructions > end {
+            if self.elapsed.instructions > self.end {
                 return Err(MachineFault::Silent("it computes without end"));
             }
         }
@@ -486,6 +495,7 @@ impl CortexM0 {
 impl Machine for CortexM0 {
     fn send(&mut self, bytes: &[u8]) -> Result<(), MachineFault> {
         self.memory.line.push(bytes);
+        self.end = self.elapsed.instructions.saturating_add(self.patience);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// A running image, seen through its one line.
 pub trait Machine {
-    /// Sends bytes to the board.
+    /// Sends bytes to the board. From now on it has a limited time, or number of instructions, to answer.
     fn send(&mut self, bytes: &[u8]) -> Result<(), MachineFault>;
 
     /// The next bytes from the board, exactly as many as `bytes` has room for.

@@ -4,13 +4,15 @@
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
 
 use super::{Machine, MachineFault, Scale};
 
-/// How long the board may compute until it says something: its slowest handshake takes a few seconds.
+/// How long the board may take to answer what the host sent: its slowest handshake takes a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How many pieces of its output may wait to be taken: a board that never stops is stopped by a full pipe.
+const PIECES: usize = 64;
 
 /// A running emulator; it ends with this value.
 pub struct Qemu {
@@ -19,6 +21,8 @@ pub struct Qemu {
     output: Receiver<Vec<u8>>,
     /// Received and not yet asked for.
     pending: Vec<u8>,
+    patience: Duration,
+    deadline: Instant,
     scale: Scale,
 }
 
@@ -49,7 +53,7 @@ impl Qemu {
         let (Some(input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(MachineFault::Silent("it has no standard input and output"));
         };
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(PIECES);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             // Ends with the emulator, or with who listens.
@@ -60,19 +64,28 @@ impl Qemu {
             }
         });
         let scale = Scale { instructions, cycles: None };
-        Ok(Self { child, input, output: receiver, pending: Vec::new(), scale })
+        let (patience, deadline) = (PATIENCE, Instant::now() + PATIENCE);
+        Ok(Self { child, input, output: receiver, pending: Vec::new(), patience, deadline, scale })
+    }
+
+    /// The same, but with this much time until what the host sent must be answered.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        (self.patience, self.deadline) = (patience, Instant::now() + patience);
+        self
     }
 }
 
 impl Machine for Qemu {
     fn send(&mut self, bytes: &[u8]) -> Result<(), MachineFault> {
+        self.deadline = Instant::now() + self.patience;
         let sent = self.input.write_all(bytes).and_then(|()| self.input.flush());
         sent.map_err(|_| MachineFault::Silent("the emulator has ended"))
     }
 
     fn receive(&mut self, bytes: &mut [u8]) -> Result<(), MachineFault> {
         while self.pending.len() < bytes.len() {
-            let more = self.output.recv_timeout(PATIENCE);
+            let more = self.output.recv_timeout(self.deadline.saturating_duration_since(Instant::now()));
             self.pending.extend(more.map_err(|_| MachineFault::Silent("the emulator has ended, or hangs"))?);
         }
         let taken = self.pending.drain(..bytes.len());

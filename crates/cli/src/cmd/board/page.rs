@@ -353,11 +353,15 @@ fn esp8266(esp8266: &Esp8266) -> Table {
         rows: rows.collect(),
         notes: vec![
             format!(
-                "Means of {requests} requests; {}. TLS is the handshake, wait the request and its response, as a \
+                "Means of {requests} requests new and as many reused, all in one boot; {}. TLS is the handshake, wait the request and its response, as a \
                  browser's panel divides them. Saved is new less reused, modelled at 160 MHz and one \
                  cycle an instruction; reported is what the ESP8266 saved, and the last column the cycles an instruction at which \
                  the CPU explains all of that.",
-                if runs < 2 { "booted once".to_owned() } else { format!("counts of {runs} boots were {}", same(identical)) }
+                if runs < 2 {
+                    "there was one".to_owned()
+                } else {
+                    format!("the counts of {runs} boots were {}", same(identical))
+                }
             ),
             format!(
                 "RSA saves {} times as much as EC; the ESP8266 reported 5.9. What remains of its reused requests, about 60 ms, is \

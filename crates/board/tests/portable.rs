@@ -1,0 +1,99 @@
+//! The library in a project of its own, by CMake and by plain make, as the guide has it.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use reprise_lab::servers::missing;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The folder of the stacks' sources; `None`, and said so, where one of these programs is missing.
+fn sources(needs: &[&str]) -> Option<PathBuf> {
+    if let Some(not_run) = needs.iter().copied().find_map(missing) {
+        not_run.announce();
+        return None;
+    }
+    let sources = root().join("target/firmware/sources");
+    run(Command::new(root().join("firmware/sources/fetch.sh")).arg(&sources).args(["bearssl", "mbedtls3"]));
+    Some(sources)
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    assert!(output.status.success(), "{command:?}: {}{}", said[0], said[1]);
+}
+
+fn cmake(project: &Path, build: &Path, settings: &[String]) {
+    run(Command::new("cmake").arg("-S").arg(project).arg("-B").arg(build).args(settings));
+    run(Command::new("cmake").arg("--build").arg(build).arg("--parallel=2"));
+}
+
+#[test]
+fn a_project_with_cmake_or_make_has_a_server() {
+    let Some(sources) = sources(&["cmake", "make", "cc", "apt-get", "openssl"]) else { return };
+    let example = root().join("firmware/example");
+    let bearssl = sources.join("bearssl");
+    // Where the guide builds it too: it need not be compiled twice.
+    let build = root().join("target/firmware/example");
+    cmake(&example, &build, &[format!("-DBEARSSL={}", bearssl.display())]);
+    serves(&build.join("my_firmware"));
+
+    let folder = tempfile::tempdir().unwrap();
+    let by_make = folder.path().join("my_firmware");
+    let settings = [("BEARSSL", &bearssl), ("LIBRARY", &build.join("libbearssl.a")), ("OUT", &by_make)];
+    let settings = settings.map(|(name, path)| format!("{name}={}", path.display()));
+    run(Command::new("make").arg("-C").arg(example).args(settings));
+    serves(&by_make);
+}
+
+/// A client makes six connections, of which five resume.
+fn serves(program: &Path) {
+    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("keys");
+    let mut server = Command::new(program)
+        .arg("bearssl")
+        .args([keys.join("p256.crt"), keys.join("p256.key")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let address = said.next().unwrap().replace("listening on ", "");
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-connect", &address, "-tls1_2", "-reconnect"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    client.stdin.take().unwrap().write_all(b"Q\n").unwrap();
+    client.wait().unwrap();
+    drop(server.stdin.take());
+    assert_eq!(said.next().unwrap(), "cache: 5 hits, 0 misses");
+    assert!(server.wait().unwrap().success());
+}
+
+/// Every target of the library, with everything that can be switched on, for the Cortex-M0+.
+#[test]
+fn cmake_builds_the_library_for_a_board() {
+    let Some(sources) = sources(&["cmake", "make", "arm-none-eabi-gcc", "apt-get"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let include = |name: &str| sources.join(name).display().to_string();
+    let settings = [
+        "-DCMAKE_SYSTEM_NAME=Generic".to_owned(),
+        "-DCMAKE_C_COMPILER=arm-none-eabi-gcc".to_owned(),
+        "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY".to_owned(),
+        "-DCMAKE_C_FLAGS=-mcpu=cortex-m0plus -mthumb -Os -Wall -Wextra -Werror".to_owned(),
+        "-DREPRISE_SESSION_TICKETS=ON".to_owned(),
+        format!("-DREPRISE_BEARSSL_INCLUDE={}", include("bearssl/inc")),
+        format!("-DREPRISE_MBEDTLS_INCLUDE={}", include("mbedtls3/include")),
+    ];
+    cmake(&root().join("firmware"), folder.path(), &settings);
+    for library in ["cache", "server", "bearssl", "mbedtls"] {
+        assert!(folder.path().join(format!("libreprise_{library}.a")).is_file(), "{library}");
+    }
+}
