@@ -17,7 +17,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let title = format!("A session of {} is gone after {between} of others", mechanism(run.asked));
         let offered = run.all().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
-        let severity = if examined.has_tickets_instead(run.asked) { Severity::Risk } else { Severity::Fault };
+        let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
         let finding = Finding::new("cache-too-small", severity, confidence, title);
         Some(finding.because(evidence.chain(offered.map(cite))).costing(examined.saved(run.asked.tls)))
     });
@@ -32,15 +32,15 @@ mod tests {
     use reprise_trace::document::Confidence;
 
     #[test]
-    fn a_session_that_others_push_out_is_a_fault() {
+    fn a_session_that_others_push_out_is_a_risk() {
         let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
         let finding = only(findings, &after(Kind::Full)).unwrap();
         assert!(finding.title.contains("2 connections of others"), "{finding:?}");
-        assert_eq!(finding.severity, Severity::Fault);
+        assert_eq!(finding.severity, Severity::Risk);
         assert_eq!(only(findings, &after(ID)), None);
         assert_eq!(finding.confidence, Confidence::Possible, "once may be chance");
         let beside_tickets = after(Kind::Full).and_resuming(TLS12);
-        assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Risk);
+        assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Note);
     }
 
     #[test]

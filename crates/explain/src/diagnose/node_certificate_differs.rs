@@ -38,7 +38,7 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
         compared.len()
     );
     let cited = compared.into_iter().take(2).map(|(seen, _)| cite(seen));
-    let finding = Finding::new("node-certificate-differs", Severity::Fault, Confidence::Likely, title);
+    let finding = Finding::new("node-certificate-differs", Severity::Risk, Confidence::Likely, title);
     Some(finding.because(std::iter::once(counted).chain(cited)))
 }
 
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_ticket_of_another_certificate_is_refused_for_that() {
         let own = |index: u32| [u8::try_from(index).unwrap(); 32];
-        assert_eq!(only(findings, &scene([1; 8], own)).unwrap().severity, Severity::Fault);
+        assert_eq!(only(findings, &scene([1; 8], own)).unwrap().severity, Severity::Risk);
         assert_eq!(only(findings, &scene([1; 8], |_| [7; 32])), None, "the certificate is the same");
         assert_eq!(only(findings, &scene([1, 2, 1, 2, 1, 2, 1, 2], own)), None, "nodes with a key each");
     }

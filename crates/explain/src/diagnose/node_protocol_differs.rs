@@ -25,7 +25,7 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let title = format!("{version} is spoken on some connections and refused on others: nodes of different configuration");
     let counted = format!("Of {}, {completed} completed and {} were refused", connections(full.len() as u64), refused.len());
     let evidence = std::iter::once(counted).chain(refused.into_iter().take(2).map(cite));
-    Some(Finding::new("node-protocol-differs", Severity::Fault, Confidence::Likely, title).because(evidence))
+    Some(Finding::new("node-protocol-differs", Severity::Risk, Confidence::Likely, title).because(evidence))
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
         let never = Scene::resuming(TLS13).everything_fails_from(0, REFUSES);
         assert_eq!(only(findings, &never), None, "it is not spoken");
         let sometimes = Scene::resuming(TLS13).everything_fails_from(4, REFUSES);
-        assert_eq!(only(findings, &sometimes).unwrap().severity, Severity::Fault);
+        assert_eq!(only(findings, &sometimes).unwrap().severity, Severity::Risk);
         let other = Scene::resuming(TLS13).everything_fails_from(4, FaultName::Timeout);
         assert_eq!(only(findings, &other), None);
     }

@@ -22,7 +22,7 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
         Sharing::Unknown => Confidence::Possible,
     };
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
-    let finding = Finding::new("hidden-nodes", Severity::Fault, confidence, title);
+    let finding = Finding::new("hidden-nodes", Severity::Risk, confidence, title);
     let cost_ns = average_cost(case, tickets);
     Some(Finding { cost_ns, ..finding.because(evidence(tickets, sharing)).fixed_by(remedies("hidden-nodes", case)) })
 }

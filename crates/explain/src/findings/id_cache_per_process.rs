@@ -22,7 +22,7 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
     let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
     let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
-    let finding = Finding::new("id-cache-per-process", Severity::Fault, confidence, title);
+    let finding = Finding::new("id-cache-per-process", Severity::Risk, confidence, title);
     let cost_ns = average_cost(case, ids);
     Finding {
         cost_ns,

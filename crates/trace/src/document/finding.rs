@@ -86,11 +86,11 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It costs now.
+    /// What is advertised never works, or using it breaks the connection.
     Fault,
-    /// It may cost, or endanger.
+    /// It works sometimes, or endangers.
     Risk,
-    /// Worth knowing.
+    /// By design, and worth knowing.
     Note,
 }
 
