@@ -27,7 +27,7 @@ const MOST_SLEEPS: f64 = 1.0;
 fn main() -> anyhow::Result<()> {
     // Sessions that a server holds in the end are those that it was given first.
     let stores: Vec<Box<dyn Store>> = vec![
-        Box::new(Ours(LocalStore::new(StoreLimits { entries: ENTRIES, bytes: 1 << 30 }, [9; 16]), UnixTime::now())),
+        Box::new(Ours(LocalStore::new(StoreLimits::new(ENTRIES, 1 << 30), [9; 16]), UnixTime::now())),
         Box::new(Rustls(ServerSessionMemoryCache::new(ENTRIES))),
         #[cfg(feature = "peers")]
         Box::new(peers::Moka(moka::sync::Cache::new(ENTRIES as u64))),

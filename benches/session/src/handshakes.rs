@@ -57,7 +57,7 @@ fn server(how: &str, kind: &str, authority: &Authority) -> anyhow::Result<Server
             Resumption::builder().tickets(ring).build()?
         }
         ("on", _) => {
-            let store = LocalStore::new(StoreLimits { entries: 1000, bytes: 1 << 20 }, [7; 16]);
+            let store = LocalStore::new(StoreLimits::new(1000, 1 << 20), [7; 16]);
             Resumption::builder().local_store(Arc::new(store)).build()?
         }
         _ => Resumption::off(),
