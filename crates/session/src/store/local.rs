@@ -35,6 +35,24 @@ impl StoreLimits {
 ///
 /// IDs are an attacker's choice, so the hash that spreads them over shards and indexes has a secret seed. States are zeroed
 /// when they go.
+///
+/// ```
+/// use std::time::Duration;
+/// use reprise_session::store::{LocalStore, StoreLimits};
+/// use reprise_session::{Random, SystemRandom};
+/// # use rustls_pki_types::UnixTime;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut seed = [0; 16];
+/// SystemRandom.fill(&mut seed)?;
+/// let store = LocalStore::new(StoreLimits::new(100_000, 64 << 20), seed);
+/// let (now, id) = (UnixTime::now(), [7; 32]);
+/// assert!(store.put(now, &id, b"a session", Duration::from_secs(3600)));
+/// assert_eq!(store.take(now, &id).as_deref(), Some(&b"a session"[..]));
+/// assert!(store.take(now, &id).is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub struct LocalStore {
     shards: Box<[Mutex<Shard>]>,
     hash: SipHasher13,

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::{fmt, mem};
 
@@ -31,7 +31,7 @@ pub(super) struct Shard {
     /// The first cell that is not in use any more; the others follow as `used`.
     vacant: u32,
     /// States that are longer than a cell, by its number.
-    large: HashMap<u32, StoredState>,
+    large: BTreeMap<u32, StoredState>,
     bytes: usize,
     limits: StoreLimits,
     /// Counts puts and gets.
@@ -75,7 +75,7 @@ impl Shard {
             chunks: Vec::new(),
             begun: 0,
             vacant: NONE,
-            large: HashMap::new(),
+            large: BTreeMap::new(),
             bytes: 0,
             limits: StoreLimits { entries: limits.entries.min(NONE as usize), ..limits },
             clock: 0,
