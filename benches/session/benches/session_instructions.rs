@@ -11,7 +11,9 @@ use anyhow::{Context, bail};
 
 const SCENARIOS: [&str; 6] = ["full-1.3", "ticket-1.3", "stored-1.3", "full-1.2", "ticket-1.2", "id-1.2"];
 const HOW: [&str; 3] = ["off", "on", "shared"];
-const BOUNDS: [f64; 3] = [1.01, 1.03, 1.03];
+/// A shared store's entries are sealed, which those of rustls' memory cache are not: of a resumption by session ID, the cheapest of
+/// handshakes, half of the difference is SHA-256, in a valgrind that hides the processor's instructions for it.
+const BOUNDS: [f64; 3] = [1.01, 1.03, 1.15];
 /// Two runs of different length: their difference is free of what the program does only once.
 const SHORT: u64 = 10;
 const LONG: u64 = 110;
