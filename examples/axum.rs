@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::{Router, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use reprise_session::key_file::{FileTimes, Format, KeyFiles, watch};
+use reprise_session::key_file::{Format, KeyFiles, watch};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
@@ -22,8 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
     let key = PrivateKeyDer::from_pem_file(key)?;
 
-    let times = FileTimes { encrypt: Duration::from_secs(86_400), lifetime: Duration::from_secs(3600) };
-    let files = KeyFiles { format: Format::Nginx, paths: vec![ticket_key.into()], times };
+    let files = KeyFiles::new(Format::Nginx, [ticket_key]);
     let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
     let resumption = Resumption::builder().tickets(ring).build()?;
     let client_auth = ClientAuth::none();

@@ -27,8 +27,7 @@ fn main() -> anyhow::Result<()> {
     SystemRandom.fill(&mut secret)?;
     let rotation = Rotation::new(Duration::from_secs(3600))?;
     let keys = KeyEncryptionKeys::new([&secret[..]])?;
-    let mut config = ValkeyConfig::new(Topology::Single(server.url()), rotation, keys);
-    config.budget = Duration::from_secs(1);
+    let config = ValkeyConfig::new(Topology::Single(server.url()), rotation, keys).budget(Duration::from_secs(1));
     let (store, _ring) = Valkey::start(config)?;
     println!("{program} on loopback, {FETCHES} fetches each; microseconds");
     for (threads, lookups) in [(1, 1), (1, 5), (16, 1)] {

@@ -1,11 +1,16 @@
-//! Take and put of 200-byte sessions in a store of a million: this library's, the one that rustls has, and, with
-//! `--features peers`, two caches. Each round measures all, in turns, by each thread's processor time; medians. How often a
-//! thread slept, as it does for a lock that another holds, is counted beside it. `-- --check` fails below the bounds.
+//! Take and put of 200-byte sessions in a store of a million: this library's, the one that rustls has, the standard library's map
+//! behind one lock, and, with `--features peers`, two caches. Each round measures all, in turns, by each thread's processor time;
+//! medians. How often a thread slept, as it does for a lock that another holds, is counted beside it.
+//!
+//! In stores of this size the machine's memory counts: a take leads from the index to the entry, two reads of which one depends
+//! on the other. So each round measures such reads too, over as much memory. `-- --check` fails below the bounds.
 
 #![allow(clippy::print_stdout)]
 
+use std::collections::HashMap;
+use std::hint::black_box;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
@@ -19,16 +24,21 @@ const OPERATIONS: usize = 400_000;
 /// rustls' cache looks through a list of all its entries for one that is taken, so it gets fewer operations.
 const OPERATIONS_OF_RUSTLS: usize = 40;
 const ROUNDS: usize = 7;
-/// Million operations a second on one thread, and how many times that on two.
-const BOUNDS: (f64, f64) = (2.0, 1.5);
+/// How many times as fast as each of the others, and how many times that on two threads.
+const BOUNDS: (f64, f64) = (1.0, 1.5);
+/// The goal, in million operations a second on one thread. Where memory is too slow for it, `--check` does not ask for it.
+const GOAL: f64 = 2.0;
+/// How many reads of memory that depend on one another a take and a put are at least.
+const READS: f64 = 2.0;
 /// Sleeps in a thousand operations of two threads, above which processor time would not be the whole cost.
 const MOST_SLEEPS: f64 = 1.0;
 
 fn main() -> anyhow::Result<()> {
     // Sessions that a server holds in the end are those that it was given first.
     let stores: Vec<Box<dyn Store>> = vec![
-        Box::new(Ours(LocalStore::new(StoreLimits { entries: ENTRIES, bytes: 1 << 30 }, [9; 16]), UnixTime::now())),
+        Box::new(Ours(LocalStore::new(StoreLimits::new(ENTRIES, 1 << 30), [9; 16]), UnixTime::now())),
         Box::new(Rustls(ServerSessionMemoryCache::new(ENTRIES))),
+        Box::new(Std(Mutex::default())),
         #[cfg(feature = "peers")]
         Box::new(peers::Moka(moka::sync::Cache::new(ENTRIES as u64))),
         #[cfg(feature = "peers")]
@@ -37,8 +47,11 @@ fn main() -> anyhow::Result<()> {
     for store in &stores {
         (0..ENTRIES).for_each(|number| store.put(id(number)));
     }
+    let memory = Memory::new();
+    let mut reads = Vec::new();
     let mut rates = vec![[Vec::new(), Vec::new()]; stores.len()];
     for round in 0..ROUNDS {
+        reads.push(memory.nanos_per_read()?);
         for offset in 0..stores.len() {
             let index = (round + offset) % stores.len();
             for (threads, rates) in [1, 2].into_iter().zip(&mut rates[index]) {
@@ -49,20 +62,61 @@ fn main() -> anyhow::Result<()> {
     println!("million take+put a second, {ENTRIES} entries of 200 bytes, medians of {ROUNDS} rounds");
     println!("{:24} {:>10} {:>11} {:>7} {:>20}", "", "one thread", "two threads", "ratio", "sleeps in a thousand");
     let mut ours = None;
+    let mut best_of_others: f64 = 0.0;
     for (store, rates) in stores.iter().zip(rates) {
         let [(one, _), (two, sleeps)] = rates.map(|rounds| {
             let (rates, sleeps) = rounds.into_iter().unzip();
             (median(rates), median(sleeps))
         });
         println!("{:24} {one:>10.4} {two:>11.4} {:>7.2} {sleeps:>20.3}", store.name(), two / one);
+        if ours.is_some() {
+            best_of_others = best_of_others.max(one);
+        }
         ours.get_or_insert((one, two / one, sleeps));
     }
+    let (one, ratio, sleeps) = ours.unwrap_or_default();
+    let read = median(reads);
+    println!("\none read of memory that depends on the one before: {read:.0} ns; {READS} of them: {:.0} ns", READS * read);
+    println!("reprise-session, for a take and a put: {:.0} ns, {:.2} times as long", 1e3 / one, 1e3 / one / (READS * read));
+    println!("beside the fastest of the others: {:.2} times the rate", one / best_of_others);
+    println!("the goal of {GOAL} million is {}", if one >= GOAL { "reached" } else { "not reached" });
     if std::env::args().any(|argument| argument == "--check") {
-        let (one, ratio, sleeps) = ours.unwrap_or_default();
-        ensure!(one >= BOUNDS.0 && ratio >= BOUNDS.1, "below {BOUNDS:?}");
+        ensure!(one >= BOUNDS.0 * best_of_others && ratio >= BOUNDS.1, "below {BOUNDS:?}");
         ensure!(sleeps <= MOST_SLEEPS, "threads wait for one another");
+        // Half of the time that the goal allows is left for everything else.
+        let memory_allows = READS * read <= 0.5 * 1e3 / GOAL;
+        ensure!(one >= GOAL || !memory_allows, "below the goal of {GOAL} million");
     }
     Ok(())
+}
+
+/// Lines of the processor's cache, each of which says which one to read next: all of them in one random circle.
+struct Memory(Vec<[u32; 16]>);
+
+impl Memory {
+    /// As much as a million entries take.
+    const LINES: usize = 1 << 22;
+    const READS: u32 = 400_000;
+
+    fn new() -> Self {
+        let mut order: Vec<u32> = (0..Self::LINES as u32).collect();
+        for index in (1..order.len()).rev() {
+            // Sattolo: a permutation of one cycle.
+            let other = u64::from_le_bytes(*id(index).first_chunk().unwrap_or(&[0; 8])) as usize % index;
+            order.swap(index, other);
+        }
+        Self(order.into_iter().map(|next| [next; 16]).collect())
+    }
+
+    fn nanos_per_read(&self) -> io::Result<f64> {
+        let begun = Used::so_far()?;
+        let mut at = 0;
+        for _ in 0..Self::READS {
+            at = self.0.get(at as usize).map_or(0, |line| line[0]);
+        }
+        black_box(at);
+        Ok(Used::so_far()?.since(begun).cpu.as_nanos() as f64 / f64::from(Self::READS))
+    }
 }
 
 trait Store: Sync {
@@ -119,7 +173,7 @@ impl Store for Ours {
         "reprise-session"
     }
     fn put(&self, id: [u8; 32]) {
-        self.0.put(self.1, &id, state().into(), Duration::from_secs(3600));
+        self.0.put(self.1, &id, &state(), Duration::from_secs(3600));
     }
     fn take(&self, id: [u8; 32]) {
         self.0.take(self.1, &id);
@@ -140,6 +194,21 @@ impl Store for Rustls {
     }
     fn take(&self, id: [u8; 32]) {
         self.0.take(&id);
+    }
+}
+
+/// Neither bounded nor expiring, and nothing is wiped.
+struct Std(Mutex<HashMap<[u8; 32], Vec<u8>>>);
+
+impl Store for Std {
+    fn name(&self) -> &'static str {
+        "HashMap behind one lock"
+    }
+    fn put(&self, id: [u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, state());
+    }
+    fn take(&self, id: [u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 }
 

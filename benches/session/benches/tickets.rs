@@ -21,7 +21,7 @@ fn main() -> anyhow::Result<()> {
     let now = UnixTime::now();
     let ring = KeyRing::generate(&Rotation::new(Duration::from_secs(3600))?, now, &SystemRandom)?;
     let policy = PolicyBuilder::new().build();
-    let limits = Limits { lifetime: Duration::from_secs(3600), chain: Duration::from_secs(86_400) };
+    let limits = Limits::new().lifetime(Duration::from_secs(3600)).chain(Duration::from_secs(86_400));
     let times = Times { first_authentication: now, issued: now };
     let theirs = Ticketer::new()?;
     // A TLS 1.3 session without and with a client certificate.

@@ -1,15 +1,19 @@
 //! Handshakes in memory between rustls' client and server: what `session_instructions` counts. Only what runs below
 //! a function `server_…` is the server's.
 //!
-//! `session-handshakes HOW KIND-VERSION COUNT`: `plain` is rustls alone, `off` and `on` this library.
+//! `session-handshakes HOW KIND-VERSION COUNT`: `plain` is rustls alone; `off`, `on` and `shared` are this library, the last one with a
+//! store that nodes share, which here is a table that answers at once: what it takes to look ahead, ask, seal and open is counted,
+//! and the way to another process is not.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context as Task, Poll, Waker};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, Watch};
-use reprise_session::store::{Answers, LocalStore, StoreLimits};
+use reprise_session::store::{Answer, Answers, Fetch, LocalStore, Lookup, SharedStore, StoreKey, StoreLimits};
 use reprise_session::{RingHandle, Rotation};
 use rustls::client::ClientConnection;
 use rustls::crypto::aws_lc_rs;
@@ -35,6 +39,29 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A store that nodes share, without the way to it.
+#[derive(Debug, Default)]
+struct Table(Mutex<HashMap<StoreKey, Vec<u8>>>);
+
+impl SharedStore for Table {
+    fn fetch(&self, lookups: Vec<Lookup>) -> Fetch {
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = |lookup: Lookup| {
+            let found = match lookup {
+                Lookup::Take(key) => table.remove(&key),
+                lookup => table.get(&lookup.key()).cloned(),
+            };
+            (lookup.key(), found.map_or(Answer::Absent, Answer::Found))
+        };
+        Box::pin(std::future::ready(Answers::new(lookups.into_iter().map(answer).collect())))
+    }
+
+    fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
+        true
+    }
+}
+
 enum Server {
     Plain(Arc<ServerConfig>),
     Resuming(ResumingServer),
@@ -50,14 +77,18 @@ fn server(how: &str, kind: &str, authority: &Authority) -> anyhow::Result<Server
     if kind == "ticket" {
         config.ticketer = aws_lc_rs::Ticketer::new()?;
     }
+    let ring = || anyhow::Ok(RingHandle::in_memory(Rotation::new(Duration::from_secs(3600))?, UnixTime::now())?);
+    let shared = |ring| Resumption::builder().shared_store(Arc::new(Table::default()), ring);
     let resumption = match (how, kind) {
         ("plain", _) => return Ok(Server::Plain(Arc::new(config))),
-        ("on", "ticket") => {
-            let ring = RingHandle::in_memory(Rotation::new(Duration::from_secs(3600))?, UnixTime::now())?;
-            Resumption::builder().tickets(ring).build()?
+        ("on", "ticket") => Resumption::builder().tickets(ring()?).build()?,
+        ("shared", "ticket") => {
+            let ring = ring()?;
+            shared(ring.clone()).tickets(ring).build()?
         }
+        ("shared", _) => shared(ring()?).build()?,
         ("on", _) => {
-            let store = LocalStore::new(StoreLimits { entries: 1000, bytes: 1 << 20 }, [7; 16]);
+            let store = LocalStore::new(StoreLimits::new(1000, 1 << 20), [7; 16]);
             Resumption::builder().local_store(Arc::new(store)).build()?
         }
         _ => Resumption::off(),
@@ -122,8 +153,15 @@ fn server_begin_plainly(config: &Arc<ServerConfig>, hello: &[u8]) -> anyhow::Res
 #[inline(never)]
 fn server_begin(server: &ResumingServer, hello: &[u8]) -> anyhow::Result<(ServerConnection, Watch)> {
     if let Some(mut ahead) = server.look_ahead() {
-        ahead.receive(hello)?.context("half a hello")?;
-        let (config, watch) = server.connection(&Default::default(), Answers::default());
+        let offered = ahead.receive(hello)?.context("half a hello")?;
+        let answers = match server.fetch(&offered) {
+            Some(mut fetch) => match fetch.as_mut().poll(&mut Task::from_waker(Waker::noop())) {
+                Poll::Ready(answers) => answers,
+                Poll::Pending => bail!("a table answers at once"),
+            },
+            None => Answers::default(),
+        };
+        let (config, watch) = server.connection(&offered, answers);
         let mut connection = ServerConnection::new(config)?;
         connection.read_tls(&mut &ahead.into_received()[..])?;
         connection.process_new_packets()?;

@@ -35,7 +35,28 @@ impl fmt::Debug for Topology {
     }
 }
 
-/// How the store is used.
+/// How the store is used: [`ValkeyConfig::new`], and a method for each field that has a default.
+///
+/// ```
+/// # #[cfg(feature = "valkey")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use reprise_session::{KeyEncryptionKeys, Rotation};
+/// use reprise_session_valkey::{Topology, ValkeyConfig};
+/// # use reprise_session::{Random, SystemRandom};
+/// # let mut secret = [0; 32];
+/// # SystemRandom.fill(&mut secret)?;
+/// # let keys = KeyEncryptionKeys::new([&secret[..]])?;
+///
+/// let rotation = Rotation::new(Duration::from_secs(3600))?;
+/// let topology = Topology::Single("redis://sessions.internal".to_owned());
+/// let config = ValkeyConfig::new(topology, rotation, keys).prefix("shop").budget(Duration::from_millis(3));
+/// # assert_eq!((config.prefix.as_str(), config.budget.as_millis()), ("shop", 3));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "valkey"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ValkeyConfig {
@@ -57,14 +78,16 @@ pub struct ValkeyConfig {
     pub pause: Duration,
     /// How many writes may wait; 4,096 by default. Others are dropped.
     pub queue: usize,
+    /// How many bytes of entries may wait with them; 4 MiB by default. Clients' certificates make some entries long.
+    pub queue_bytes: u32,
     /// How often the ring is looked at; 1 s by default. Must be well below half of the rotation's period.
     pub refresh: Duration,
     /// How long [`Valkey::start`](crate::Valkey::start) waits for the store; 2 s by default. Without one it begins with a ring
     /// of its own.
     pub start: Duration,
     /// How long after its start, or after it became the master again, the store is not trusted with early data; 120 s by
-    /// default, and never less than that in production: rustls accepts early data from tickets whose age is wrong by up to 60 s either way. A cluster and a master
-    /// behind sentinels are never trusted with it.
+    /// default, and never less than that in production: rustls accepts early data from tickets whose age is wrong by up to 60 s
+    /// either way. A cluster and a master behind sentinels are never trusted with it.
     pub window: Duration,
     /// For TLS: the certificate authority of the store in PEM, instead of the system's.
     pub ca: Option<Vec<u8>>,
@@ -88,6 +111,7 @@ impl ValkeyConfig {
             failures: 5,
             pause: Duration::from_millis(250),
             queue: 4096,
+            queue_bytes: 4 << 20,
             refresh: Duration::from_secs(1),
             start: Duration::from_secs(2),
             window: Duration::from_secs(120),
@@ -95,6 +119,72 @@ impl ValkeyConfig {
             clock: Arc::new(DefaultTimeProvider),
             metrics: Arc::new(NoMetrics),
         }
+    }
+
+    /// With this [`ValkeyConfig::prefix`].
+    #[must_use]
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        Self { prefix: prefix.into(), ..self }
+    }
+
+    /// With this [`ValkeyConfig::budget`].
+    #[must_use]
+    pub fn budget(self, budget: Duration) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// With this [`ValkeyConfig::in_flight`].
+    #[must_use]
+    pub fn in_flight(self, in_flight: usize) -> Self {
+        Self { in_flight, ..self }
+    }
+
+    /// With a circuit breaker of these [`ValkeyConfig::failures`] and this [`ValkeyConfig::pause`].
+    #[must_use]
+    pub fn breaker(self, failures: u32, pause: Duration) -> Self {
+        Self { failures, pause, ..self }
+    }
+
+    /// With these bounds, [`ValkeyConfig::queue`] and [`ValkeyConfig::queue_bytes`].
+    #[must_use]
+    pub fn queue(self, entries: usize, bytes: u32) -> Self {
+        Self { queue: entries, queue_bytes: bytes, ..self }
+    }
+
+    /// With this [`ValkeyConfig::refresh`].
+    #[must_use]
+    pub fn refresh(self, refresh: Duration) -> Self {
+        Self { refresh, ..self }
+    }
+
+    /// With this [`ValkeyConfig::start`].
+    #[must_use]
+    pub fn start(self, start: Duration) -> Self {
+        Self { start, ..self }
+    }
+
+    /// With this [`ValkeyConfig::window`].
+    #[must_use]
+    pub fn window(self, window: Duration) -> Self {
+        Self { window, ..self }
+    }
+
+    /// With this [`ValkeyConfig::ca`].
+    #[must_use]
+    pub fn ca(self, pem: impl Into<Vec<u8>>) -> Self {
+        Self { ca: Some(pem.into()), ..self }
+    }
+
+    /// With this [`ValkeyConfig::clock`].
+    #[must_use]
+    pub fn clock(self, clock: Arc<dyn TimeProvider>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// With these [`ValkeyConfig::metrics`].
+    #[must_use]
+    pub fn metrics(self, metrics: Arc<dyn Metrics>) -> Self {
+        Self { metrics, ..self }
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! - A ClientHello waits for the store at most [`ValkeyConfig::budget`]. After a few failures in a row nobody asks for a
 //!   while, and of too many at once some do not ask at all.
-//! - Writes go through a bounded queue, behind the handshake.
+//! - Writes go through a queue, behind the handshake; it is bounded by entries and by bytes.
 //! - Entries and the ring are sealed; the key that seals the ring is not in the store.
 //! - A store that is down, slow, full or empty costs full handshakes, and nothing else; it is used again once it is back.
 //! - Early data is accepted only with a session that was taken from a store that is known for a whole window to have
@@ -27,8 +27,7 @@
 //! use reprise_session::{KeyEncryptionKeys, Rotation};
 //! use reprise_session_valkey::{Topology, Valkey, ValkeyConfig};
 //!
-//! let secret = std::fs::read("/etc/tls/ring.key")?;
-//! let keys = KeyEncryptionKeys::new([&secret[..]])?;
+//! let keys = KeyEncryptionKeys::from_file("/etc/tls/ring.key")?;
 //! let rotation = Rotation::new(Duration::from_secs(3600))?;
 //! let topology = Topology::Single("rediss://:password@sessions.internal:6379".to_owned());
 //! let (store, ring) = Valkey::start(ValkeyConfig::new(topology, rotation, keys))?;

@@ -73,7 +73,7 @@ impl Valkey {
         let now = config.clock.current_time().unwrap_or_else(UnixTime::now);
         let ring = RingHandle::new(provisional(&config.rotation, now, &SystemRandom)?);
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (queue, writes) = Queue::new(config.queue);
+        let (queue, writes) = Queue::new(config.queue, config.queue_bytes);
         let inner = Arc::new(Inner::new(&config, runtime.handle().clone(), queue, ring.clone()));
         let wait = config.start;
         let stop = Stop::default();
@@ -192,7 +192,7 @@ impl Inner {
             }
         }
         self.metrics.store(StoreOperation::Fetch, now.duration_since(started), is_answered);
-        Answers { answers, early_data: is_answered && lock(&self.strikes).is_sure(now) }
+        Answers::new(answers).early_data(is_answered && lock(&self.strikes).is_sure(now))
     }
 
     pub(crate) fn connection(&self) -> Option<Connection> {
@@ -244,8 +244,7 @@ const LONGEST_BUDGET: Duration = Duration::from_secs(86_400);
 pub(crate) type Done = RedisResult<()>;
 
 fn unanswered(lookups: &[Lookup]) -> Answers {
-    let answers = lookups.iter().map(|lookup| (lookup.key(), Answer::Unanswered)).collect();
-    Answers { answers, early_data: false }
+    Answers::new(lookups.iter().map(|lookup| (lookup.key(), Answer::Unanswered)).collect())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -274,7 +273,7 @@ mod tests {
         let mut config = ValkeyConfig::new(Topology::Single(url.to_owned()), rotation, keys);
         config.budget = BUDGET;
         let ring = RingHandle::new(provisional(&config.rotation, UnixTime::now(), &SystemRandom).unwrap());
-        let inner = Inner::new(&config, Handle::current(), Queue::new(1).0, ring);
+        let inner = Inner::new(&config, Handle::current(), Queue::new(1, 1000).0, ring);
         // The other end of the connection is there, and never says anything.
         let (ours, _theirs) = tokio::io::duplex(1 << 16);
         let settings = Client::open(url).unwrap().get_connection_info().redis_settings().clone().set_skip_set_lib_name();

@@ -195,10 +195,13 @@ fn after_failures_in_a_row_nobody_asks() {
 #[test]
 fn a_full_queue_of_writes_refuses() {
     let fake = Fake::start(|command| if command == "SET" { None } else { good(command) });
-    let store = fake.store(|config| config.queue = 4);
-    let put = |_| store.put(StoreKey::new([1; 32]), vec![1; 100], HOUR);
-    let taken = (0..10_000).map(put).filter(|&is_taken| is_taken).count();
-    assert!(taken < 10_000, "{taken}");
+    // One is refused for its number, the other one for its bytes.
+    for (entries, bytes) in [(4, 1 << 20), (1 << 20, 1000)] {
+        let store = fake.store(|config| (config.queue, config.queue_bytes) = (entries, bytes));
+        let put = |_| store.put(StoreKey::new([1; 32]), vec![1; 100], HOUR);
+        let taken = (0..10_000).map(put).filter(|&is_taken| is_taken).count();
+        assert!(taken < 10_000, "{taken}");
+    }
 }
 
 #[test]

@@ -52,6 +52,12 @@ pub enum KeyError {
     /// The length is neither that of AES-128 nor that of AES-256 keys.
     #[error("a ticket key has 48 or 80 bytes with its name, not {0}")]
     Length(usize),
+    /// A key-encryption key, or a half of it, is zero or one byte repeated, or it is text.
+    #[error("a key-encryption key is zero, one byte repeated, or text: draw it at random")]
+    SealingNotRandom,
+    /// The length is not that of a key-encryption key.
+    #[error("a key-encryption key has 32 bytes, not {0}")]
+    SealingLength(usize),
     /// Two keys of a ring have one name.
     #[error("key {0:?} is there twice")]
     Twice(KeyName),

@@ -26,21 +26,21 @@ const SALT_LEN: usize = 32;
 const HEADER_LEN: usize = MAGIC.len() + 8 + SALT_LEN;
 
 /// The keys that seal rings: they do not live where the ring does. The first one seals, all of them open, so that they can
-/// be replaced node by node.
+/// be replaced node by node. [`KeyEncryptionKeys::from_file`] and [`KeyEncryptionKeys::from_env`] read them.
 pub struct KeyEncryptionKeys(Vec<DerivingKey>);
 
 impl KeyEncryptionKeys {
     /// Keys of 32 bytes each from a source of randomness.
     ///
     /// # Errors
-    /// [`KeyError::None`]; [`KeyError::Length`] of any other length; [`KeyError::NotRandom`].
+    /// [`KeyError::None`]; [`KeyError::SealingLength`] of any other length; [`KeyError::SealingNotRandom`].
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Result<Self, KeyError> {
         let derive = |key: &[u8]| match key.len() {
             32 if key.chunks(16).all(|half| half.windows(2).any(|pair| pair.first() != pair.last())) => {
                 Ok(DerivingKey::new(LABEL, key))
             }
-            32 => Err(KeyError::NotRandom(KeyName([0; 16]))),
-            length => Err(KeyError::Length(length)),
+            32 => Err(KeyError::SealingNotRandom),
+            length => Err(KeyError::SealingLength(length)),
         };
         let keys = keys.into_iter().map(derive).collect::<Result<Vec<_>, _>>()?;
         if keys.is_empty() { Err(KeyError::None) } else { Ok(Self(keys)) }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn zero_short_and_missing_sealing_keys_are_refused() {
         assert_eq!(KeyEncryptionKeys::new([]).unwrap_err(), KeyError::None);
-        assert_eq!(KeyEncryptionKeys::new([&[7; 31][..]]).unwrap_err(), KeyError::Length(31));
-        assert!(matches!(KeyEncryptionKeys::new([&[0; 32][..]]).unwrap_err(), KeyError::NotRandom(_)));
+        assert_eq!(KeyEncryptionKeys::new([&[7; 31][..]]).unwrap_err(), KeyError::SealingLength(31));
+        assert_eq!(KeyEncryptionKeys::new([&[0; 32][..]]).unwrap_err(), KeyError::SealingNotRandom);
     }
 }

@@ -43,8 +43,9 @@ pub enum Purpose<'a> {
     Entry(&'a StoreKey),
 }
 
-/// How long sessions last.
+/// How long sessions last: by default one of them an hour, and all that follow from one full handshake a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// From issue to the last resumption; a ticket's key may allow less.
     pub lifetime: Duration,
@@ -63,6 +64,7 @@ pub struct Times {
 }
 
 /// A session as it was put in: its times, and the TLS library's state.
+#[non_exhaustive]
 pub struct Opened {
     /// Its times.
     pub times: Times,
@@ -123,10 +125,33 @@ impl Times {
 }
 
 impl Limits {
+    /// The default.
+    pub const fn new() -> Self {
+        Self { lifetime: Duration::from_secs(3600), chain: Duration::from_secs(86_400) }
+    }
+
+    /// With this [`Limits::lifetime`].
+    #[must_use]
+    pub const fn lifetime(self, lifetime: Duration) -> Self {
+        Self { lifetime, ..self }
+    }
+
+    /// With this [`Limits::chain`].
+    #[must_use]
+    pub const fn chain(self, chain: Duration) -> Self {
+        Self { chain, ..self }
+    }
+
     /// The same for what `key` seals: it lives at most half as long as the key can decrypt (RFC 9325 §3.4).
     #[must_use]
     pub fn under(&self, key: &TicketKey) -> Self {
         Self { lifetime: self.lifetime.min(key.times().span() / 2), ..*self }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -211,7 +236,7 @@ mod tests {
     use crate::random::SystemRandom;
     use crate::rotation::Rotation;
 
-    const LIMITS: Limits = Limits { lifetime: Duration::from_secs(100), chain: Duration::from_secs(250) };
+    const LIMITS: Limits = Limits::new().lifetime(Duration::from_secs(100)).chain(Duration::from_secs(250));
 
     fn at(second: u64) -> UnixTime {
         UnixTime::since_unix_epoch(Duration::from_secs(second))

@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reprise_session::key_file::{FileTimes, Format, KeyFiles};
+use reprise_session::key_file::{Format, KeyFiles};
 use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
 use reprise_session::{KeyEncryptionKeys, KeyRing, LookAhead, PolicyBuilder, Rotation, SystemRandom};
 use rustls_pki_types::UnixTime;
 
-const LIMITS: Limits = Limits { lifetime: Duration::from_secs(100), chain: Duration::from_secs(200) };
+const LIMITS: Limits = Limits::new().lifetime(Duration::from_secs(100)).chain(Duration::from_secs(200));
 
 fn ring() -> KeyRing {
     KeyRing::generate(&Rotation::new(Duration::from_secs(100)).unwrap(), UnixTime::now(), &SystemRandom).unwrap()
@@ -52,8 +52,7 @@ proptest! {
         let format = [Format::Nginx, Format::Haproxy, Format::Apache][format];
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
-        let times = FileTimes { encrypt: Duration::from_secs(100), lifetime: Duration::from_secs(100) };
-        let read = KeyFiles { format, paths: vec![file.path().to_owned()], times }.read();
+        let read = KeyFiles::new(format, [file.path()]).read();
         // Nothing but a whole key is one.
         prop_assert!(read.is_err() || [48, 80].contains(&bytes.len()));
     }

@@ -21,11 +21,11 @@ const HEADER: usize = 16;
 #[test]
 fn a_million_sessions_fit_into_340_mib() {
     let region = Region::new(ALLOCATOR);
-    let store = LocalStore::new(StoreLimits { entries: ENTRIES as usize, bytes: 1 << 30 }, [3; 16]);
+    let store = LocalStore::new(StoreLimits::new(ENTRIES as usize, 1 << 30), [3; 16]);
     for number in 0..ENTRIES {
         let mut id = [7; 32];
         id[..4].copy_from_slice(&number.to_be_bytes());
-        store.put(UnixTime::now(), &id, vec![1; LENGTH].into(), Duration::from_secs(3600));
+        store.put(UnixTime::now(), &id, &[1; LENGTH], Duration::from_secs(3600));
     }
     let stats = region.change();
     let used = stats.bytes_allocated - stats.bytes_deallocated;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use reprise_session::store::{LocalStore, StoreLimits};
 use reprise_session::{KeyEncryptionKeys, KeyRing, Random, Rotation, SystemRandom};
 use rustls_pki_types::UnixTime;
+use zeroize::Zeroizing;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -84,9 +85,9 @@ fn a_ticket_key_is_gone_with_its_ring() {
 
 #[test]
 fn a_session_is_gone_once_taken_expired_or_forgotten() {
-    let store = LocalStore::new(StoreLimits { entries: 2, bytes: 1 << 16 }, [7; 16]);
+    let store = LocalStore::new(StoreLimits::new(2, 1 << 16), [7; 16]);
     let secret = Secret::new();
-    let put = |number: u8| store.put(at(0), &[number; 32], secret.state(), MINUTE);
+    let put = |number: u8| store.put(at(0), &[number; 32], &Zeroizing::new(secret.state()), MINUTE);
     put(1);
     assert!(secret.copies() > 0);
     drop(store.take(at(1), &[1; 32]));
@@ -97,12 +98,12 @@ fn a_session_is_gone_once_taken_expired_or_forgotten() {
     assert_eq!(secret.copies(), 0, "expired, and asked for");
 
     put(3);
-    store.put(at(60), &[4; 32], Box::new([0; 48]), MINUTE);
+    store.put(at(60), &[4; 32], &[0; 48], MINUTE);
     assert_eq!(secret.copies(), 0, "expired, and swept by the next");
 
     put(5);
     for number in 6..8 {
-        store.put(at(0), &[number; 32], Box::new([0; 48]), MINUTE);
+        store.put(at(0), &[number; 32], &[0; 48], MINUTE);
     }
     assert_eq!(secret.copies(), 0, "forgotten for others");
 

@@ -56,7 +56,7 @@ fn look_ahead(bytes: &[u8]) {
 }
 
 fn opened(ring: &KeyRing, policy: &Policy, sealed: &[u8]) -> Option<Vec<u8>> {
-    let limits = Limits { lifetime: Duration::from_secs(100), chain: Duration::from_secs(100) };
+    let limits = Limits::new().lifetime(Duration::from_secs(100)).chain(Duration::from_secs(100));
     open(ring, policy, Purpose::Ticket, &limits, at(NOW), sealed).ok().map(|opened| opened.state.to_vec())
 }
 

@@ -1,7 +1,9 @@
 //! Nodes, each a process of its own.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -41,7 +43,8 @@ impl Fleet {
         };
         let mut key = [0; 32];
         aws_lc_rs::rand::fill(&mut key).unwrap();
-        std::fs::write(fleet.folder.path().join("ring.key"), key).unwrap();
+        let path = fleet.file("ring.key", key);
+        std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
         fleet.renew(&["localhost", "127.0.0.1"]);
         fleet
     }
@@ -54,7 +57,7 @@ impl Fleet {
     }
 
     /// A file of the fleet's folder with this content.
-    pub fn file(&self, name: &str, content: &str) -> PathBuf {
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
         path

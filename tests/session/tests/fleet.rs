@@ -86,8 +86,8 @@ fn a_renewal_keeps_sessions_and_a_change_of_policy_does_not() {
         let fleet = fleet(&store, means);
         let [clients, others] = [(); 2].map(|()| Authority::new().unwrap());
         let identity = clients.client("client.test").unwrap();
-        let ca = fleet.file("clients.pem", &clients.pem());
-        let both = fleet.file("both.pem", &(clients.pem() + &others.pem()));
+        let ca = fleet.file("clients.pem", clients.pem());
+        let both = fleet.file("both.pem", clients.pem() + &others.pem());
         let required = format!("client-ca={}", ca.display());
         let client = fleet.client(version, Some(&identity));
         let node = fleet.node(&[&required]);

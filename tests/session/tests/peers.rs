@@ -46,7 +46,7 @@ fn openssl_resumes_at_every_other_node() {
         let store = Store::start(&[]);
         let fleet = fleet(&store, means);
         let nodes = fleet.five(&[]);
-        let ca = fleet.file("ca.pem", &fleet.authority.pem());
+        let ca = fleet.file("ca.pem", fleet.authority.pem());
         let session = fleet.folder().join("session.pem");
         let connect = |node: &Node, option: &str| {
             let address = node.address.to_string();
@@ -96,7 +96,7 @@ fn gnutls_resumes_at_another_node() {
         let store = Store::start(&[]);
         let fleet = fleet(&store, means);
         let nodes = fleet.five(&[]);
-        let ca = fleet.file("ca.pem", &fleet.authority.pem());
+        let ca = fleet.file("ca.pem", fleet.authority.pem());
         // GnuTLS comes back at once, and a stored session is written behind the handshake: two with TLS 1.3, beside the ring.
         let expected = if means == "tickets" {
             1

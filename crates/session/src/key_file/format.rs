@@ -1,5 +1,6 @@
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +20,7 @@ pub enum Format {
     Apache,
 }
 
-/// Why a key file cannot be read or written.
+/// Why a key file cannot be used or written, or a key-encryption key in an environment variable.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
@@ -39,10 +40,32 @@ pub enum KeyFileError {
         /// Its permissions.
         mode: u32,
     },
+    /// All of its keys are over: it was last changed too long ago.
+    #[error("{path}: no key decrypts since {since:?}: renew the file")]
+    Over {
+        /// The first file.
+        path: PathBuf,
+        /// For how long.
+        since: Duration,
+    },
+    /// Its keys still decrypt, but sessions get no tickets any more.
+    #[error("{path}: no key encrypts since {since:?}: renew the file")]
+    EncryptsNoMore {
+        /// The first file.
+        path: PathBuf,
+        /// For how long.
+        since: Duration,
+    },
+    /// The environment variable is not set.
+    #[error("the environment variable {name} is not set")]
+    NotSet {
+        /// Which one.
+        name: String,
+    },
     /// It holds no keys, or bad ones.
     #[error("{path}: {source}")]
     Key {
-        /// Which file.
+        /// Which file, or `$NAME` for an environment variable.
         path: PathBuf,
         /// What is wrong.
         source: KeyError,
@@ -50,7 +73,7 @@ pub enum KeyFileError {
     /// A line is not base64.
     #[error("{path}: line {line} is not base64")]
     Base64 {
-        /// Which file.
+        /// Which file, or `$NAME` for an environment variable.
         path: PathBuf,
         /// Counted from 1.
         line: usize,

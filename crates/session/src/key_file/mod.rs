@@ -5,6 +5,7 @@
 
 mod format;
 mod read;
+mod sealing;
 mod watch;
 mod write;
 

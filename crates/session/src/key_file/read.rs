@@ -17,17 +17,44 @@ const MOST_BYTES: u64 = 16 * 1024;
 /// A Secret that changes while it is read, again and again, is not a Secret.
 const ATTEMPTS: usize = 5;
 
-/// When keys from a file end: a file that nobody renews must not serve for ever.
+/// When keys from a file end, since a file that nobody renews must not serve for ever: by default they encrypt for a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileTimes {
     /// How long after the file was last changed its current key encrypts.
     pub encrypt: Duration,
-    /// How long tickets live; a key decrypts so much longer than it encrypts.
+    /// How long tickets live; a key decrypts so much longer than it encrypts. An hour by default.
     pub lifetime: Duration,
+}
+
+impl FileTimes {
+    /// The default.
+    pub const fn new() -> Self {
+        Self { encrypt: Duration::from_secs(86_400), lifetime: Duration::from_secs(3600) }
+    }
+
+    /// With this [`FileTimes::encrypt`].
+    #[must_use]
+    pub const fn encrypt(self, encrypt: Duration) -> Self {
+        Self { encrypt, ..self }
+    }
+
+    /// With this [`FileTimes::lifetime`].
+    #[must_use]
+    pub const fn lifetime(self, lifetime: Duration) -> Self {
+        Self { lifetime, ..self }
+    }
+}
+
+impl Default for FileTimes {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// Where keys stand: files, the current key first, or a folder of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeyFiles {
     /// Their format.
     pub format: Format,
@@ -40,7 +67,18 @@ pub struct KeyFiles {
 }
 
 impl KeyFiles {
-    /// Reads them all.
+    /// These files or folders, whose keys end as [`FileTimes::new`] says.
+    pub fn new<P: Into<PathBuf>>(format: Format, paths: impl IntoIterator<Item = P>) -> Self {
+        Self { format, paths: paths.into_iter().map(Into::into).collect(), times: FileTimes::new() }
+    }
+
+    /// With these [`KeyFiles::times`].
+    #[must_use]
+    pub fn times(self, times: FileTimes) -> Self {
+        Self { times, ..self }
+    }
+
+    /// Reads them all, whether their keys are over or not.
     ///
     /// # Errors
     /// [`KeyFileError`], with the file's name: missing, exposed, short, zero and repeated keys are all errors. Nothing is
@@ -69,14 +107,26 @@ impl KeyFiles {
         self.read()
     }
 
+    /// Whether a ring of these files is still of use.
+    ///
+    /// # Errors
+    /// [`KeyFileError::Over`], [`KeyFileError::EncryptsNoMore`].
+    pub(super) fn check(&self, ring: &KeyRing, now: UnixTime) -> Result<(), KeyFileError> {
+        let path = || self.paths.first().cloned().unwrap_or_default();
+        let last = |end: fn(KeyTimes) -> UnixTime| ring.keys().map(|key| end(key.times()).as_secs()).max().unwrap_or(0);
+        let since = |end: u64| now.as_secs().checked_sub(end).map(Duration::from_secs);
+        if let Some(since) = since(last(|times| times.decrypt_until)) {
+            return Err(KeyFileError::Over { path: path(), since });
+        }
+        match since(last(|times| times.encrypt_until)) {
+            Some(since) => Err(KeyFileError::EncryptsNoMore { path: path(), since }),
+            None => Ok(()),
+        }
+    }
+
     fn read_file(&self, path: &Path) -> Result<(Vec<Parsed>, UnixTime), KeyFileError> {
         let io = |source| KeyFileError::Io { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(io)?;
-        // Of what was opened: the name may mean another file by now.
-        let metadata = file.metadata().map_err(io)?;
-        check_permissions(path, &metadata)?;
-        let mut content = Zeroizing::new(Vec::with_capacity(MOST_BYTES as usize));
-        file.by_ref().take(MOST_BYTES).read_to_end(&mut content).map_err(io)?;
+        let (content, metadata) = read_secret(path)?;
         let keys = self.format.parse(&content).map_err(|fault| {
             let path = path.to_owned();
             match fault {
@@ -112,6 +162,18 @@ impl KeyFiles {
         let keys = ring.collect::<Result<Vec<_>, KeyError>>().map_err(bad)?;
         KeyRing::new(keys).map_err(bad)
     }
+}
+
+/// The content of a file that others cannot read or change.
+pub(super) fn read_secret(path: &Path) -> Result<(Zeroizing<Vec<u8>>, fs::Metadata), KeyFileError> {
+    let io = |source| KeyFileError::Io { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io)?;
+    // Of what was opened: the name may mean another file by now.
+    let metadata = file.metadata().map_err(io)?;
+    check_permissions(path, &metadata)?;
+    let mut content = Zeroizing::new(Vec::with_capacity(MOST_BYTES as usize));
+    file.by_ref().take(MOST_BYTES).read_to_end(&mut content).map_err(io)?;
+    Ok((content, metadata))
 }
 
 fn folder(path: &Path) -> Vec<Result<PathBuf, KeyFileError>> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::format::KeyFileError;
 use super::read::KeyFiles;
+use rustls_pki_types::UnixTime;
+
 use crate::ring::KeyRing;
 use crate::ring_handle::RingHandle;
 
@@ -12,17 +14,21 @@ use crate::ring_handle::RingHandle;
 /// leave the last good ring in force, with its expiries.
 ///
 /// # Errors
-/// [`KeyFileError`] if they cannot be read now: a server without keys does not start.
+/// [`KeyFileError`] if they cannot be read now, or all keys are over: a server without keys does not start. One whose keys
+/// only decrypt does, and [`Watcher::fault`] says so.
 pub fn watch(files: KeyFiles, interval: Duration) -> Result<(RingHandle, Watcher), KeyFileError> {
     let ring = files.read_consistently()?;
+    let fault = match files.check(&ring, UnixTime::now()) {
+        Err(over @ KeyFileError::Over { .. }) => return Err(over),
+        checked => Arc::new(Mutex::new(checked.err())),
+    };
     let mut seen = Seen::of(&ring);
     let handle = RingHandle::new(ring);
-    let fault = Arc::new(Mutex::new(None));
     let (stop, stopped) = mpsc::channel();
     let (watched, faults) = (handle.clone(), Arc::clone(&fault));
     let watching = move || {
         while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
-            let result = reload(&files, &watched, &mut seen);
+            let result = reload(&files, &watched, &mut seen, UnixTime::now());
             *faults.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
         }
     };
@@ -42,7 +48,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Why the files could not be read the last time; `None` if they could.
+    /// What was wrong with the files the last time: they could not be read, or nobody has renewed them and their keys encrypt no
+    /// more or are over. `None` if all is well. Let an alarm ask.
     pub fn fault(&self) -> Option<String> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
     }
@@ -68,14 +75,15 @@ impl Seen {
     }
 }
 
-fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen) -> Result<(), KeyFileError> {
+fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen, now: UnixTime) -> Result<(), KeyFileError> {
     let ring = files.read_consistently()?;
-    let now = Seen::of(&ring);
-    if now != *seen {
-        *seen = now;
+    let read = Seen::of(&ring);
+    let checked = files.check(&ring, now);
+    if read != *seen {
+        *seen = read;
         handle.follow_with(ring);
     }
-    Ok(())
+    checked
 }
 
 #[cfg(test)]
@@ -83,16 +91,14 @@ fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen) -> Result<(), 
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::{Path, PathBuf};
-
-    use rustls_pki_types::UnixTime;
+    use std::path::Path;
 
     use super::super::{FileTimes, Format, write};
     use super::*;
     use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
     use crate::random::{Random, SystemRandom};
 
-    const TIMES: FileTimes = FileTimes { encrypt: Duration::from_secs(3600), lifetime: Duration::from_secs(600) };
+    const TIMES: FileTimes = FileTimes::new().encrypt(Duration::from_secs(3600)).lifetime(Duration::from_secs(600));
 
     fn key(number: u8, length: usize) -> TicketKey {
         let mut material = vec![0; length - 16];
@@ -103,7 +109,7 @@ mod tests {
     }
 
     fn files(format: Format, paths: &[&Path]) -> KeyFiles {
-        KeyFiles { format, paths: paths.iter().map(|path| PathBuf::from(*path)).collect(), times: TIMES }
+        KeyFiles::new(format, paths).times(TIMES)
     }
 
     fn current(ring: &KeyRing) -> u8 {
@@ -211,6 +217,41 @@ mod tests {
         assert!(ring.encryption_key(behind(62)).is_none());
     }
 
+    #[test]
+    fn a_file_whose_keys_are_over_starts_no_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let aged = |seconds| {
+            let changed = std::time::SystemTime::now() - Duration::from_secs(seconds);
+            fs::File::options().append(true).open(&path).unwrap().set_modified(changed).unwrap();
+            watch(files(Format::Nginx, &[&path]), Duration::from_secs(60))
+        };
+        let (_, watcher) = aged(3500).unwrap();
+        assert_eq!(watcher.fault(), None);
+        // It still decrypts; whoever watches is told that it gives no tickets.
+        let (_, watcher) = aged(3700).unwrap();
+        assert!(watcher.fault().unwrap().contains("no key encrypts since"));
+        let refused = aged(4300).unwrap_err();
+        assert!(matches!(refused, KeyFileError::Over { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_file_that_nobody_renews_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let files = files(Format::Nginx, &[&path]);
+        let handle = RingHandle::new(files.read().unwrap());
+        let mut seen = Seen::of(&handle.load(UnixTime::now()));
+        let later = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs() + seconds));
+        assert!(reload(&files, &handle, &mut seen, later(3500)).is_ok());
+        let fault = reload(&files, &handle, &mut seen, later(3700)).unwrap_err();
+        assert!(matches!(fault, KeyFileError::EncryptsNoMore { .. }), "{fault}");
+        let fault = reload(&files, &handle, &mut seen, later(4300)).unwrap_err();
+        assert!(matches!(fault, KeyFileError::Over { .. }), "{fault}");
+    }
+
     /// A Secret as the kubelet mounts it: a folder for each version, `..data` that leads to one, replaced by a rename.
     fn mount(folder: &Path, version: &str, keys: &[TicketKey]) {
         let data = folder.join(version);
@@ -238,16 +279,16 @@ mod tests {
         assert_eq!(handle.load(UnixTime::now()).keys().count(), 2);
 
         mount(path, "..2026_11_22", &[key(3, 80), key(2, 80)]);
-        reload(&secret, &handle, &mut seen).unwrap();
+        reload(&secret, &handle, &mut seen, UnixTime::now()).unwrap();
         assert_eq!(current(&handle.load(UnixTime::now())), 3);
         let version = handle.load(UnixTime::now()).version();
-        reload(&secret, &handle, &mut seen).unwrap();
+        reload(&secret, &handle, &mut seen, UnixTime::now()).unwrap();
         assert_eq!(handle.load(UnixTime::now()).version(), version, "nothing changed");
 
         // What cannot be read leaves the ring as it is.
         fs::remove_file(path.join("..data")).unwrap();
         fs::remove_dir_all(path.join("..2026_11_22")).unwrap();
-        assert!(reload(&secret, &handle, &mut seen).is_err());
+        assert!(reload(&secret, &handle, &mut seen, UnixTime::now()).is_err());
         assert_eq!(current(&handle.load(UnixTime::now())), 3);
     }
 

@@ -197,7 +197,7 @@ impl StoresServerSessions for Link {
             Store::None => false,
             Store::Local(store) => {
                 let (Some((policy, times)), Ok(id)) = (self.issue(), <&[u8; 32]>::try_from(&key[..])) else { return false };
-                store.put(times.issued, id, pack(&policy, times, &value), self.settings().limits.lifetime)
+                store.put(times.issued, id, &pack(&policy, times, &value), self.settings().limits.lifetime)
             }
             Store::Shared { store, ring } => {
                 let key = StoreKey::of(&key);
@@ -244,13 +244,13 @@ const HELLO_PER_TICKET: usize = 4;
 /// What a local entry begins with: policy, first authentication, time of issue.
 const PACKED: usize = 32 + 8 + 8;
 
-fn pack(policy: &Policy, times: Times, state: &[u8]) -> Box<[u8]> {
-    let mut entry = Vec::with_capacity(PACKED.saturating_add(state.len()));
+fn pack(policy: &Policy, times: Times, state: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut entry = Zeroizing::new(Vec::with_capacity(PACKED.saturating_add(state.len())));
     entry.extend_from_slice(policy.as_bytes());
     entry.extend_from_slice(&times.first_authentication.as_secs().to_be_bytes());
     entry.extend_from_slice(&times.issued.as_secs().to_be_bytes());
     entry.extend_from_slice(state);
-    entry.into_boxed_slice()
+    entry
 }
 
 fn unpack<'a>(entry: &'a [u8], policy: &Policy) -> Result<(Times, &'a [u8]), Refused> {

@@ -75,7 +75,7 @@ impl Resumption {
         ResumptionBuilder(Settings {
             tickets: None,
             store: Store::None,
-            limits: Limits { lifetime: Duration::from_secs(3600), chain: Duration::from_secs(86_400) },
+            limits: Limits::new(),
             binding: CertificateBinding::default(),
             context: Vec::new(),
             max_hello: 32 * 1024,
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn what_cannot_work_is_refused_at_the_start() {
         assert_eq!(Resumption::builder().build().unwrap_err(), ResumptionError::NothingToResumeWith);
-        let store = Arc::new(LocalStore::new(StoreLimits { entries: 10, bytes: 1000 }, [0; 16]));
+        let store = Arc::new(LocalStore::new(StoreLimits::new(10, 1000), [0; 16]));
         let with = |lifetime, chain| {
-            let limits = Limits { lifetime: Duration::from_secs(lifetime), chain: Duration::from_secs(chain) };
+            let limits = Limits::new().lifetime(Duration::from_secs(lifetime)).chain(Duration::from_secs(chain));
             Resumption::builder().local_store(Arc::clone(&store)).limits(limits).build()
         };
         assert!(with(10, 10).is_ok());

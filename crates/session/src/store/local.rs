@@ -1,50 +1,61 @@
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lru::LruCache;
 use rustls_pki_types::UnixTime;
 use siphasher::sip::SipHasher13;
-use zeroize::optimization_barrier;
 
+use super::shard::{Id, Key, Shard, StoredState};
 use crate::rotation::after;
 
 const MOST_SHARDS: usize = 64;
 /// Fewer entries than this a shard, and a shard would be full while others are empty.
 const LEAST_IN_SHARD: usize = 64;
 const LEAST_BYTES_IN_SHARD: usize = 1 << 16;
-/// How many entries beside its own a `put` frees that have expired: more than it adds, so that none wait for the bound.
-const SWEEP: usize = 2;
 
 /// What a [`LocalStore`] may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreLimits {
     /// Entries; zero switches the store off.
     pub entries: usize,
-    /// Bytes of all states and their keys: what the store takes beside them is some 100 bytes an entry.
+    /// Bytes: 256 an entry, and the state of an entry above 208. The index takes up to 26 an entry beside them.
     pub bytes: usize,
 }
 
-/// Sessions in the memory of this process, bounded by entries and by bytes; of more, the least recently used are forgotten.
+impl StoreLimits {
+    /// So many entries of so many bytes in all.
+    pub const fn new(entries: usize, bytes: usize) -> Self {
+        Self { entries, bytes }
+    }
+}
+
+/// Sessions in the memory of this process, bounded by entries and by bytes. Of more, those are forgotten that were not used for
+/// long: each time the one of eight.
 ///
-/// IDs are an attacker's choice, so the hash that spreads them over shards and tables has a secret seed. States are zeroed
+/// IDs are an attacker's choice, so the hash that spreads them over shards and indexes has a secret seed. States are zeroed
 /// when they go.
+///
+/// ```
+/// use std::time::Duration;
+/// use reprise_session::store::{LocalStore, StoreLimits};
+/// use reprise_session::{Random, SystemRandom};
+/// # use rustls_pki_types::UnixTime;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut seed = [0; 16];
+/// SystemRandom.fill(&mut seed)?;
+/// let store = LocalStore::new(StoreLimits::new(100_000, 64 << 20), seed);
+/// let (now, id) = (UnixTime::now(), [7; 32]);
+/// assert!(store.put(now, &id, b"a session", Duration::from_secs(3600)));
+/// assert_eq!(store.take(now, &id).as_deref(), Some(&b"a session"[..]));
+/// assert!(store.take(now, &id).is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub struct LocalStore {
     shards: Box<[Mutex<Shard>]>,
     hash: SipHasher13,
-}
-
-/// A session's state, which is zeroed when it goes: whole, since byte by byte, as `zeroize` does it, takes longer than looking it up.
-pub struct StoredState(Box<[u8]>);
-
-type Id = [u8; 32];
-
-struct Shard {
-    entries: LruCache<Key, StoredState, BuildHasherDefault<AsHashed>>,
-    bytes: usize,
-    limits: StoreLimits,
 }
 
 impl LocalStore {
@@ -52,58 +63,31 @@ impl LocalStore {
     pub fn new(limits: StoreLimits, seed: [u8; 16]) -> Self {
         let count = (limits.entries / LEAST_IN_SHARD).min(limits.bytes / LEAST_BYTES_IN_SHARD).clamp(1, MOST_SHARDS);
         let each = StoreLimits { entries: limits.entries / count, bytes: limits.bytes / count };
-        let entries = || LruCache::unbounded_with_hasher(BuildHasherDefault::default());
-        let shard = || Mutex::new(Shard { entries: entries(), bytes: 0, limits: each });
-        let shards = std::iter::repeat_with(shard).take(count).collect();
+        let shards = std::iter::repeat_with(|| Mutex::new(Shard::new(each))).take(count).collect();
         Self { shards, hash: SipHasher13::new_with_key(&seed) }
     }
 
     /// Stores `state` under `id` for `lifetime`. Returns whether it did: a state above the bound of a shard is not stored.
-    pub fn put(&self, now: UnixTime, id: &Id, state: Box<[u8]>, lifetime: Duration) -> bool {
-        let state = StoredState(state);
+    pub fn put(&self, now: UnixTime, id: &[u8; 32], state: &[u8], lifetime: Duration) -> bool {
         let (key, mut shard) = self.find(id);
-        let size = state.size();
-        if shard.limits.entries == 0 || size > shard.limits.bytes {
-            return false;
-        }
-        for _ in 0..SWEEP {
-            if shard.entries.peek_lru().is_some_and(|(oldest, _)| oldest.is_expired(now)) {
-                shard.forget_oldest();
-            }
-        }
-        let replaced = shard.remove(&key);
-        shard.entries.put(key.until(after(now, lifetime)), state);
-        shard.bytes = shard.bytes.saturating_add(size);
-        while shard.entries.len() > shard.limits.entries || shard.bytes > shard.limits.bytes {
-            shard.forget_oldest();
-        }
-        drop(shard);
-        drop(replaced);
-        true
+        shard.put(now, key, state, after(now, lifetime))
     }
 
     /// A copy of what stands under `id`, as TLS 1.2 session IDs need it: they are used again and again.
-    pub fn get(&self, now: UnixTime, id: &Id) -> Option<StoredState> {
+    pub fn get(&self, now: UnixTime, id: &[u8; 32]) -> Option<StoredState> {
         let (key, mut shard) = self.find(id);
-        let (found, state) = shard.entries.get_key_value(&key)?;
-        if found.is_expired(now) {
-            shard.remove(&key);
-            return None;
-        }
-        Some(StoredState(state.0.clone()))
+        shard.get(now, key)
     }
 
     /// Takes what stands under `id`: of any number of takers, one gets it.
-    pub fn take(&self, now: UnixTime, id: &Id) -> Option<StoredState> {
+    pub fn take(&self, now: UnixTime, id: &[u8; 32]) -> Option<StoredState> {
         let (key, mut shard) = self.find(id);
-        let (found, state) = shard.remove(&key)?;
-        drop(shard);
-        (!found.is_expired(now)).then_some(state)
+        shard.take(now, key)
     }
 
     /// How many entries there are, expired ones included.
     pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| lock(shard).entries.len()).sum()
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
     }
 
     /// Whether there are none.
@@ -111,38 +95,17 @@ impl LocalStore {
         self.len() == 0
     }
 
-    /// Bytes of all states and keys.
+    /// Bytes of all entries, as [`StoreLimits::bytes`] counts them.
     pub fn bytes(&self) -> usize {
-        self.shards.iter().map(|shard| lock(shard).bytes).sum()
+        self.shards.iter().map(|shard| lock(shard).bytes()).sum()
     }
 
     /// The shard in which `id` would stand, locked, and the key to find it by there.
-    fn find(&self, id: &Id) -> (Key, MutexGuard<'_, Shard>) {
+    fn find<'a>(&self, id: &'a Id) -> (Key<'a>, MutexGuard<'_, Shard>) {
         let hash = self.hash.hash(id);
         // Half of the hash for the shard, and half for its table. There is always a shard: see `new`.
         let index = (hash >> 32) as usize % self.shards.len().max(1);
-        (Key { id: *id, hash: hash as u32, expires: 0 }, lock(&self.shards[index]))
-    }
-}
-
-impl Shard {
-    fn remove(&mut self, key: &Key) -> Option<(Key, StoredState)> {
-        let removed = self.entries.pop_entry(key)?;
-        self.bytes = self.bytes.saturating_sub(removed.1.size());
-        Some(removed)
-    }
-
-    fn forget_oldest(&mut self) {
-        if let Some((_, state)) = self.entries.pop_lru() {
-            self.bytes = self.bytes.saturating_sub(state.size());
-        }
-    }
-}
-
-impl StoredState {
-    /// With its key.
-    fn size(&self) -> usize {
-        self.0.len().saturating_add(size_of::<Id>())
+        (Key { id, hash: hash as u32 }, lock(&self.shards[index]))
     }
 }
 
@@ -154,82 +117,6 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
 impl fmt::Debug for LocalStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalStore").field("shards", &self.shards.len()).finish_non_exhaustive()
-    }
-}
-
-impl Deref for StoredState {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Drop for StoredState {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        // Or else the compiler sees that nobody reads the zeros.
-        optimization_barrier(&*self.0);
-    }
-}
-
-impl fmt::Debug for StoredState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StoredState")
-    }
-}
-
-/// An ID, with its hash, which is needed several times and computed once, and with the time: beside the state it would cost an
-/// entry 8 bytes more.
-struct Key {
-    id: Id,
-    hash: u32,
-    /// Seconds since 1970, up to the year 2106.
-    expires: u32,
-}
-
-impl Key {
-    fn until(self, time: UnixTime) -> Self {
-        Self { expires: u32::try_from(time.as_secs()).unwrap_or(u32::MAX), ..self }
-    }
-
-    fn is_expired(&self, now: UnixTime) -> bool {
-        u64::from(self.expires) <= now.as_secs()
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id
-    }
-}
-
-impl Eq for Key {}
-
-impl Hash for Key {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // A table finds a place by the lowest bits, and tells neighbours apart by the topmost seven.
-        let hash = u64::from(self.hash);
-        state.write_u64(hash << 32 | hash);
-    }
-}
-
-/// Hands on what was hashed before.
-#[derive(Default)]
-struct AsHashed(u64);
-
-impl Hasher for AsHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    /// A [`Key`] has no other bytes.
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
     }
 }
 
@@ -254,7 +141,7 @@ mod tests {
     }
 
     fn put(store: &LocalStore, number: u32, length: usize) -> bool {
-        store.put(at(0), &id(number), vec![1; length].into(), HOUR)
+        store.put(at(0), &id(number), &vec![1; length], HOUR)
     }
 
     #[test]
@@ -284,28 +171,62 @@ mod tests {
         let store = store(1000, 1000);
         assert!(!put(&store, 0, 1000));
         for number in 0..100 {
-            put(&store, number, 400);
+            assert!(put(&store, number, if number % 2 == 0 { 200 } else { 400 }));
             assert!(store.bytes() <= 1000, "{number}: {}", store.bytes());
         }
-        assert_eq!(store.len(), 2);
+        assert_eq!((store.len(), store.bytes()), (2, 256 + 256 + 400));
         // What is replaced does not count twice.
         put(&store, 99, 300);
         put(&store, 99, 300);
-        assert_eq!(store.bytes(), 332 + 432);
+        assert_eq!(store.bytes(), 256 + 256 + 300);
+    }
+
+    #[test]
+    fn states_of_any_length_come_back_as_they_were() {
+        let store = store(1000, 1 << 20);
+        let state = |length: usize| (0..length).map(|byte| byte as u8).collect::<Vec<_>>();
+        let lengths = [0, 1, 207, 208, 209, 1000, 20_000];
+        for (number, length) in lengths.into_iter().enumerate() {
+            assert!(store.put(at(0), &id(number as u32), &state(length), HOUR));
+        }
+        for (number, length) in lengths.into_iter().enumerate() {
+            let id = id(number as u32);
+            assert_eq!(*store.get(at(1), &id).unwrap(), state(length), "{length}");
+            assert_eq!(*store.take(at(1), &id).unwrap(), state(length), "{length}");
+            assert!(store.take(at(1), &id).is_none());
+        }
+        assert_eq!(store.bytes(), 0);
+    }
+
+    #[test]
+    fn what_was_used_lately_stays() {
+        // One shard.
+        let store = store(100, 60_000);
+        let is_there = |number: &u32| store.get(at(1), &id(*number)).is_some();
+        (0..100).for_each(|number| assert!(put(&store, number, 8)));
+        // Ten are used again and again while two hundred others come.
+        for number in 100..300 {
+            is_there(&(number % 10));
+            put(&store, number, 8);
+        }
+        let used = (0..10).filter(is_there).count();
+        let unused = (10..100).filter(is_there).count();
+        assert!(used >= 8 && unused <= 10, "{used} of 10 that are used, {unused} of 90 that are not");
     }
 
     #[test]
     fn what_has_expired_is_absent_and_makes_room() {
-        let store = store(10, 10_000);
+        let store = store(100, 50_000);
         put(&store, 1, 10);
         put(&store, 2, 10);
         assert!(store.get(at(3599), &id(1)).is_some());
         assert!(store.get(at(3600), &id(1)).is_none());
         assert!(store.take(at(3600), &id(2)).is_none());
         assert!(store.is_empty());
+        // As many others as there are free what nobody asks for any more.
         (0..5).for_each(|number| assert!(put(&store, number, 10)));
-        store.put(at(4000), &id(9), vec![1].into(), HOUR);
-        assert_eq!(store.len(), 4);
+        (10..16).for_each(|number| assert!(store.put(at(4000), &id(number), &[1], HOUR)));
+        assert_eq!(store.len(), 6);
     }
 
     #[test]

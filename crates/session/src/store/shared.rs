@@ -50,6 +50,7 @@ impl Lookup {
 
 /// What a shared store found.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Answers {
     /// One for each lookup, in any order; a missing one counts as [`Answer::Unanswered`].
     pub answers: Vec<(StoreKey, Answer)>,
@@ -57,6 +58,19 @@ pub struct Answers {
     /// has taken or will take it too. A store that began less than a window ago, or may have forgotten what was taken, is
     /// not (RFC 8446 §8.2).
     pub early_data: bool,
+}
+
+impl Answers {
+    /// These, from a store that is not sure: no early data.
+    pub fn new(answers: Vec<(StoreKey, Answer)>) -> Self {
+        Self { answers, early_data: false }
+    }
+
+    /// With this [`Answers::early_data`].
+    #[must_use]
+    pub fn early_data(self, early_data: bool) -> Self {
+        Self { early_data, ..self }
+    }
 }
 
 /// What a shared store found under one key.

@@ -19,7 +19,7 @@ fn forty_identities_are_five_operations() {
     // Entries that are there but open to nothing: each take is seen by its absence.
     let names: Vec<[u8; 32]> = (0..40).map(|number| [number; 32]).collect();
     for name in &names {
-        assert!(fleet.store.put(fleet.clock.now(), name, Box::new([1]), LIMITS.lifetime));
+        assert!(fleet.store.put(fleet.clock.now(), name, &[1], LIMITS.lifetime));
     }
     let hello = hello_with(&fleet, &server, |_| names.iter().map(|name| name.to_vec()).collect());
     let before = fleet.store.len();

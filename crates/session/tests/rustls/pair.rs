@@ -67,13 +67,13 @@ pub(crate) struct Fleet {
     pub(crate) store: Arc<LocalStore>,
 }
 
-pub(crate) const LIMITS: Limits = Limits { lifetime: Duration::from_secs(600), chain: Duration::from_secs(1500) };
+pub(crate) const LIMITS: Limits = Limits::new().lifetime(Duration::from_secs(600)).chain(Duration::from_secs(1500));
 
 impl Fleet {
     pub(crate) fn new() -> Self {
         let clock = Clock::new();
         let ring = RingHandle::in_memory(Rotation::new(LIMITS.lifetime).unwrap(), clock.now()).unwrap();
-        let store = Arc::new(LocalStore::new(StoreLimits { entries: 1000, bytes: 1 << 20 }, [5; 16]));
+        let store = Arc::new(LocalStore::new(StoreLimits::new(1000, 1 << 20), [5; 16]));
         Self { authority: Authority::new().unwrap(), clock, counters: Arc::default(), ring, store }
     }
 

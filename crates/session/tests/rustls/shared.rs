@@ -31,7 +31,7 @@ impl Table {
 impl SharedStore for Table {
     fn fetch(&self, lookups: Vec<Lookup>) -> Fetch {
         let answers = lookups.into_iter().map(|lookup| self.answer(lookup)).collect();
-        Box::pin(std::future::ready(Answers { answers, early_data: true }))
+        Box::pin(std::future::ready(Answers::new(answers).early_data(true)))
     }
 
     fn put(&self, key: StoreKey, entry: Vec<u8>, _lifetime: Duration) -> bool {
@@ -177,7 +177,7 @@ fn an_altered_or_unanswered_entry_is_a_full_handshake() {
         connect(&client, &node);
         let unanswered = client.connect_with(&node, |offered| {
             let keys = offered.lookups(false).into_iter().map(|lookup| (lookup.key(), Answer::Unanswered));
-            Answers { answers: keys.collect(), early_data: false }
+            Answers::new(keys.collect())
         });
         assert!(!unanswered.unwrap().resumed);
         assert_eq!(fleet.counters.refused(Refused::Unanswered), 1);
@@ -191,7 +191,8 @@ fn early_data_needs_a_store_that_is_sure() {
     let resumption = fleet.builder().shared_store(table, fleet.ring.clone()).build().unwrap();
     let early = |config: &mut rustls::ServerConfig| config.max_early_data_size = 1000;
     let node = server(&fleet.identity(&["localhost"]), &ClientAuth::none(), &resumption, early);
-    let allowed =
-        |early_data| node.connection(&Default::default(), Answers { answers: Vec::new(), early_data }).0.max_early_data_size;
+    let allowed = |early_data| {
+        node.connection(&Default::default(), Answers::new(Vec::new()).early_data(early_data)).0.max_early_data_size
+    };
     assert_eq!([allowed(true), allowed(false)], [1000, 0]);
 }

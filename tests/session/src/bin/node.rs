@@ -102,12 +102,20 @@ impl Settings {
         Ok(ResumingServer::new(config, &client_auth, &self.resumption(counters)?)?)
     }
 
+    /// From a file or from an environment variable.
+    fn sealing_keys(&self) -> Result<KeyEncryptionKeys> {
+        Ok(match self.text("ring-key-variable") {
+            Some(name) => KeyEncryptionKeys::from_env(name)?,
+            None => KeyEncryptionKeys::from_file(self.required("ring-key")?)?,
+        })
+    }
+
     fn resumption(&self, counters: &Arc<Counters>) -> Result<Resumption> {
         let lifetime = Duration::from_secs(self.number("lifetime", 600)?);
         let chain = Duration::from_secs(self.number("chain", 86_400)?);
         let clock = Arc::new(Skewed(self.text("skew").map_or(Ok(0), str::parse)?));
         let builder = Resumption::builder()
-            .limits(Limits { lifetime, chain })
+            .limits(Limits::new().lifetime(lifetime).chain(chain))
             .metrics(Arc::clone(counters) as _)
             .clock(Arc::clone(&clock) as _);
         let Some(url) = self.text("store") else {
@@ -116,12 +124,11 @@ impl Settings {
                 _ => {
                     let mut seed = [0; 16];
                     SystemRandom.fill(&mut seed)?;
-                    let limits = StoreLimits { entries: 100_000, bytes: 1 << 26 };
+                    let limits = StoreLimits::new(100_000, 1 << 26);
                     builder.local_store(Arc::new(LocalStore::new(limits, seed))).build()?
                 }
             });
         };
-        let secret = std::fs::read(self.required("ring-key")?)?;
         let rotation =
             Rotation::new(lifetime)?.with_period(Duration::from_secs(self.number("period", lifetime.as_secs())?))?;
         let urls = || url.split(',').map(str::to_owned).collect::<Vec<_>>();
@@ -130,13 +137,15 @@ impl Settings {
             Some("sentinel") => Topology::Sentinel { sentinels: urls(), master: "sessions".to_owned() },
             _ => Topology::Single(url.to_owned()),
         };
-        let mut config = ValkeyConfig::new(topology, rotation, KeyEncryptionKeys::new([&secret[..]])?);
-        config.clock = clock;
-        config.metrics = Arc::clone(counters) as _;
-        config.budget = Duration::from_millis(self.number("budget", 2)?);
-        config.refresh = Duration::from_millis(self.number("refresh", 200)?);
-        config.window = Duration::from_secs(self.number("window", 120)?);
-        config.ca = self.text("store-ca").map(std::fs::read).transpose()?;
+        let mut config = ValkeyConfig::new(topology, rotation, self.sealing_keys()?)
+            .clock(clock)
+            .metrics(Arc::clone(counters) as _)
+            .budget(Duration::from_millis(self.number("budget", 2)?))
+            .refresh(Duration::from_millis(self.number("refresh", 200)?))
+            .window(Duration::from_secs(self.number("window", 120)?));
+        if let Some(path) = self.text("store-ca") {
+            config = config.ca(std::fs::read(path)?);
+        }
         let (store, ring) = Valkey::start(config)?;
         Ok(match self.required("means")? {
             // The ring is kept by the store's thread, for as long as the process lives.
