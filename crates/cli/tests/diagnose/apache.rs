@@ -9,7 +9,7 @@ use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
 pub(crate) const APACHE: Software =
-    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true };
+    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true, needs: &[] };
 
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let directives = format!("{}\n", lines.join("\n"));
@@ -36,6 +36,10 @@ examined! {
     a_cache_of_two_seconds_forgets_before_the_client_is_back:
         apache("lifetime-short", &["SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionCacheTimeout 2"])
             .flags(&["--tls", "1.2", "--patience", "4s"]);
+    no_cache_that_gives_ids_never_accepts_them:
+        apache("id-never-accepted", &["SSLSessionCache nonenotnull", "SSLSessionTickets off"]).besides(&["not-offered"]);
+    without_keep_alive_each_response_ends_the_connection:
+        apache("connection-closed-after-response", &["KeepAlive Off"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
     two_tickets_run_out_in_a_burst:
         apache("tickets-run-out", &["SSLSessionTickets on"]).flags(&["--tls", "1.3"]);
     a_cache_of_a_few_sessions_is_too_small:

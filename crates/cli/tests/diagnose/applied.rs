@@ -65,7 +65,8 @@ fn is_directive(text: &str) -> bool {
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off"].contains(value),
         [_, "=", ..] => true,
         [_, name, value] if name.starts_with(char::is_uppercase) => value.trim_end_matches(';').parse::<u32>().is_ok(),
-        _ => text.ends_with(';'),
+        [name, ..] if name.ends_with(':') => true,
+        _ => text.ends_with([';', '}']),
     }
 }
 
@@ -74,8 +75,12 @@ pub(crate) fn apply(step: &Step, lines: &[String]) -> Vec<String> {
     match step {
         Step::TakeOut(word) => lines.iter().filter(|line| !line.contains(word.as_str())).cloned().collect(),
         Step::Set(directive) => {
-            let name = |line: &str| line.split(['=', ' ', ';', ':']).find(|word| !word.is_empty()).map(str::to_owned);
-            let others = lines.iter().filter(|line| name(line) != name(directive)).cloned();
+            let name = |line: &str| line.split(['=', ' ', ':']).find(|word| !word.is_empty()).map(str::to_owned);
+            let names: Vec<_> = directive.split(';').filter_map(name).collect();
+            let others = lines
+                .iter()
+                .filter(|line| name(line.trim_end_matches(';')).is_none_or(|name| !names.contains(&name)))
+                .cloned();
             others.chain([directive.clone()]).collect()
         }
     }
@@ -111,5 +116,7 @@ fn a_directive_takes_the_place_of_its_like() {
     let lines = ["ssl_session_cache off;", "ssl_session_tickets off;"].map(str::to_owned);
     let fixed = apply(&step("ssl_session_cache shared:SSL:10m;").unwrap(), &lines);
     assert_eq!(fixed, ["ssl_session_tickets off;", "ssl_session_cache shared:SSL:10m;"]);
+    let both = apply(&step("ssl_session_cache shared:SSL:10m; ssl_session_tickets on;").unwrap(), &lines);
+    assert_eq!(both, ["ssl_session_cache shared:SSL:10m; ssl_session_tickets on;"]);
     assert_eq!(apply(&Step::TakeOut("tickets".to_owned()), &lines), ["ssl_session_cache off;"]);
 }

@@ -30,8 +30,8 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("HAProxy", "", "take tune.ssl.force-private-cache out of the global section"),
         fix(
             "OpenSSL API",
-            "SSL_CTX_sess_set_get_cb(ctx, find_session);",
-            "with SSL_CTX_sess_set_new_cb, over a store that the processes share",
+            "SSL_CTX_sess_set_new_cb(ctx, keep_session); SSL_CTX_sess_set_get_cb(ctx, find_session);",
+            "two functions of your own, over a store that the processes share",
         ),
         fix(
             "rustls",

@@ -23,7 +23,7 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     advice: "Let the server set TCP_NODELAY, or write its flight at once:",
     fixes: &[
         fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS"),
-        fix("OpenSSL API", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);", ""),
+        fix("OpenSSL API", "", "it writes each flight at once; a BIO of your own has to, too"),
         fix("nginx", "tcp_nodelay on;", "its default"),
         fix("Python ssl", "sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)", "before wrap_socket"),
         fix("Node", "socket.setNoDelay(true)", "its default for http servers"),

@@ -25,7 +25,12 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
         "a ProducesTickets over keys that the nodes share, such as the one of the reprise-session library",
     ),
     fix("Go", "config.SetSessionTicketKeys(keys)", "on the tls.Config of every node"),
-    fix("Node", "server.setTicketKeys(keys)", "48 random bytes, the same on every node; or the option ticketKeys"),
+    fix(
+        "Node",
+        "ticketKeys: keys, sessionIdContext: 'app'",
+        "among the options of tls.createServer; 48 random bytes and a name, the same on every node; without the name a hash of \
+         the command line stands for it, and processes that were started differently refuse each other's sessions",
+    ),
     fix(
         "s2n-tls",
         "s2n_config_add_ticket_crypto_key(config, name, name_len, key, key_len, intro_time);",
