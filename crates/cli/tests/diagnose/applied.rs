@@ -4,6 +4,8 @@ use std::fmt;
 
 use reprise_trace::document::{Finding, Remedy};
 
+use crate::harness::without_note;
+
 /// What a remedy says, as something that can be done to the lines of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -37,19 +39,6 @@ fn step(text: &str) -> Option<Step> {
     let end = [", or ", " or "].iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
     let directive = text.get(..end)?.trim();
     is_directive(directive).then(|| Step::Set(directive.to_owned()))
-}
-
-/// The text before a note in parentheses at its end.
-fn without_note(text: &str) -> &str {
-    let mut open = 0;
-    for (place, character) in text.char_indices().rev() {
-        open += i32::from(character == ')') - i32::from(character == '(');
-        if open == 0 {
-            let before = text.get(..place).unwrap_or_default();
-            return if character == '(' { before.strip_suffix(' ').unwrap_or(text) } else { text };
-        }
-    }
-    text
 }
 
 /// A name, and a value that is no prose: `tune.ssl.cachesize above 0` is.

@@ -70,9 +70,9 @@ impl<S: RealServer + 'static> From<S> for Started {
 }
 
 impl Started {
-    /// Dealt to one after the other: what the last connection gave goes to another node, what the one before gave to the same.
+    /// Dealt by no chance.
     pub(crate) fn behind_one_address<S: RealServer + 'static, const N: usize>(nodes: [S; N]) -> Self {
-        let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::RoundRobin).unwrap();
+        let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::InPairs).unwrap();
         let address = balancer.address();
         Self { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
     }

@@ -31,7 +31,7 @@ impl Source {
     pub(crate) fn start_two(&self, lab: &Lab, lines: &[String]) -> Started {
         let (program, identity) = (self.compile(lab, lines), lab.identity(KeyKind::P256));
         let ((one, first), (other, second)) = (run(lab, &program, &identity), run(lab, &program, &identity));
-        let balancer = Balancer::start(vec![one, other], Balancing::RoundRobin).unwrap();
+        let balancer = Balancer::start(vec![one, other], Balancing::InPairs).unwrap();
         let address = balancer.address();
         let others: Vec<Box<dyn Any>> = vec![Box::new(first), Box::new(second), Box::new(balancer)];
         Started { address, server: None, _others: others }

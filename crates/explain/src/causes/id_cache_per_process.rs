@@ -24,8 +24,8 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("nginx", "ssl_session_cache shared:SSL:10m;", "builtin is per worker"),
         fix(
             "Apache",
-            "SSLSessionCache shmcb:logs/ssl_scache(512000)",
-            "for one node; for several SSLSessionCache memcache:HOST:11211 with mod_socache_memcache, or redis:HOST:6379 with mod_socache_redis, from 2.4.39",
+            "SSLSessionCache redis:HOST:6379",
+            "with mod_socache_redis, from 2.4.39; or memcache:HOST:11211 with mod_socache_memcache. The processes of one node share shmcb",
         ),
         fix("HAProxy", "", "take tune.ssl.force-private-cache out of the global section"),
         fix(

@@ -358,7 +358,7 @@ mod tests {
         let cause = cause("tickets-run-out").unwrap();
         let has = |remedies: Vec<Remedy>, software: &str| remedies.iter().any(|it| it.software.as_deref() == Some(software));
         assert!(has(cause.remedies(None), "nginx") && !has(cause.client_remedies(None), "nginx"));
-        assert!(has(cause.client_remedies(None), "Node") && !has(cause.remedies(None), "Node"));
+        assert!(has(cause.client_remedies(None), "rustls") && !has(cause.client_remedies(None), "Apache"));
     }
 
     /// Advice that announces fixes does not where the reader's side has none.

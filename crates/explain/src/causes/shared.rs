@@ -52,12 +52,6 @@ pub(super) const MORE_TICKETS: &[Fix] = &[
     fix("s2n-tls", "s2n_config_set_initial_ticket_count(config, 8);", "default 1"),
     fix("Go", "", "gives one ticket for each connection"),
     client_fix("Python ssl", "", "keep one session for each of the connections that begin at once"),
-    client_fix("Node", "new https.Agent({ keepAlive: true, maxSockets: 8 })", "one session a host is kept"),
-    client_fix(
-        "Go",
-        "transport.MaxConnsPerHost = 8",
-        "with MaxIdleConnsPerHost: its LRU cache holds one session for each server",
-    ),
     client_fix(
         "Java",
         "",
