@@ -7,6 +7,7 @@ use reprise_lab::servers::{Apache, ApacheConfig, ClientVerify};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const APACHE: Software =
     Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true, needs: &[] };
@@ -27,7 +28,15 @@ const fn apache(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &APACHE, told, start)
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    offers::behind_a_small_buffer(start(lab, lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &APACHE, &[
+            "SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionTickets on"], behind_a_small_buffer)
+            .flags(&["--tls", "1.3"]);
     no_cache_and_tickets_off_are_not_offered:
         apache("not-offered", &["SSLSessionCache none", "SSLSessionTickets off"]);
     a_dbm_takes_no_session_with_a_certificate:

@@ -5,6 +5,7 @@ use reprise_lab::servers::{HaProxy, HaProxyConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const HAPROXY: Software =
     Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false, needs: &[] };
@@ -33,7 +34,14 @@ const fn haproxy(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &HAPROXY, told, start)
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    let lines: Vec<String> = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
+    offers::behind_a_small_buffer(start(lab, &lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &HAPROXY, &["# its defaults"], behind_a_small_buffer).flags(&["--tls", "1.3"]);
     no_cache_and_no_tickets_are_not_offered:
         haproxy("not-offered", &["tune.ssl.cachesize 0", "no-tls-tickets"]);
     a_cache_of_a_few_sessions_is_too_small:

@@ -5,6 +5,7 @@ use reprise_lab::{KeyKind, ScriptedServer, Step};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const NGINX: Software =
     Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true, needs: &[] };
@@ -47,7 +48,14 @@ fn two_blocks(lab: &Lab, lines: &[String]) -> Started {
     Nginx::start(NginxConfig { http_directives: first, server_directives: block("second"), ..config }).unwrap().into()
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    offers::behind_a_small_buffer(start(lab, lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &NGINX, &["ssl_session_cache shared:SSL:1m;", "ssl_session_tickets on;"],
+            behind_a_small_buffer).flags(&["--tls", "1.3"]);
     cache_and_tickets_off_are_not_offered:
         nginx("not-offered", &["ssl_session_cache off;", "ssl_session_tickets off;"]);
     cache_none_without_tickets_gives_ids_never_accepted:

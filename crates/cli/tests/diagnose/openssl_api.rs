@@ -3,6 +3,7 @@
 use crate::broken::{Broken, Software, Started, broken};
 use crate::compiled::Source;
 use crate::harness::Lab;
+use crate::offers;
 
 const OPENSSL_API: Software = Software {
     name: "OpenSSL API",
@@ -35,7 +36,13 @@ const ASKS: &str = "SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);";
 const CONTEXT: &str = "SSL_CTX_set_session_id_context(ctx, keys, 3);";
 const EARLY: &str = "SSL_CTX_set_max_early_data(ctx, 16384);";
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    offers::behind_a_small_buffer(start(lab, lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &OPENSSL_API, &["# its defaults"], behind_a_small_buffer).flags(&["--tls", "1.3"]);
     neither_cache_nor_tickets_are_not_offered:
         openssl("not-offered", &[NO_CACHE, NO_TICKET]);
     a_cache_without_a_store_never_accepts_ids:

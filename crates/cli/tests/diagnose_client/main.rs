@@ -174,7 +174,10 @@ impl Case {
 
     /// What is printed, without what is said about it.
     fn code(&self) -> Option<String> {
-        self.printed().map(|remedy| without_note(&remedy.text).to_owned())
+        self.printed().map(|remedy| match remedy.text.split_once(": ") {
+            Some((word, _)) if word.starts_with(LEAVE_OUT) => word.to_owned(),
+            _ => without_note(&remedy.text).to_owned(),
+        })
     }
 
     /// With what is printed in its place, the finding is gone, and nothing comes instead.
@@ -188,7 +191,7 @@ impl Case {
         }
         let is_shell = (self.command)(&Programs::new()).iter().any(|word| word.contains(fault)) && !is_own_program;
         let programs = if is_shell || is_own_program { Programs::new() } else { Programs::with(&code, fault) };
-        let code = if code.starts_with("leave out ") { "" } else { &code };
+        let code = if code.starts_with(LEAVE_OUT) { "" } else { &code };
         let code = FILLED_IN.iter().fold(code.to_owned(), |code, (name, value)| code.replace(name, value));
         let command = (self.command)(&programs);
         let command = command.into_iter().map(|word| if is_shell { word.replacen(fault, &code, 1) } else { word }).collect();
@@ -197,6 +200,9 @@ impl Case {
         assert!(reached && gone, "{} {}: {code} does not fix it: {verdict}: {findings:#?}", self.software, self.name);
     }
 }
+
+/// How a remedy begins that takes a word away.
+const LEAVE_OUT: &str = "leave out ";
 
 /// What stands for something else in a command that is printed.
 const FILLED_IN: [(&str, &str); 4] = [("URL1", "{url}"), ("URL2", "{url}"), ("openssl s_client", "c"), ("FILE", "$s")];

@@ -66,6 +66,8 @@ mod ticket_key_per_node;
 mod tickets_run_out;
 mod timeout_ignored;
 mod unclean_close_evicts;
+#[cfg(test)]
+mod untested;
 mod version_differs;
 mod vhost_directives;
 
