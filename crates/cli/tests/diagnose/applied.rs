@@ -4,7 +4,7 @@ use std::fmt;
 
 use reprise_trace::document::{Finding, Remedy};
 
-use crate::harness::without_note;
+use crate::printed::without_note;
 
 /// What a remedy says, as something that can be done to the lines of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod nodes;
 mod offers;
 mod openssl;
 mod openssl_api;
+mod printed;
 mod programs;
 mod stunnel;
 mod table;

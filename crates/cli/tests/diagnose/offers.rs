@@ -60,7 +60,7 @@ fn offered_length(record: &[u8]) -> Option<usize> {
     let hello = ClientHello::parse(handshake.body).ok()?;
     let extensions = hello.extensions.as_ref()?;
     let identity = |psk: &[u8]| Some(usize::from(u16::from_be_bytes([*psk.get(2)?, *psk.get(3)?])));
-    let of_psk = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(|psk| identity(psk));
+    let of_psk = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(identity);
     of_psk.or_else(|| extensions.find(ExtensionType::SESSION_TICKET).map(|ticket| ticket.len()))
 }
 

@@ -6,6 +6,8 @@ mod guide;
 #[path = "../measure/harness/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
 mod harness;
+#[path = "../diagnose/printed.rs"]
+mod printed;
 mod programs;
 mod rustls_client;
 mod usage;
@@ -13,7 +15,8 @@ mod usage;
 use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
 
 use cases::{Case, Expected, Fix};
-use harness::{Outcome, Reprise, without_note};
+use harness::{Outcome, Reprise};
+use printed::without_note;
 use programs::Programs;
 
 #[test]

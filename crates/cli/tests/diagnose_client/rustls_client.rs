@@ -27,7 +27,7 @@ macro_rules! printed {
 }
 
 printed! {
-    "rebuild": fn share(config in &Arc<ClientConfig>, name in ServerName<'static>) -> Done<ClientConnection> {
+    "rebuild": fn share(config in Arc<ClientConfig>, name in ServerName<'static>) -> Done<ClientConnection> {
         { let conn = ClientConnection::new(Arc::clone(&config), name)?; } Ok(conn)
     }
     "disabled": fn keep_sessions(config in &mut ClientConfig) -> Done<()> {
@@ -59,7 +59,7 @@ fn acts_as_client() {
     match way.as_str() {
         "right" => visit(&localhost, || Arc::clone(&config)),
         "rebuild" if is_fixed => visit(&localhost, || Arc::clone(&config)),
-        "rebuild" => visit(&localhost, || new_config()),
+        "rebuild" => visit(&localhost, new_config),
         "disabled" => {
             let own = Arc::get_mut(&mut config).unwrap();
             own.resumption = rustls::client::Resumption::disabled();
@@ -116,7 +116,7 @@ fn connect(config: &Arc<ClientConfig>, name: &'static str) -> Stream {
     let url = env::var("REPRISE_URL").unwrap();
     let (_, port) = url.trim_end_matches('/').rsplit_once(':').unwrap();
     let mut socket = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
-    let mut tls = share(config, ServerName::try_from(name).unwrap()).unwrap();
+    let mut tls = share(Arc::clone(config), ServerName::try_from(name).unwrap()).unwrap();
     while tls.is_handshaking() {
         tls.complete_io(&mut socket).unwrap();
     }

@@ -3,7 +3,6 @@
 mod gate;
 mod lab;
 mod outcome;
-mod printed;
 mod reprise;
 mod version;
 mod witness;
@@ -15,7 +14,6 @@ use std::time::{Duration, Instant};
 pub(crate) use gate::{Gate, hears, says};
 pub(crate) use lab::{Lab, nginx_listening};
 pub(crate) use outcome::Outcome;
-pub(crate) use printed::without_note;
 pub(crate) use reprise::{Reprise, Running};
 pub(crate) use version::{locked_version, version};
 pub(crate) use witness::{assert_account_for, assert_agree};
