@@ -20,6 +20,9 @@ pub struct Balancer {
 pub enum Balancing {
     /// One node after the other: `roundrobin` in HAProxy, the default of nginx.
     RoundRobin,
+    /// Two connections to each node in turn: half of what is offered on the next connection comes to the node that gave it,
+    /// in the same order each time.
+    InPairs,
     /// Any node, whatever came before: `random(1)`.
     Random,
 }
@@ -38,6 +41,7 @@ impl Balancer {
             let number = next.fetch_add(1, Ordering::SeqCst);
             let number = match balancing {
                 Balancing::RoundRobin => number,
+                Balancing::InPairs => number / 2,
                 Balancing::Random => random.hash_one(number) as usize,
             };
             if let Some(node) = number.checked_rem(nodes.len()).and_then(|place| nodes.get(place)) {

@@ -7,9 +7,10 @@ use reprise_lab::servers::{Apache, ApacheConfig, ClientVerify};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const APACHE: Software =
-    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true };
+    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true, needs: &[] };
 
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let directives = format!("{}\n", lines.join("\n"));
@@ -27,7 +28,15 @@ const fn apache(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &APACHE, told, start)
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    offers::behind_a_small_buffer(start(lab, lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &APACHE, &[
+            "SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionTickets on"], behind_a_small_buffer)
+            .flags(&["--tls", "1.3"]);
     no_cache_and_tickets_off_are_not_offered:
         apache("not-offered", &["SSLSessionCache none", "SSLSessionTickets off"]);
     a_dbm_takes_no_session_with_a_certificate:
@@ -36,6 +45,10 @@ examined! {
     a_cache_of_two_seconds_forgets_before_the_client_is_back:
         apache("lifetime-short", &["SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionCacheTimeout 2"])
             .flags(&["--tls", "1.2", "--patience", "4s"]);
+    no_cache_that_gives_ids_never_accepts_them:
+        apache("id-never-accepted", &["SSLSessionCache nonenotnull", "SSLSessionTickets off"]).besides(&["not-offered"]);
+    without_keep_alive_each_response_ends_the_connection:
+        apache("connection-closed-after-response", &["KeepAlive Off"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
     two_tickets_run_out_in_a_burst:
         apache("tickets-run-out", &["SSLSessionTickets on"]).flags(&["--tls", "1.3"]);
     a_cache_of_a_few_sessions_is_too_small:

@@ -4,6 +4,8 @@ use std::fmt;
 
 use reprise_trace::document::{Finding, Remedy};
 
+use crate::printed::without_note;
+
 /// What a remedy says, as something that can be done to the lines of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -39,19 +41,6 @@ fn step(text: &str) -> Option<Step> {
     is_directive(directive).then(|| Step::Set(directive.to_owned()))
 }
 
-/// The text before a note in parentheses at its end.
-fn without_note(text: &str) -> &str {
-    let mut open = 0;
-    for (place, character) in text.char_indices().rev() {
-        open += i32::from(character == ')') - i32::from(character == '(');
-        if open == 0 {
-            let before = text.get(..place).unwrap_or_default();
-            return if character == '(' { before.strip_suffix(' ').unwrap_or(text) } else { text };
-        }
-    }
-    text
-}
-
 /// A name, and a value that is no prose: `tune.ssl.cachesize above 0` is.
 fn is_directive(text: &str) -> bool {
     let is_value = |character: char| character.is_ascii_digit() || ":;/=.()'".contains(character);
@@ -65,7 +54,8 @@ fn is_directive(text: &str) -> bool {
         [_, value] => value.contains(is_value) || ["on", "off", "On", "Off"].contains(value),
         [_, "=", ..] => true,
         [_, name, value] if name.starts_with(char::is_uppercase) => value.trim_end_matches(';').parse::<u32>().is_ok(),
-        _ => text.ends_with(';'),
+        [name, ..] if name.ends_with(':') => true,
+        _ => text.ends_with([';', '}']),
     }
 }
 
@@ -74,8 +64,12 @@ pub(crate) fn apply(step: &Step, lines: &[String]) -> Vec<String> {
     match step {
         Step::TakeOut(word) => lines.iter().filter(|line| !line.contains(word.as_str())).cloned().collect(),
         Step::Set(directive) => {
-            let name = |line: &str| line.split(['=', ' ', ';', ':']).find(|word| !word.is_empty()).map(str::to_owned);
-            let others = lines.iter().filter(|line| name(line) != name(directive)).cloned();
+            let name = |line: &str| line.split(['=', ' ', ':']).find(|word| !word.is_empty()).map(str::to_owned);
+            let names: Vec<_> = directive.split(';').filter_map(name).collect();
+            let others = lines
+                .iter()
+                .filter(|line| name(line.trim_end_matches(';')).is_none_or(|name| !names.contains(&name)))
+                .cloned();
             others.chain([directive.clone()]).collect()
         }
     }
@@ -111,5 +105,7 @@ fn a_directive_takes_the_place_of_its_like() {
     let lines = ["ssl_session_cache off;", "ssl_session_tickets off;"].map(str::to_owned);
     let fixed = apply(&step("ssl_session_cache shared:SSL:10m;").unwrap(), &lines);
     assert_eq!(fixed, ["ssl_session_tickets off;", "ssl_session_cache shared:SSL:10m;"]);
+    let both = apply(&step("ssl_session_cache shared:SSL:10m; ssl_session_tickets on;").unwrap(), &lines);
+    assert_eq!(both, ["ssl_session_cache shared:SSL:10m; ssl_session_tickets on;"]);
     assert_eq!(apply(&Step::TakeOut("tickets".to_owned()), &lines), ["ssl_session_cache off;"]);
 }

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::net::SocketAddr;
 
 use reprise_lab::servers::{RealServer, missing};
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
+use reprise_lab::{Balancer, Balancing};
+use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
 
 use crate::applied::{apply, printed};
 use crate::harness::{Lab, Reprise, locked_version, version};
@@ -20,6 +21,8 @@ pub(crate) struct Broken {
     /// Starts it with these lines, or with those that fix it.
     pub(crate) start: fn(&Lab, &[String]) -> Started,
     pub(crate) flags: &'static [&'static str],
+    /// Whether it is `reprise measure` that finds it.
+    pub(crate) is_measured: bool,
     /// Whether the client has a certificate, and one with so long a name.
     pub(crate) certificate: Option<usize>,
     /// Faults and risks that the same lines bring about.
@@ -40,6 +43,8 @@ pub(crate) struct Software {
     pub(crate) version: &'static [&'static str],
     /// Whether its responses say what it is.
     pub(crate) reveals_itself: bool,
+    /// Programs and header files without which it cannot be built.
+    pub(crate) needs: &'static [&'static str],
 }
 
 impl Software {
@@ -64,6 +69,15 @@ impl<S: RealServer + 'static> From<S> for Started {
     }
 }
 
+impl Started {
+    /// Dealt by no chance.
+    pub(crate) fn behind_one_address<S: RealServer + 'static, const N: usize>(nodes: [S; N]) -> Self {
+        let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::InPairs).unwrap();
+        let address = balancer.address();
+        Self { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+    }
+}
+
 /// Nothing happens meanwhile, and nothing else is wrong.
 pub(crate) const fn broken(
     cause: &'static str,
@@ -71,12 +85,27 @@ pub(crate) const fn broken(
     told: &'static [&'static str],
     start: fn(&Lab, &[String]) -> Started,
 ) -> Broken {
-    Broken { cause, software, told, start, flags: &[], certificate: None, besides: &[], is_fixed: true, meanwhile: |_| {} }
+    Broken {
+        cause,
+        software,
+        told,
+        start,
+        flags: &[],
+        is_measured: false,
+        certificate: None,
+        besides: &[],
+        is_fixed: true,
+        meanwhile: |_| {},
+    }
 }
 
 impl Broken {
     pub(crate) const fn flags(self, flags: &'static [&'static str]) -> Self {
         Self { flags, ..self }
+    }
+
+    pub(crate) const fn measured(self, flags: &'static [&'static str]) -> Self {
+        Self { flags, is_measured: true, ..self }
     }
 
     pub(crate) const fn besides(self, besides: &'static [&'static str]) -> Self {
@@ -98,14 +127,16 @@ impl Broken {
     /// Starts it, has it diagnosed, and applies to it what is printed.
     #[track_caller]
     pub(crate) fn examine(&self) {
-        if let Some(not_run) = self.software.program.and_then(missing) {
+        let Software { program, needs, .. } = self.software;
+        if let Some(not_run) = program.iter().chain(*needs).find_map(|needed| missing(needed)) {
             return not_run.announce();
         }
         let lab = Lab::new();
         let lines: Vec<String> = self.told.iter().map(|line| (*line).to_owned()).collect();
         let diagnosis = self.diagnose(&lab, &lines);
         let finding = self.the_finding(&diagnosis);
-        assert_eq!(diagnosis.software.is_some(), self.software.reveals_itself, "{:?}", diagnosis.software);
+        let is_revealed = self.software.reveals_itself && !self.is_measured;
+        assert_eq!(diagnosis.software.is_some(), is_revealed, "{:?}", diagnosis.software);
         let fixed = self.fix(&lab, &lines, finding);
         compare(&Row::new(self, finding, &fixed));
     }
@@ -142,6 +173,10 @@ impl Broken {
         let mut started = (self.start)(lab, lines);
         let target = format!("localhost:{}", started.address.port());
         let json = lab.path("diagnosis.json");
+        if self.is_measured {
+            let measured = lab.measure(target).args(["--resolve", "127.0.0.1"]).args(self.flags).count(30).run();
+            return of_measured(measured.document());
+        }
         let call = Reprise::new(["diagnose", &target, "--resolve", "127.0.0.1"]).arg("--ca").arg(lab.ca());
         let rate = if self.flags.contains(&"--rate") { [].as_slice() } else { &["--rate", "500"] };
         let client =
@@ -159,6 +194,26 @@ impl Broken {
         assert_eq!(outcome.code, i32::from(document.has_certain_fault()), "{}", outcome.stderr);
         let [diagnosis] = <[Diagnosis; 1]>::try_from(document.targets).unwrap();
         diagnosis
+    }
+}
+
+/// The findings alone.
+fn of_measured(document: MeasureDocument) -> Diagnosis {
+    Diagnosis {
+        target: String::new(),
+        subject: Subject::Server,
+        address: None,
+        software: None,
+        reached: true,
+        failure: None,
+        verdict: String::new(),
+        findings: document.findings,
+        experiments: Vec::new(),
+        connections: 0,
+        seconds: 0.0,
+        matrix: Vec::new(),
+        figures: Vec::new(),
+        warnings: document.warnings,
     }
 }
 

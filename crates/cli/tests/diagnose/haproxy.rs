@@ -5,9 +5,10 @@ use reprise_lab::servers::{HaProxy, HaProxyConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const HAPROXY: Software =
-    Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false };
+    Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false, needs: &[] };
 
 /// What begins with `tune.` stands in the global section, all else on the bind line.
 fn start(lab: &Lab, lines: &[String]) -> Started {
@@ -17,11 +18,30 @@ fn start(lab: &Lab, lines: &[String]) -> Started {
     HaProxy::start(HaProxyConfig { global: global.join("\n    "), bind: bind.join(" "), ..config }).unwrap().into()
 }
 
+/// Two of them behind one address, and beside them the file of keys that remedies name.
+fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
+    // Three keys of 80 bytes in Base64.
+    let keys = ["B", "C", "D"].map(|letter| format!("{}A=\n", letter.repeat(106)));
+    let keys = lab.file("ticket.keys", keys.concat());
+    let lines = lines.iter().filter(|line| !line.starts_with('#'));
+    let bind: Vec<String> = lines.map(|line| line.replace("ticket.keys", keys.to_str().unwrap())).collect();
+    let config = HaProxyConfig { bind: bind.join(" "), ..HaProxyConfig::new(lab.identity(KeyKind::P256)) };
+    let nodes = [(); 2].map(|()| HaProxy::start(config.clone()).unwrap());
+    Started::behind_one_address(nodes)
+}
+
 const fn haproxy(cause: &'static str, told: &'static [&'static str]) -> Broken {
     broken(cause, &HAPROXY, told, start)
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    let lines: Vec<String> = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
+    offers::behind_a_small_buffer(start(lab, &lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &HAPROXY, &["# its defaults"], behind_a_small_buffer).flags(&["--tls", "1.3"]);
     no_cache_and_no_tickets_are_not_offered:
         haproxy("not-offered", &["tune.ssl.cachesize 0", "no-tls-tickets"]);
     a_cache_of_a_few_sessions_is_too_small:
@@ -30,6 +50,10 @@ examined! {
         haproxy("unclean-close-evicts", &["no-tls-tickets"]);
     a_lifetime_of_two_seconds_is_short:
         haproxy("lifetime-short", &["tune.ssl.lifetime 2"]).flags(&["--tls", "1.2", "--patience", "3s"]);
+    a_group_that_nobody_offers_first_costs_early_data:
+        haproxy("early-data-hrr", &["allow-0rtt", "curves P-384"]).flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
+    two_processes_with_a_ticket_key_each_are_hidden_nodes:
+        broken("hidden-nodes", &HAPROXY, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
     early_data_is_off_unless_it_is_allowed:
         haproxy("early-data-off", &[]).flags(&["--tls", "1.3"]);
 }

@@ -17,6 +17,7 @@ macro_rules! examined {
 mod apache;
 mod applied;
 mod broken;
+mod compiled;
 mod haproxy;
 #[path = "../measure/harness/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
@@ -25,5 +26,8 @@ mod nginx;
 mod nodes;
 mod offers;
 mod openssl;
+mod openssl_api;
+mod printed;
 mod programs;
+mod stunnel;
 mod table;

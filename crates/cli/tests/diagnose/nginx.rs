@@ -5,9 +5,10 @@ use reprise_lab::{KeyKind, ScriptedServer, Step};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::offers;
 
 pub(crate) const NGINX: Software =
-    Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true };
+    Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true, needs: &[] };
 
 /// The lines stand in the `http` block.
 fn start(lab: &Lab, lines: &[String]) -> Started {
@@ -30,7 +31,8 @@ fn asking(lab: &Lab, lines: &[String]) -> Started {
 /// that block, any other to the `http` block: what stands there, the blocks do not set themselves.
 fn two_blocks(lab: &Lab, lines: &[String]) -> Started {
     let of_http: Vec<&str> = lines.iter().map(String::as_str).filter(|line| line.ends_with(';')).collect();
-    let is_set = |directive: &str| of_http.iter().any(|line| line.split(' ').next() == directive.split(' ').next());
+    let name = |directive: &str| directive.trim().split(' ').next().map(str::to_owned);
+    let is_set = |directive: &str| of_http.iter().flat_map(|line| line.split(';')).any(|it| name(it) == name(directive));
     let block = |name: &str| {
         let inner = lines.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(" { ")?.strip_suffix(" }"));
         let directives = inner.unwrap_or_default().split_inclusive(';').map(str::trim);
@@ -46,7 +48,14 @@ fn two_blocks(lab: &Lab, lines: &[String]) -> Started {
     Nginx::start(NginxConfig { http_directives: first, server_directives: block("second"), ..config }).unwrap().into()
 }
 
+fn behind_a_small_buffer(lab: &Lab, lines: &[String]) -> Started {
+    offers::behind_a_small_buffer(start(lab, lines))
+}
+
 examined! {
+    large_tickets_break_connections:
+        broken("offer-breaks-connection", &NGINX, &["ssl_session_cache shared:SSL:1m;", "ssl_session_tickets on;"],
+            behind_a_small_buffer).flags(&["--tls", "1.3"]);
     cache_and_tickets_off_are_not_offered:
         nginx("not-offered", &["ssl_session_cache off;", "ssl_session_tickets off;"]);
     cache_none_without_tickets_gives_ids_never_accepted:
@@ -66,10 +75,14 @@ examined! {
     a_group_that_nobody_offers_first_costs_early_data:
         nginx("early-data-hrr", &["ssl_session_cache shared:SSL:1m;", "ssl_early_data on;", "ssl_ecdh_curve secp384r1;"])
             .flags(&["--tls", "1.3"]).besides(&["early-data-replayable"]);
+    a_small_cache_is_too_small:
+        nginx("cache-too-small", &["ssl_session_cache shared:SSL:32k;", "ssl_session_tickets off;"])
+            .flags(&["--tls", "1.2", "--fill", "300", "--connections", "600"]);
+    without_keep_alive_each_response_ends_the_connection:
+        nginx("connection-closed-after-response", &["keepalive_timeout 0;"]).measured(&["--tls", "1.3", "--connections", "keepalive"]);
     a_block_that_is_not_the_first_has_the_tickets:
         broken("vhost-directives", &NGINX, &[
-            "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"],
-            two_blocks).beyond_directives();
+            "first { ssl_session_cache off; ssl_session_tickets off; }", "second { ssl_session_tickets on; }"], two_blocks);
     a_block_that_is_not_the_first_has_the_cache:
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache off; ssl_session_tickets off; }",
@@ -77,7 +90,7 @@ examined! {
     a_block_that_is_not_the_first_switches_all_off:
         broken("vhost-directives", &NGINX, &[
             "first { ssl_session_cache shared:SSL:10m; }", "second { ssl_session_cache off; ssl_session_tickets off; }"],
-            two_blocks).beyond_directives();
+            two_blocks);
 }
 
 /// What another server says of itself goes through nginx.

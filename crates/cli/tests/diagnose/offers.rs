@@ -46,6 +46,24 @@ fn short_sighted(lab: &Lab, _: &[String]) -> Started {
     behind(lab, |record| (record.len() > 1400).then_some(Refusal::Close))
 }
 
+/// A good server, and before it whoever ends large offers: a middlebox that reads only so much.
+pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
+    let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(Refusal::Close);
+    let inspector = Inspector::start(server.address, judge).unwrap();
+    Started { address: inspector.address(), server: None, _others: vec![Box::new(server), Box::new(inspector)] }
+}
+
+/// How long the ticket is that this ClientHello offers; of several the first.
+fn offered_length(record: &[u8]) -> Option<usize> {
+    let (record, _) = Record::parse(record).ok().flatten()?;
+    let (handshake, _) = Handshake::parse(record.fragment).ok().flatten()?;
+    let hello = ClientHello::parse(handshake.body).ok()?;
+    let extensions = hello.extensions.as_ref()?;
+    let identity = |psk: &[u8]| Some(usize::from(u16::from_be_bytes([*psk.get(2)?, *psk.get(3)?])));
+    let of_psk = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(identity);
+    of_psk.or_else(|| extensions.find(ExtensionType::SESSION_TICKET).map(|ticket| ticket.len()))
+}
+
 /// What would help against real ones (shorter tickets, none at all) does not help against these.
 const fn behind_one(cause: &'static str, told: &'static [&'static str], start: fn(&Lab, &[String]) -> Started) -> Broken {
     broken(cause, &NGINX, told, start).beyond_directives()

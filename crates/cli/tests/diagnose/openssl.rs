@@ -6,8 +6,13 @@ use reprise_lab::servers::{SServer, SServerConfig};
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
 
-pub(crate) const OPENSSL: Software =
-    Software { name: "OpenSSL s_server", program: Some("openssl"), version: &["version"], reveals_itself: false };
+pub(crate) const OPENSSL: Software = Software {
+    name: "OpenSSL s_server",
+    program: Some("openssl"),
+    version: &["version"],
+    reveals_itself: false,
+    needs: &[],
+};
 
 /// The lines are arguments.
 fn start(lab: &Lab, lines: &[String]) -> Started {

@@ -6,12 +6,19 @@ use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
 use crate::broken::{Software, Started, broken};
 use crate::harness::Lab;
 
-const GNUTLS: Software =
-    Software { name: "gnutls-serv", program: Some("gnutls-serv"), version: &["--version"], reveals_itself: false };
-const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"], reveals_itself: false };
-const NODE: Software = Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false };
-const JAVA: Software = Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false };
-const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false };
+const GNUTLS: Software = Software {
+    name: "gnutls-serv",
+    program: Some("gnutls-serv"),
+    version: &["--version"],
+    reveals_itself: false,
+    needs: &[],
+};
+const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"], reveals_itself: false, needs: &[] };
+const NODE: Software =
+    Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false, needs: &[] };
+const JAVA: Software =
+    Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false, needs: &[] };
+const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false, needs: &[] };
 
 /// The lines are arguments.
 fn gnutls(lab: &Lab, lines: &[String]) -> Started {
@@ -22,6 +29,23 @@ fn gnutls(lab: &Lab, lines: &[String]) -> Started {
 /// The lines are statements about `config`, a `tls.Config`.
 fn go(lab: &Lab, lines: &[String]) -> Started {
     Go::start(&GoProgram::build_with(lines).unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap().into()
+}
+
+/// Two of them behind one address. `keys` are what remedies call so.
+fn two_gos(lab: &Lab, lines: &[String]) -> Started {
+    let keys = "keys := [][32]byte{{7}}; _ = keys".to_owned();
+    let lines: Vec<String> = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
+    let program = GoProgram::build_with(&[vec![keys], lines].concat()).unwrap();
+    let identity = lab.identity(KeyKind::P256);
+    Started::behind_one_address([(); 2].map(|()| Go::start(&program, GoConfig::new(identity.clone())).unwrap()))
+}
+
+/// The same in Node.
+fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
+    let lines = lines.iter().filter(|line| !line.starts_with('#'));
+    let options: Vec<String> = lines.map(|line| line.replace(": keys", ": Buffer.alloc(48, 7)")).collect();
+    let config = NodeConfig { options: options.join(", "), ..NodeConfig::new(lab.identity(KeyKind::P256)) };
+    Started::behind_one_address([(); 2].map(|()| Node::start(config.clone()).unwrap()))
 }
 
 /// The lines are options of `tls.createServer`, or statements about its `server`.
@@ -75,6 +99,7 @@ fn rustls(lab: &Lab, lines: &[String]) -> Started {
             "config.send_tls13_tickets = 1;" => config.tickets = 1,
             "config.send_tls13_tickets = 8;" => config.tickets = 8,
             "config.max_early_data_size = 16384;" => config.max_early_data = 16_384,
+            "fn lifetime(&self) -> u32 { 86400 }" => config.ticket_lifetime = Some(86_400),
             "fn lifetime(&self) -> u32 { 0 }" => config.ticket_lifetime = Some(0),
             "fn lifetime(&self) -> u32 { 864000 }" => config.ticket_lifetime = Some(864_000),
             other => panic!("what does rustls do at {other:?}?"),
@@ -103,6 +128,13 @@ examined! {
     java_without_tickets_and_with_a_cache_of_four:
         broken("cache-too-small", &JAVA, &[
             "-Djdk.tls.server.enableSessionTicketExtension=false", "-Djavax.net.ssl.sessionCacheSize=4"], java);
+    java_tickets_of_two_seconds_are_short:
+        broken("lifetime-short", &JAVA, &["-Djdk.tls.server.sessionTicketTimeout=5"], java)
+            .flags(&["--tls", "1.2", "--patience", "6s"]).besides(&["cache-too-small"]);
+    two_gos_with_a_ticket_key_each_are_hidden_nodes:
+        broken("hidden-nodes", &GO, &["# two nodes"], two_gos).flags(&["--tls", "1.3"]);
+    two_node_programs_with_a_ticket_key_each_are_hidden_nodes:
+        broken("hidden-nodes", &NODE, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
     java_that_writes_without_tcp_nodelay:
         broken("nagle", &JAVA, &["socket.setTcpNoDelay(false);"], java_socket).flags(&["--tls", "1.2"]);
     rustls_without_tickets_or_storage_does_not_offer:
@@ -117,6 +149,8 @@ examined! {
         broken("sni-differs", &RUSTLS, &[CACHE], rustls).beyond_directives();
     rustls_with_a_ticketer_takes_no_early_data:
         broken("early-data-off", &RUSTLS, &[TICKETER], rustls).flags(&["--tls", "1.3"]).beyond_directives();
+    rustls_with_a_store_can_take_early_data:
+        broken("early-data-off", &RUSTLS, &[CACHE], rustls).flags(&["--tls", "1.3"]);
     rustls_early_data_makes_tickets_stateful:
         broken("early-data-stateful", &RUSTLS, &[CACHE, "config.max_early_data_size = 16384;"], rustls);
     a_lifetime_of_zero_is_invalid:

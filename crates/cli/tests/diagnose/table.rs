@@ -8,7 +8,7 @@ use std::{env, fs};
 use reprise_trace::document::Finding;
 
 use crate::broken::Broken;
-use crate::{apache, haproxy, nginx, nodes, offers, openssl, programs};
+use crate::{apache, haproxy, nginx, nodes, offers, openssl, openssl_api, programs, stunnel};
 
 /// The page, from the root of the workspace.
 const PAGE: &str = "docs/guide/19-causes-seen.md";
@@ -32,10 +32,20 @@ pub(crate) struct Row {
 
 /// Every misconfiguration that a test examines.
 fn all() -> impl Iterator<Item = &'static Broken> {
-    [nginx::ALL, apache::ALL, haproxy::ALL, nodes::ALL, offers::ALL, openssl::ALL, programs::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        nginx::ALL,
+        apache::ALL,
+        haproxy::ALL,
+        nodes::ALL,
+        offers::ALL,
+        openssl::ALL,
+        openssl_api::ALL,
+        programs::ALL,
+        stunnel::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 impl Row {

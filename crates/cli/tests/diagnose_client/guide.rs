@@ -28,7 +28,10 @@ fn the_guide_has_the_table_of_clients() {
 }
 
 fn table_of_clients() -> String {
-    let mut lines = vec!["| client | what it does | what is found |".to_owned(), "| --- | --- | --- |".to_owned()];
+    let mut lines = vec![
+        "| client | what it does | what is found | what is printed and fixes it |".to_owned(),
+        "| --- | --- | --- | --- |".to_owned(),
+    ];
     lines.extend(CASES.iter().map(|case| {
         let found = match &case.expected {
             Expected::Healthy => "nothing: it resumes".to_owned(),
@@ -36,7 +39,8 @@ fn table_of_clients() -> String {
                 format!("`{id}`, {}, {}", severity.name(), confidence.name())
             }
         };
-        format!("| {} | {} | {found} |", case.software, case.does)
+        let fixed = case.code().map_or_else(|| "–".to_owned(), |code| format!("`{}`", code.replace('|', "¦")));
+        format!("| {} | {} | {found} | {fixed} |", case.software, case.does)
     }));
     lines.join("\n") + "\n"
 }

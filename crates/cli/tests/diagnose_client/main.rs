@@ -6,14 +6,17 @@ mod guide;
 #[path = "../measure/harness/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
 mod harness;
+#[path = "../diagnose/printed.rs"]
+mod printed;
 mod programs;
 mod rustls_client;
 mod usage;
 
-use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
+use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
 
-use cases::{Case, Expected};
+use cases::{Case, Expected, Fix};
 use harness::{Outcome, Reprise};
+use printed::without_note;
 use programs::Programs;
 
 #[test]
@@ -29,15 +32,45 @@ fn openssl_s_client_is_judged_rightly() {
 }
 
 #[test]
+fn programs_on_openssl_are_judged_rightly() {
+    reprise_lab::require!("cc", "/usr/include/openssl/ssl.h");
+    judge("OpenSSL API");
+}
+
+#[test]
+fn programs_on_libcurl_are_judged_rightly() {
+    reprise_lab::require!("cc", "curl-config");
+    judge("libcurl");
+}
+
+#[test]
 fn python_is_judged_rightly() {
     reprise_lab::require!("python3");
     judge("Python");
 }
 
 #[test]
+fn requests_is_judged_rightly() {
+    reprise_lab::require!("/usr/lib/python3/dist-packages/requests/__init__.py");
+    judge("requests");
+}
+
+#[test]
+fn httpx_is_judged_rightly() {
+    reprise_lab::require!("/usr/lib/python3/dist-packages/httpx/__init__.py");
+    judge("httpx");
+}
+
+#[test]
 fn node_is_judged_rightly() {
     reprise_lab::require!("node");
     judge("Node");
+}
+
+#[test]
+fn undici_is_judged_rightly() {
+    reprise_lab::require!("node", "/usr/share/nodejs/undici/index.js");
+    judge("undici");
 }
 
 #[test]
@@ -68,22 +101,24 @@ fn reprise_itself_is_judged_rightly() {
     judge("Reprise");
 }
 
-/// Runs all clients of one software.
+/// Runs all clients of one software, and those that are wrong again with what is printed to fix them.
 fn judge(software: &str) {
     let programs = Programs::new();
     let mut count = 0;
     for case in cases::CASES.iter().filter(|case| case.software == software) {
-        let diagnosis = diagnosed(case, &programs);
-        case.check(&diagnosis);
+        let command = (case.command)(&programs);
+        case.check(&diagnosed(case, command, false));
+        case.check_remedy();
         count += 1;
     }
     assert!(count > 0, "no case for {software}");
 }
 
-fn diagnosed(case: &Case, programs: &Programs) -> Diagnosis {
+fn diagnosed(case: &Case, command: Vec<String>, is_fixed: bool) -> Diagnosis {
     let names = case.names.iter().flat_map(|name| ["--name", *name]);
     let arguments = ["diagnose", "--listen", "0", "--json", "-"].into_iter().chain(names).chain(["--"]);
-    let outcome = Reprise::new(arguments).args((case.command)(programs)).env("REPRISE_TEST_WAY", case.name).run();
+    let call = Reprise::new(arguments).args(command).env("REPRISE_TEST_WAY", case.name);
+    let outcome = if is_fixed { call.env("REPRISE_TEST_FIXED", "1").run() } else { call.run() };
     let diagnosis = diagnosis(&outcome);
     let is_certain_fault = diagnosis.findings.iter().any(|it| it.is_certain_fault());
     assert_eq!(outcome.code, i32::from(is_certain_fault), "{}: {}", case.name, outcome.stderr);
@@ -120,24 +155,57 @@ impl Case {
                     .iter()
                     .find(|it| it.id != *id && it.confidence == Confidence::Certain && it.severity != Severity::Note);
                 assert!(wrong.is_none(), "{name}: {wrong:#?}");
-                let own = reprise_explain::software(self.software).unwrap_or(self.software);
-                self.check_remedy(&found.steps(Some(own)));
+                let printed = self.printed();
+                assert!(printed.iter().all(|it| found.remedies.contains(it)), "{name}: {printed:?} is not in {found:#?}");
             }
         }
     }
 
-    /// The code that is printed stands in the program that is right, and the test of that program shows that it helps.
-    fn check_remedy(&self, steps: &[String]) {
-        let Expected::Found { remedy: Some((code, fixed)), .. } = &self.expected else { return };
-        assert!(steps.iter().any(|step| step.contains(code)), "{}: no {code:?} in {steps:#?}", self.name);
-        let is_right = |case: &&Case| (case.software, case.name) == (self.software, *fixed);
-        let right = cases::CASES.iter().find(is_right);
-        assert!(
-            right.is_some_and(|case| matches!(case.expected, Expected::Healthy)),
-            "{}: {fixed} is no healthy case",
-            self.name
-        );
-        let is_program = !self.source.is_empty();
-        assert!(!is_program || self.source.contains(code), "{}: the program that is right does not say {code:?}", self.name);
+    /// The remedy whose place is known.
+    fn printed(&self) -> Option<Remedy> {
+        let Expected::Found { id, fix: Some(fix), .. } = &self.expected else { return None };
+        let own = reprise_explain::software(self.software).unwrap_or(self.software);
+        let remedies = reprise_explain::cause(id).unwrap().client_remedies(Some(own));
+        let is_it = |it: &Remedy| it.software.as_deref() == Some(own) && it.text.starts_with(fix.remedy);
+        Some(
+            remedies
+                .into_iter()
+                .find(is_it)
+                .unwrap_or_else(|| panic!("{own}: no remedy for {id} begins with {}", fix.remedy)),
+        )
+    }
+
+    /// What is printed, without what is said about it.
+    fn code(&self) -> Option<String> {
+        self.printed().map(|remedy| match remedy.text.split_once(": ") {
+            Some((word, _)) if word.starts_with(LEAVE_OUT) => word.to_owned(),
+            _ => without_note(&remedy.text).to_owned(),
+        })
+    }
+
+    /// With what is printed in its place, the finding is gone, and nothing comes instead.
+    fn check_remedy(&self) {
+        let (Some(code), Expected::Found { id, fix: Some(Fix { fault, .. }), .. }) = (self.code(), &self.expected) else {
+            return;
+        };
+        let is_own_program = fault.is_empty();
+        if is_own_program {
+            rustls_client::assert_says(self.name, &code);
+        }
+        let is_shell = (self.command)(&Programs::new()).iter().any(|word| word.contains(fault)) && !is_own_program;
+        let programs = if is_shell || is_own_program { Programs::new() } else { Programs::with(&code, fault) };
+        let code = if code.starts_with(LEAVE_OUT) { "" } else { &code };
+        let code = FILLED_IN.iter().fold(code.to_owned(), |code, (name, value)| code.replace(name, value));
+        let command = (self.command)(&programs);
+        let command = command.into_iter().map(|word| if is_shell { word.replacen(fault, &code, 1) } else { word }).collect();
+        let Diagnosis { findings, reached, verdict, .. } = diagnosed(self, command, true);
+        let gone = findings.iter().all(|it| it.id != *id && it.severity == Severity::Note);
+        assert!(reached && gone, "{} {}: {code} does not fix it: {verdict}: {findings:#?}", self.software, self.name);
     }
 }
+
+/// How a remedy begins that takes a word away.
+const LEAVE_OUT: &str = "leave out ";
+
+/// What stands for something else in a command that is printed.
+const FILLED_IN: [(&str, &str); 4] = [("URL1", "{url}"), ("URL2", "{url}"), ("openssl s_client", "c"), ("FILE", "$s")];

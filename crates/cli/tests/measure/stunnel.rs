@@ -6,9 +6,9 @@ use reprise_trace::document::Finding;
 
 use crate::harness::Lab;
 
-fn findings(options: &[&str]) -> Vec<Finding> {
+fn findings(lines: &[&str]) -> Vec<Finding> {
     let lab = Lab::new();
-    let stunnel = Stunnel::start(&lab.identity(KeyKind::P256), options).unwrap();
+    let stunnel = Stunnel::start(&lab.identity(KeyKind::P256), lines).unwrap();
     lab.measure(stunnel.address()).args(["--tls", "1.3"]).count(30).run().exits(0).document().findings
 }
 
@@ -17,11 +17,11 @@ fn findings(options: &[&str]) -> Vec<Finding> {
 #[test]
 fn stunnel_without_tickets_is_no_fleet_of_nodes() {
     reprise_lab::require!("stunnel");
-    let findings_without = findings(&["NO_TICKET"]);
+    let findings_without = findings(&["options = NO_TICKET"]);
     let finding = findings_without.iter().find(|it| it.id == "resumed-ticket-refused").unwrap();
     assert!(finding.evidence.iter().any(|line| line.contains("full handshake")), "{finding:?}");
     assert!(!findings_without.iter().any(|it| it.id == "hidden-nodes"), "{findings_without:?}");
     assert!(finding.remedies.iter().any(|it| it.text.contains("options = -NO_TICKET")), "{finding:?}");
-    let with = findings(&["-NO_TICKET"]);
+    let with = findings(&["options = -NO_TICKET"]);
     assert!(!with.iter().any(|it| ["resumed-ticket-refused", "hidden-nodes"].contains(&it.id.as_str())), "{with:?}");
 }

@@ -25,6 +25,6 @@ openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pe
         client_fix("OpenSSL API", "SSL_CTX_set_alpn_protos(ctx, protocols, length);", "on the SSL_CTX, for all its connections"),
         client_fix("Python ssl", "context.set_alpn_protocols([\"h2\", \"http/1.1\"])", "on the SSLContext, for all its connections"),
         client_fix("Go", "config.NextProtos = []string{\"h2\", \"http/1.1\"}", "a ClientSessionCache for each list"),
-        client_fix("rustls", "config.alpn_protocols = vec![b\"h2\".to_vec(), b\"http/1.1\".to_vec()];", "a Resumption store for each list"),
+        client_fix("rustls", "", "the same alpn_protocols in all ClientConfigs that share a Resumption store"),
     ],
 };

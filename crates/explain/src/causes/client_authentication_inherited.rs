@@ -20,10 +20,10 @@ No time. Whoever holds the session is that client until it expires, even if the 
     found_by: &[Measure, Diagnose],
     advice: "Keep the lifetime of sessions short, or check revocation when a session is resumed:",
     fixes: &[
-        fix("nginx", "ssl_session_timeout 5m;", ""),
-        fix("Apache", "SSLSessionCacheTimeout 300", ""),
-        fix("HAProxy", "tune.ssl.lifetime 300", "in the global section"),
-        fix("OpenSSL API", "SSL_get0_verified_chain(ssl)", "and check it again when SSL_session_reused(ssl) is 1"),
-        fix("Go", "config.VerifyConnection = check", "it runs for resumed connections too, VerifyPeerCertificate does not"),
+        fix("nginx", "", "ssl_session_timeout says how long sessions live"),
+        fix("Apache", "", "SSLSessionCacheTimeout says how long sessions live"),
+        fix("HAProxy", "", "tune.ssl.lifetime says how long sessions live"),
+        fix("OpenSSL API", "", "check SSL_get0_verified_chain again where SSL_session_reused is 1"),
+        fix("Go", "", "check in VerifyConnection: it runs for resumed connections too, VerifyPeerCertificate does not"),
     ],
 };

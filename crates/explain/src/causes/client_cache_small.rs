@@ -18,18 +18,22 @@ it none.",
     advice: "Make the store as large as the number of servers in use:",
     fixes: &[
         client_fix("OpenSSL API", "", "the store is the program's own: keep a session for each host, by its name and port"),
-        client_fix("Python ssl", "sessions[host] = connection.session", "a session for each host, not one for all"),
+        client_fix(
+            "Python ssl",
+            "sessions[host] = connection.session",
+            "after the response: a session for each host, not one for all",
+        ),
         client_fix(
             "Node",
-            "new https.Agent({ maxCachedSessions: 1000 })",
-            "default 100; with tls.connect a session for each host",
+            "const agent = new https.Agent({ maxCachedSessions: 1000 });",
+            "default 100. With tls.connect, keep a session for each host",
         ),
         client_fix(
             "Go",
             "config.ClientSessionCache = tls.NewLRUClientSessionCache(1000)",
             "it counts sessions, one for each server; 0 means 64",
         ),
-        client_fix("Java", "context.getClientSessionContext().setSessionCacheSize(0)", "unlimited; default 20480"),
+        client_fix("Java", "context.getClientSessionContext().setSessionCacheSize(0);", "unlimited; default 20480"),
         client_fix(
             "rustls",
             "config.resumption = rustls::client::Resumption::in_memory_sessions(4096);",

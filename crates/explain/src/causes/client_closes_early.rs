@@ -24,37 +24,12 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem < /dev/null > /de
     found_by: &[Listen],
     advice: "Read until the response is complete, or at least once, before closing, since under TLS 1.3 the tickets follow the handshake, before the first response:",
     fixes: &[
-        client_fix(
-            "OpenSSL API",
-            "SSL_CTX_sess_set_new_cb(ctx, keep_session);",
-            "SSL_read calls it: read once before SSL_shutdown, and close the socket only when SSL_shutdown returned 1; SSL_get1_session right after SSL_connect has none under TLS 1.3",
-        ),
-        client_fix(
-            "OpenSSL API",
-            "openssl s_client -sess_out FILE",
-            "then -sess_in FILE, with a request: -reconnect reads nothing under TLS 1.3",
-        ),
-        client_fix(
-            "Python ssl",
-            "saved = connection.session",
-            "after the response, or at least connection.recv(1), and before connection.close()",
-        ),
-        client_fix(
-            "Node",
-            "socket.on('session', keep)",
-            "instead of getSession() after secureConnect; destroy the socket only after this event",
-        ),
-        client_fix(
-            "Go",
-            "io.Copy(io.Discard, resp.Body); resp.Body.Close()",
-            "the cache is filled by Read: read from a tls.Conn before Close",
-        ),
-        client_fix("Java", "socket.getInputStream().read()", "at least once before close()"),
-        client_fix(".NET", "await stream.ReadAsync(buffer);", "at least once before disposing"),
-        client_fix(
-            "rustls",
-            "conn.process_new_packets()?;",
-            "after a read_tls that follows the handshake, before the socket is closed",
-        ),
+        client_fix("OpenSSL API", "SSL_write(ssl, request, strlen(request)); SSL_read(ssl, buffer, sizeof buffer);", "SSL_read reads the tickets: call it before SSL_get1_session and SSL_shutdown. s_client -reconnect reads nothing under TLS 1.3"),
+        client_fix("Python ssl", "connection.sendall(request); connection.recv(1)", "the tickets come before the response: read before connection.session is taken and the connection closed"),
+        client_fix("Node", "socket.on('session', (session) => { saved = session; socket.destroy(); });", "instead of getSession() after secureConnect: the socket stays open until the session came"),
+        client_fix("Go", "conn.Write(request); conn.Read(make([]byte, 1))", "at least once before Close, where a tls.Conn is used: Read fills the cache. net/http reads by itself"),
+        client_fix("Java", "socket.getOutputStream().write(request); socket.getInputStream().read();", "at least once before close()"),
+        client_fix(".NET", "", "read from the SslStream at least once before it is disposed"),
+        client_fix("rustls", "conn.read_tls(&mut socket)?; conn.process_new_packets()?;", "after the handshake, before the socket is closed: the response or the tickets come"),
     ],
 };

@@ -20,8 +20,8 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
     fixes: &[
         fix("nginx", "keepalive_timeout 75s;", "its default"),
         fix("Apache", "KeepAlive On", "its default"),
-        fix("HAProxy", "option http-keep-alive", "its default"),
-        fix("Node", "server.keepAliveTimeout = 75000", "default 5000"),
-        fix("Go", "server.SetKeepAlivesEnabled(true)", "its default"),
+        fix("HAProxy", "", "option http-keep-alive, its default, and no option httpclose"),
+        fix("Node", "", "a server.keepAliveTimeout above 0; its default is 5000"),
+        fix("Go", "", "no server.SetKeepAlivesEnabled(false)"),
     ],
 };

@@ -1,5 +1,5 @@
 use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, client_fix, fix};
+use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "early-data-hrr",
@@ -23,12 +23,7 @@ Two ServerHellos mean a HelloRetryRequest.",
     advice: "Offer the key share of the group that the server takes first (here: --groups), or let the server take what its clients offer first:",
     fixes: &[
         fix("nginx", "ssl_ecdh_curve X25519:prime256v1:secp384r1;", ""),
-        fix("Apache", "SSLOpenSSLConfCmd Curves X25519:prime256v1:secp384r1", ""),
         fix("HAProxy", "curves X25519:P-256:P-384", "on the bind line"),
         fix("OpenSSL API", "SSL_CTX_set1_groups_list(ctx, \"X25519:P-256:P-384\");", ""),
-        client_fix("curl", "--curves X25519", "from 7.73"),
-        fix("Go", "config.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}", ""),
-        fix("Node", "ecdhCurve: 'X25519:P-256'", ""),
-        fix("Java", "-Djdk.tls.namedGroups=x25519,secp256r1", ""),
     ],
 };

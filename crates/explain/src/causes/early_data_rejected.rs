@@ -22,8 +22,8 @@ printf 'GET / HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n' > early.txt
     costs: "The bytes of the request are sent twice, and no round trip is saved.",
     found_by: &[Measure, Diagnose],
     advice: "Let the nodes share their replay protection, or allow no early data:",
-    fixes: &[fix("nginx", "ssl_early_data off;", "its default"),
+    fixes: &[fix("nginx", "", "take ssl_early_data out of the configuration"),
 fix("HAProxy", "", "take allow-0rtt out of the bind line"),
-fix("rustls", "config.max_early_data_size = 0;", "its default"),
-fix("OpenSSL API", "SSL_CTX_set_max_early_data(ctx, 0);", "its default"),],
+fix("rustls", "", "leave max_early_data_size at 0, its default"),
+fix("OpenSSL API", "", "leave SSL_CTX_set_max_early_data at 0, its default"),],
 };

@@ -19,6 +19,6 @@ for i in 1 2; do (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in
     costs: "No time: a risk for requests that change something.",
     found_by: &[Measure, Diagnose],
     advice: "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470):",
-    fixes: &[fix("nginx", "proxy_set_header Early-Data $ssl_early_data;", ""),
-fix("HAProxy", "http-request wait-for-handshake if ! METH_GET", "it sends Early-Data: 1 to servers by itself"),],
+    fixes: &[fix("nginx", "", "proxy_set_header Early-Data $ssl_early_data tells the service which requests came early"),
+fix("HAProxy", "", "http-request wait-for-handshake where a request must not be replayed; it sends Early-Data: 1 to servers by itself"),],
 };

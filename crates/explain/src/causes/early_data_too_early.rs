@@ -17,5 +17,8 @@ curl --tls-earlydata -so /dev/null -w '%{http_code}\\n' https://HOST/ https://HO
     costs: "A round trip more than without early data: the request must be sent again after the handshake.",
     found_by: &[Measure, Diagnose],
     advice: "Ask for a path that may be replayed with --path, or allow no early data where none may:",
-    fixes: &[fix("nginx", "ssl_early_data off;", "its default"), fix("HAProxy", "", "take allow-0rtt out of the bind line")],
+    fixes: &[
+        fix("nginx", "", "take ssl_early_data out of the configuration"),
+        fix("HAProxy", "", "take allow-0rtt out of the bind line"),
+    ],
 };

@@ -19,7 +19,7 @@ Send a request early and wait:
     costs: "The client waits until its own timeout.",
     found_by: &[Measure, Diagnose],
     advice: "Let what stands behind TLS read early data, or allow none:",
-    fixes: &[fix("OpenSSL API", "SSL_read_early_data(ssl, buffer, size, &read);", "until it returns SSL_READ_EARLY_DATA_FINISH"),
-fix("GnuTLS", "gnutls_record_recv_early_data(session, buffer, size);", ""),
-fix("rustls", "conn.early_data()", "and read it before the plaintext of the connection"),],
+    fixes: &[fix("OpenSSL API", "", "call SSL_read_early_data until it returns SSL_READ_EARLY_DATA_FINISH"),
+fix("GnuTLS", "", "call gnutls_record_recv_early_data after the handshake"),
+fix("rustls", "", "read ServerConnection::early_data() before the plaintext of the connection"),],
 };

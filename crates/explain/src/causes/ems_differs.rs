@@ -1,5 +1,5 @@
 use super::FoundBy::{Diagnose, Listen};
-use super::{Cause, client_fix, fix};
+use super::{Cause, client_fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "ems-differs",
@@ -27,9 +27,7 @@ Full handshakes, or failures, for clients of which some connections have the ext
     found_by: &[Diagnose, Listen],
     advice: "Let every client and every node use the extended master secret in every connection (RFC 7627), which all current libraries do by default:",
     fixes: &[
-        fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "from 3.0; it is on by default from 1.1.0"),
-        fix("Java", "-Djdk.tls.useExtendedMasterSecret=true", "its default; jdk.tls.allowLegacyResumption decides about sessions without it"),
-        client_fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "its default; s_client: no -ExtendedMasterSecret in the Options of openssl.cnf"),
-        client_fix("Java", "-Djdk.tls.useExtendedMasterSecret=true", "its default"),
+        client_fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "its default; with s_client, no -ExtendedMasterSecret in the Options of openssl.cnf"),
+        client_fix("Java", "", "jdk.tls.useExtendedMasterSecret stays true, its default"),
     ],
 };

@@ -24,14 +24,14 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("nginx", "ssl_session_cache shared:SSL:10m;", "builtin is per worker"),
         fix(
             "Apache",
-            "SSLSessionCache shmcb:logs/ssl_scache(512000)",
-            "for one node; for several SSLSessionCache memcache:HOST:11211 with mod_socache_memcache, or redis:HOST:6379 with mod_socache_redis, from 2.4.39",
+            "SSLSessionCache redis:HOST:6379",
+            "with mod_socache_redis, from 2.4.39; or memcache:HOST:11211 with mod_socache_memcache. The processes of one node share shmcb",
         ),
         fix("HAProxy", "", "take tune.ssl.force-private-cache out of the global section"),
         fix(
             "OpenSSL API",
-            "SSL_CTX_sess_set_get_cb(ctx, find_session);",
-            "with SSL_CTX_sess_set_new_cb, over a store that the processes share",
+            "SSL_CTX_sess_set_new_cb(ctx, keep_session); SSL_CTX_sess_set_get_cb(ctx, find_session);",
+            "two functions of your own, over a store that the processes share",
         ),
         fix(
             "rustls",

@@ -29,7 +29,7 @@ then it is a risk and not a fault.",
     fixes: &[
         fix("nginx", "ssl_session_cache shared:SSL:10m;", "its default, none, gives IDs and keeps no session"),
         fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "needs mod_socache_shmcb"),
-        fix("HAProxy", "tune.ssl.cachesize 20000", "in the global section, its default; 0 switches the cache off"),
+        fix("HAProxy", "", "tune.ssl.cachesize above 0 in the global section; its default is 20000"),
         fix(
             "OpenSSL API",
             "SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);",
@@ -40,7 +40,6 @@ then it is a risk and not a fault.",
             "gnutls_db_set_store_function(session, store);",
             "with gnutls_db_set_retrieve_function, gnutls_db_set_remove_function and gnutls_db_set_ptr",
         ),
-        fix("rustls", "config.session_storage = rustls::server::ServerSessionMemoryCache::new(256);", ""),
         fix(
             "Node",
             "server.on('newSession', (id, data, done) => { store.set(id.toString('hex'), data); done(); }); server.on('resumeSession', (id, done) => done(null, store.get(id.toString('hex')) ?? null));",

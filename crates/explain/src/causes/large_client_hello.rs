@@ -23,9 +23,5 @@ openssl s_client -connect HOST:443 -tls1_3 -groups X25519 < /dev/null 2> /dev/nu
 A full handshake, or a failure, for all clients with post-quantum key exchange: current browsers among them.",
     found_by: &[Diagnose],
     advice: "Upgrade what reads only the first packet, and let it read whole handshake messages (RFC 8446 §5.1). Until then keep tickets small: session IDs of a cache are 32 bytes.",
-    fixes: &[fix(
-        "HAProxy",
-        "tcp-request inspect-delay 5s",
-        "with tcp-request content accept if { req.ssl_hello_type 1 }, which waits for the whole ClientHello",
-    )],
+    fixes: &[fix("HAProxy", "", "tcp-request inspect-delay with tcp-request content accept if { req.ssl_hello_type 1 } waits for the whole ClientHello"),],
 };

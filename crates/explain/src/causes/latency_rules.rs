@@ -23,13 +23,16 @@ The finding gives the share of a whole request that the handshake is, and what a
     found_by: &[Measure, Diagnose],
     advice: "Keep connections alive: the next request waits for one round trip alone. Early data saves one, for requests that may be replayed.",
     fixes: &[
-        fix("nginx", "keepalive_timeout 75s;", "its default; towards its own upstreams keepalive 32; in the upstream block"),
-        fix("nginx", "ssl_early_data on;", "for requests that may be replayed"),
-        fix("Apache", "KeepAliveTimeout 75", "default 5; with KeepAlive On"),
-        fix("HAProxy", "timeout http-keep-alive 75s", ""),
-        client_fix("requests", "session = requests.Session()", ""),
-        client_fix("httpx", "client = httpx.Client()", ""),
-        client_fix("Node", "new https.Agent({ keepAlive: true })", "default from 19 for the global agent"),
+        fix(
+            "nginx",
+            "",
+            "keepalive_timeout above 0, as by default; towards upstreams a keepalive directive; ssl_early_data on for requests that may be replayed",
+        ),
+        fix("Apache", "", "KeepAlive On, as by default, and a KeepAliveTimeout longer than its 5 s"),
+        fix("HAProxy", "", "a longer timeout http-keep-alive"),
+        client_fix("requests", "", "one requests.Session() for all requests"),
+        client_fix("httpx", "", "one httpx.Client() for all requests"),
+        client_fix("Node", "", "an https.Agent with keepAlive: true, as the global agent is from 19"),
         client_fix("Go", "", "read each response body to its end, or the connection is not kept"),
     ],
 };

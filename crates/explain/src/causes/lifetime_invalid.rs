@@ -24,12 +24,7 @@ clients fail.",
     found_by: &[Diagnose],
     advice: "Keep the lifetime between 1 s and 604800 s.",
     fixes: &[
-        fix("nginx", "ssl_session_timeout 1d;", ""),
-        fix("Apache", "SSLSessionCacheTimeout 86400", ""),
-        fix("HAProxy", "tune.ssl.lifetime 86400", "in the global section"),
+        fix("rustls", "fn lifetime(&self) -> u32 { 86400 }", "in your own ProducesTickets"),
         fix("Envoy", "session_timeout: 86400s", "in the DownstreamTlsContext"),
-        fix("OpenSSL API", "SSL_CTX_set_timeout(ctx, 86400);", "newer OpenSSL caps it at seven days by itself"),
-        fix("GnuTLS", "gnutls_db_set_cache_expiration(session, 86400);", ""),
-        fix("Java", "-Djdk.tls.server.sessionTicketTimeout=86400", "or SSLSessionContext.setSessionTimeout(86400)"),
     ],
 };

@@ -31,7 +31,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
         fix("Envoy", "session_timeout: 14400s", "in the DownstreamTlsContext"),
         fix("OpenSSL API", "SSL_CTX_set_timeout(ctx, 14400);", "default 7200 under OpenSSL 3"),
         fix("GnuTLS", "gnutls_db_set_cache_expiration(session, 14400);", ""),
-        fix("Java", "SSLSessionContext.setSessionTimeout(14400)", "default 86400"),
+        fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; in a program SSLSessionContext.setSessionTimeout"),
         fix("Postfix", "smtpd_tls_session_cache_timeout = 14400s", "default 3600s"),
     ],
 };

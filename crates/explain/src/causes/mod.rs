@@ -66,6 +66,8 @@ mod ticket_key_per_node;
 mod tickets_run_out;
 mod timeout_ignored;
 mod unclean_close_evicts;
+#[cfg(test)]
+mod untested;
 mod version_differs;
 mod vhost_directives;
 
@@ -358,7 +360,7 @@ mod tests {
         let cause = cause("tickets-run-out").unwrap();
         let has = |remedies: Vec<Remedy>, software: &str| remedies.iter().any(|it| it.software.as_deref() == Some(software));
         assert!(has(cause.remedies(None), "nginx") && !has(cause.client_remedies(None), "nginx"));
-        assert!(has(cause.client_remedies(None), "Node") && !has(cause.remedies(None), "Node"));
+        assert!(has(cause.client_remedies(None), "rustls") && !has(cause.client_remedies(None), "Apache"));
     }
 
     /// Advice that announces fixes does not where the reader's side has none.

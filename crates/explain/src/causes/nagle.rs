@@ -23,13 +23,11 @@ tshark -r capture.pcapng -Y 'tcp.srcport == 443' -T fields -e tcp.time_delta -e 
     advice: "Let the server set TCP_NODELAY, or write its flight at once:",
     fixes: &[
         fix("Java", "socket.setTcpNoDelay(true);", "on each accepted socket; or a BufferedOutputStream below TLS"),
-        fix("OpenSSL API", "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);", ""),
-        fix("nginx", "tcp_nodelay on;", "its default"),
-        fix("Python ssl", "sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)", "before wrap_socket"),
-        fix("Node", "socket.setNoDelay(true)", "its default for http servers"),
+        fix("OpenSSL API", "", "it writes each flight at once; a BIO of your own has to, too"),
+        fix("Python ssl", "", "set TCP_NODELAY on the socket before wrap_socket"),
+        fix("Node", "", "socket.setNoDelay(true), its default for http servers"),
         fix("Go", "", "sets it by itself"),
-        fix("rustls", "stream.set_nodelay(true)?;", "on the TcpStream"),
-        fix(".NET", "socket.NoDelay = true;", ""),
-        fix("stunnel", "socket = l:TCP_NODELAY=1", "its default"),
+        fix("rustls", "", "set_nodelay(true) on the TcpStream"),
+        fix(".NET", "", "NoDelay = true on the Socket"),
     ],
 };

@@ -19,6 +19,6 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
     advice: "Let the server insist on psk_dhe_ke, unless a device cannot afford the key exchange:",
     fixes: &[fix("nginx", "", "take Options AllowNoDHEKEX out of ssl_conf_command"),
 fix("Apache", "", "take Options AllowNoDHEKEX out of SSLOpenSSLConfCmd"),
-fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_ALLOW_NO_DHE_KEX);", "its default; s_server without -allow_no_dhe_kex"),
-fix("GnuTLS", "NORMAL:-PSK", "as its priority string"),],
+fix("OpenSSL API", "", "no SSL_OP_ALLOW_NO_DHE_KEX, as by default; s_server without -allow_no_dhe_kex"),
+fix("GnuTLS", "", "-PSK in its priority string"),],
 };

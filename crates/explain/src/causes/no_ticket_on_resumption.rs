@@ -28,6 +28,5 @@ Resume once and look for a ticket:
             "from 3.0; its callback returns 2 under TLS 1.3, which renews the ticket; otherwise SSL_CTX_set_num_tickets",
         ),
         fix("GnuTLS", "gnutls_session_ticket_send(session, 1, 0);", "after a resumed handshake too"),
-        fix("rustls", "config.send_tls13_tickets = 4;", "it gives them on each connection"),
     ],
 };

@@ -34,7 +34,7 @@ A failed connection for each client that comes back, and one more attempt where 
             "SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);",
             "sessions stay in the cache, tickets become short",
         ),
-        fix("curl", "--no-sessionid", "the client offers nothing"),
+        fix("curl", "", "with --no-sessionid the client offers nothing"),
         fix("Java", "", "new SSLContext for each connection: the client offers nothing"),
     ],
 };

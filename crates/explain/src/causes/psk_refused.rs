@@ -21,7 +21,7 @@ openssl s_client -connect HOST:443 -tls1_3 -psk_identity IDENTITY -psk KEYHEX < 
 A full handshake instead of one without certificates; where the server has no certificate, a failure.",
     found_by: &[Measure, Diagnose],
     advice: "Compare --psk-identity with the server's, byte by byte; its hash is --psk-hash; if it takes PSKs without key exchange alone, --psk-mode both.",
-    fixes: &[fix("OpenSSL API", "SSL_CTX_set_psk_find_session_callback(ctx, find);", "for TLS 1.3; SSL_CTX_set_psk_server_callback serves TLS 1.3 with SHA-256 alone"),
-fix("GnuTLS", "gnutls_psk_set_server_credentials_file(credentials, \"psk.txt\");", "with a priority of NORMAL:+ECDHE-PSK:+PSK"),
-fix("Node", "pskCallback", "and a suite with the PSK's hash first in ciphers"),],
+    fixes: &[fix("OpenSSL API", "", "SSL_CTX_set_psk_find_session_callback for TLS 1.3; SSL_CTX_set_psk_server_callback serves TLS 1.3 with SHA-256 alone"),
+fix("GnuTLS", "", "gnutls_psk_set_server_credentials_file, with +ECDHE-PSK and +PSK in its priority string"),
+fix("Node", "", "pskCallback, and a suite with the PSK's hash first in ciphers"),],
 };

@@ -25,7 +25,12 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
         "a ProducesTickets over keys that the nodes share, such as the one of the reprise-session library",
     ),
     fix("Go", "config.SetSessionTicketKeys(keys)", "on the tls.Config of every node"),
-    fix("Node", "server.setTicketKeys(keys)", "48 random bytes, the same on every node; or the option ticketKeys"),
+    fix(
+        "Node",
+        "ticketKeys: keys, sessionIdContext: 'app'",
+        "among the options of tls.createServer; 48 random bytes and a name, the same on every node; without the name a hash of \
+         the command line stands for it, and processes that were started differently refuse each other's sessions",
+    ),
     fix(
         "s2n-tls",
         "s2n_config_add_ticket_crypto_key(config, name, name_len, key, key_len, intro_time);",
@@ -47,12 +52,6 @@ pub(super) const MORE_TICKETS: &[Fix] = &[
     fix("s2n-tls", "s2n_config_set_initial_ticket_count(config, 8);", "default 1"),
     fix("Go", "", "gives one ticket for each connection"),
     client_fix("Python ssl", "", "keep one session for each of the connections that begin at once"),
-    client_fix("Node", "new https.Agent({ keepAlive: true, maxSockets: 8 })", "one session a host is kept"),
-    client_fix(
-        "Go",
-        "transport.MaxConnsPerHost = 8",
-        "with MaxIdleConnsPerHost: its LRU cache holds one session for each server",
-    ),
     client_fix(
         "Java",
         "",

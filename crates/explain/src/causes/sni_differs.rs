@@ -24,13 +24,8 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < 
     found_by: &[Diagnose, Listen],
     advice: "Let a client keep its sessions by the name that it sends as SNI, and offer each to that name alone:",
     fixes: &[
-        client_fix("curl", "curl --resolve HOST:443:ADDRESS https://HOST/", "instead of an address in the URL"),
         client_fix("OpenSSL API", "SSL_set_tlsext_host_name(ssl, host);", "before each SSL_connect, with the name of the session's first connection; s_client: the same -servername with -sess_in as with -sess_out"),
-        client_fix("Python ssl", "sessions[server_hostname] = connection.session", "one for each name, and the same server_hostname at wrap_socket"),
-        client_fix("Node", "tls.connect({ host, port, servername, session })", "the servername of the session"),
-        client_fix("Go", "config.ServerName = host", "its session cache is keyed by it"),
-        client_fix("Java", "parameters.setServerNames(List.of(new SNIHostName(host)))", "of the SSLParameters; or create the socket by host name and not by address"),
-        client_fix(".NET", "TargetHost = host", "in SslClientAuthenticationOptions"),
-        client_fix("rustls", "ClientConnection::new(config, ServerName::try_from(host)?)", "its store is keyed by the name"),
+        client_fix("Python ssl", "sessions[host] = connection.session", "one for each name; wrap_socket then gets server_hostname=host and session=sessions.get(host)"),
+        client_fix("Node", "tls.connect({ host, port, servername: name, session: sessions[name] })", "one session for each name"),
     ],
 };

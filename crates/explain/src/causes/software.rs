@@ -59,6 +59,7 @@ const NAMES: &[(&str, &str)] = &[
     ("python", "Python ssl"),
     ("gunicorn", "Python ssl"),
     ("uvicorn", "Python ssl"),
+    ("undici", "undici"),
     ("requests", "requests"),
     ("python-requests", "requests"),
     ("httpx", "httpx"),

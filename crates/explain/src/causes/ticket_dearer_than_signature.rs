@@ -21,14 +21,10 @@ reprise measure HOST --kinds full,ticket
     found_by: &[Diagnose],
     advice: "Use tickets instead of a remote store, keep tickets small (no client chain in them), or let the cache stand on the same node:",
     fixes: &[
-        fix("nginx", "ssl_session_tickets on;", "and a shared cache of its own node"),
-        fix("Apache", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "instead of memcache or redis on the path"),
+        fix("nginx", "", "ssl_session_tickets on"),
+        fix("Apache", "", "SSLSessionCache shmcb instead of memcache or redis"),
         fix("HAProxy", "", "tickets, so without no-tls-tickets"),
-        fix("OpenSSL API", "SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, callback);", "from 3.0, with an AES of hardware help"),
-        fix(
-            "rustls",
-            "config.ticketer = rustls::crypto::aws_lc_rs::Ticketer::new()?;",
-            "instead of a remote session_storage",
-        ),
+        fix("OpenSSL API", "", "in the callback of SSL_CTX_set_tlsext_ticket_key_evp_cb, an AES that the processor has instructions for"),
+        fix("rustls", "", "a ticketer instead of a remote session_storage"),
     ],
 };

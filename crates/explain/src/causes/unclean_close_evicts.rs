@@ -24,8 +24,6 @@ dearest.",
     found_by: &[Diagnose],
     advice: "Use tickets, or let the client end its connections with close_notify (SSL_shutdown):",
     fixes: &[
-        fix("nginx", "ssl_session_tickets on;", ""),
-        fix("Apache", "SSLSessionTickets on", ""),
         fix("HAProxy", "", "take no-tls-tickets out of the bind line"),
         fix(
             "OpenSSL API",

@@ -23,11 +23,15 @@ openssl s_client -connect HOST:443 -noservername -tls1_2 -reconnect < /dev/null 
     found_by: &[Diagnose],
     advice: "Set session cache, timeout and tickets once for the whole listener:",
     fixes: &[
-        fix("nginx", "ssl_session_cache shared:SSL:10m;", "in the http block, or in the listener's default_server"),
+        fix(
+            "nginx",
+            "ssl_session_cache shared:SSL:10m; ssl_session_tickets on;",
+            "both in the http block, and neither in a server block",
+        ),
         fix(
             "Apache",
-            "SSLSessionCache shmcb:logs/ssl_scache(512000)",
-            "it holds for the whole server; SSLSessionTickets in the first virtual host of the address",
+            "",
+            "SSLSessionCache holds for the whole server; SSLSessionTickets belongs in the first virtual host of the address",
         ),
         fix("HAProxy", "", "settings of sessions are global; those of tickets belong to the bind line"),
     ],

@@ -7,7 +7,8 @@ use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
 use super::case::{Case, Chance, first_lines, is_other_process, named};
 use super::never_offers::{self, is_silent};
-use super::software::{Habit, habit};
+use super::software::{CURL, Habit, habit};
+use crate::causes::cause;
 
 const ID: &str = "client-config-rebuilt";
 
@@ -19,14 +20,13 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
 /// No configuration lives longer than its process: what the cause's own remedies keep is not enough here.
 fn remedies_across_processes() -> Vec<Remedy> {
     let across = Remedy::general("Make the connections from one process, or keep sessions in a file between processes:");
-    let entries = [
-        ("curl", "curl URL1 URL2 (one process for all URLs; from 8.12 --ssl-sessions FILE keeps sessions, if built so)"),
-        (
-            "OpenSSL API",
-            "i2d_SSL_SESSION writes a session and d2i_SSL_SESSION reads it; openssl s_client: -sess_out, then -sess_in FILE",
-        ),
-    ];
-    std::iter::once(across).chain(Remedy::table(&entries)).collect()
+    let of_cause = cause(ID).map(|cause| cause.client_remedies(Some(CURL))).unwrap_or_default();
+    let of_curl = of_cause.into_iter().filter(|remedy| remedy.software.as_deref() == Some(CURL));
+    let of_openssl = [(
+        "OpenSSL API",
+        "i2d_SSL_SESSION writes a session and d2i_SSL_SESSION reads it; openssl s_client: -sess_out, then -sess_in FILE",
+    )];
+    std::iter::once(across).chain(of_curl).chain(Remedy::table(&of_openssl)).collect()
 }
 
 /// It offers sessions, and twice or more offers none right after it had read one, while nothing else was open.

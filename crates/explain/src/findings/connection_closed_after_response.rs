@@ -3,6 +3,7 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
+use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -13,7 +14,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let all = connections(case.samples().count() as u64);
     let title = format!("The server ends {closed} of {all} with the first response: there is no next request on them");
-    vec![Finding::new("connection-closed-after-response", Severity::Note, Confidence::Certain, title)]
+    let finding = Finding::new("connection-closed-after-response", Severity::Note, Confidence::Certain, title);
+    vec![finding.fixed_by(remedies("connection-closed-after-response", case))]
 }
 
 #[cfg(test)]

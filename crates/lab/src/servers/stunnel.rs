@@ -16,19 +16,19 @@ pub struct Stunnel {
 }
 
 impl Stunnel {
-    /// Starts stunnel with these `options` of OpenSSL, `NO_TICKET` say; it accepts connections when this returns.
+    /// Starts stunnel with these `lines` in its service's section, `options = NO_TICKET` say; it accepts connections when this returns.
     ///
     /// # Errors
     /// As the other drivers of real servers.
-    pub fn start(identity: &Identity, options: &[&str]) -> Result<Self> {
+    pub fn start(identity: &Identity, lines: &[&str]) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         let files = identity.write_pem(ground.root(), "server")?;
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let behind = Listener::start(any, MAX_CONNECTIONS, |guest| answer(&guest.stream))?;
-        let options: String = options.iter().map(|option| format!("options = {option}\n")).collect();
+        let lines = lines.join("\n");
         let site = ground.start(Ready::Says("Configuration successful"), |ground, address, command| {
             let (to, certificate, key) = (behind.address(), files.certificate.display(), files.key.display());
-            let service = format!("accept = {address}\nconnect = {to}\ncert = {certificate}\nkey = {key}\n{options}");
+            let service = format!("accept = {address}\nconnect = {to}\ncert = {certificate}\nkey = {key}\n{lines}\n");
             let file = ground.write("stunnel.conf", &format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}"))?;
             command.arg(file);
             Ok(())

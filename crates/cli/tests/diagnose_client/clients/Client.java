@@ -1,9 +1,11 @@
 // Connections of Java's JSSE, right or wrong in the way that the first argument says.
 //
-//     java Client.java WAY CA HOST PORT
+//     java Client.java WAY CA HOST PORT NAME...
 
 import java.io.FileInputStream;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
@@ -33,6 +35,8 @@ public class Client {
             case "rebuild" -> {
                 for (int round = 0; round < ROUNDS; round++) get(newContext());
             }
+            case "cache-of-one" -> cacheOfOne(newContext(), List.of(arguments).subList(4, arguments.length));
+            case "close-early" -> closeEarly(newContext());
             case "at-once" -> atOnce(newContext());
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -59,10 +63,34 @@ public class Client {
         }
     }
 
+    static void cacheOfOne(SSLContext context, List<String> names) throws Exception {
+        context.getClientSessionContext().setSessionCacheSize(1);
+        for (String name : names) {
+            Socket plain = new Socket(InetAddress.getLoopbackAddress(), port);
+            try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, name, port, true)) {
+                request(socket);
+            }
+        }
+    }
+
+    static void closeEarly(SSLContext context) throws Exception {
+        for (int round = 0; round < ROUNDS; round++) {
+            try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(host, port)) {
+                socket.startHandshake();
+                byte[] request = request();
+                // Asks and reads nothing.
+            }
+        }
+    }
+
     static void request(SSLSocket socket) throws Exception {
-        String head = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
-        socket.getOutputStream().write(head.getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(request());
         socket.getInputStream().readAllBytes();
+    }
+
+    static byte[] request() {
+        String head = "GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+        return head.getBytes(StandardCharsets.US_ASCII);
     }
 
     // All handshakes before any request: none of them can use a session of another.

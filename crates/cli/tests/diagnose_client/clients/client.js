@@ -1,29 +1,27 @@
-// Connections of Node, right or wrong in the way that the first argument says.
+// Connections of Node, right or wrong in the way that the first argument says. It trusts what NODE_EXTRA_CA_CERTS names.
 //
-//     client.js WAY CA HOST PORT
+//     client.js WAY ADDRESS PORT NAME...
 'use strict';
 
-const fs = require('node:fs');
 const https = require('node:https');
 const tls = require('node:tls');
 
-const [way, ca, host, port] = process.argv.slice(2);
-const options = { ca: fs.readFileSync(ca), host, servername: host, port: Number(port) };
-const REQUEST = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+const [way, host, port, ...names] = process.argv.slice(2);
 const ROUNDS = 4;
 
-// tls.connect with whatever is saved; resolves to what is saved next.
-const connect = (saved, keeps) => new Promise((resolve, reject) => {
-  const socket = tls.connect({ ...options, session: saved });
-  socket.on('session', (session) => { if (keeps) saved = session; });
+const request = (name) => `GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;
+
+// One request on a connection of tls.connect, until it is closed.
+const finished = (socket, name) => new Promise((resolve, reject) => {
   socket.on('error', reject);
-  socket.on('close', () => resolve(saved));
+  socket.on('close', resolve);
   socket.resume();
-  socket.write(REQUEST);
+  socket.write(request(name));
 });
 
-const get = (agent) => new Promise((resolve, reject) => {
-  const request = https.get({ ...options, agent, headers: { connection: 'close' } }, (response) => {
+const get = (agent, name) => new Promise((resolve, reject) => {
+  const options = { agent, host, port, servername: name, headers: { host: name, connection: 'close' } };
+  const request = https.get(options, (response) => {
     response.resume();
     response.on('end', resolve);
   });
@@ -31,25 +29,70 @@ const get = (agent) => new Promise((resolve, reject) => {
 });
 
 const ways = {
-  async never() {
-    for (let round = 0; round < ROUNDS; round += 1) await connect(undefined, false);
-  },
   async right() {
     let saved;
-    for (let round = 0; round < ROUNDS; round += 1) saved = await connect(saved, true);
+    for (const name of names) {
+      const socket = tls.connect({ host, port, servername: name, session: saved });
+      socket.on('session', (session) => { saved = session; });
+      await finished(socket, name);
+    }
+  },
+  // Sessions are saved and not handed over.
+  async never() {
+    let saved;
+    for (const host of names) {
+      const socket = tls.connect({ host, port, servername: host });
+      socket.on('session', (session) => { saved = session; });
+      await finished(socket, host);
+    }
+  },
+  // The session is taken when the handshake is over, which is before the tickets came.
+  async 'close-early'() {
+    let saved;
+    for (const name of names) {
+      const socket = tls.connect({ host, port, servername: name, session: saved });
+      socket.on('secureConnect', () => { saved = socket.getSession(); socket.end(); });
+      await new Promise((resolve) => socket.resume().on('close', resolve));
+    }
+  },
+  // The first connection's session, offered to all others.
+  async reuse() {
+    let saved;
+    for (const name of names) {
+      const socket = tls.connect({ host, port, servername: name, session: saved });
+      socket.on('session', (session) => { saved ??= session; });
+      await finished(socket, name);
+    }
+  },
+  // The latest session, whoever gave it.
+  async 'one-for-all'() {
+    const sessions = {};
+    let latest;
+    for (const name of names) {
+      const socket = tls.connect({ host, port, servername: name, session: latest });
+      socket.on('session', (session) => { latest = sessions[name] = session; });
+      await finished(socket, name);
+    }
   },
   async agent() {
     const agent = new https.Agent({ keepAlive: true, maxCachedSessions: 100 });
-    for (let round = 0; round < ROUNDS; round += 1) await get(agent);
+    for (const name of names) await get(agent, name);
   },
-  async 'agent-rebuilt'() {
-    for (let round = 0; round < ROUNDS; round += 1) await get(new https.Agent());
+  // Without an agent each request makes one of its own.
+  async 'no-agent'() {
+    const agent = false;
+    for (const name of names) await get(agent, name);
+  },
+  async 'agent-of-one'() {
+    const agent = new https.Agent({ maxCachedSessions: 1 });
+    for (const name of names) await get(agent, name);
   },
   // One session for all that begin at once.
   async 'agent-at-once'() {
-    const agent = new https.Agent({ maxCachedSessions: 100 });
-    await get(agent);
-    await Promise.all(Array.from({ length: ROUNDS }, () => get(agent)));
+    const agent = new https.Agent();
+    const [name] = names;
+    await get(agent, name);
+    await Promise.all(Array.from({ length: ROUNDS }, () => get(agent, name)));
   },
 };
 

@@ -18,9 +18,12 @@ def new_context():
     return context
 
 
+def new_socket():
+    return socket.create_connection((ADDRESS, PORT), timeout=10)
+
+
 def connect(context, host, saved=None):
-    sock = socket.create_connection((ADDRESS, PORT), timeout=10)
-    return context.wrap_socket(sock, server_hostname=host, session=saved)
+    return context.wrap_socket(new_socket(), server_hostname=host, session=saved)
 
 
 def request(connection, host):
@@ -29,18 +32,7 @@ def request(connection, host):
         pass
 
 
-def keep_one():
-    """One session, that of the latest connection, offered to the next."""
-    context, saved = new_context(), None
-    for host in NAMES:
-        connection = connect(context, host, saved)
-        request(connection, host)
-        saved = connection.session
-        connection.close()
-
-
-def keep_one_a_host():
-    """What the remedies for the others say."""
+def right():
     context, sessions = new_context(), {}
     for host in NAMES:
         connection = connect(context, host, sessions.get(host))
@@ -49,23 +41,14 @@ def keep_one_a_host():
         connection.close()
 
 
-def versions():
-    """Two contexts in turns, each with the one version that the other has not."""
-    old, new = new_context(), new_context()
-    old.maximum_version = ssl.TLSVersion.TLSv1_2
-    new.minimum_version = ssl.TLSVersion.TLSv1_3
-    for host in NAMES:
-        for context in (old, new):
-            connection = connect(context, host)
-            request(connection, host)
-            connection.close()
-
-
 def never():
-    context = new_context()
+    """Sessions are saved and not handed over."""
+    context, saved = new_context(), None
     for host in NAMES:
-        connection = connect(context, host)
+        sock = new_socket()
+        connection = context.wrap_socket(sock, server_hostname=host)
         request(connection, host)
+        saved = connection.session
         connection.close()
 
 
@@ -81,10 +64,12 @@ def rebuild():
 
 
 def close_early():
-    """Handshakes alone: the session is taken before the tickets are read."""
+    """The session is taken before the tickets are read."""
     context, saved = new_context(), None
     for host in NAMES:
         connection = connect(context, host, saved)
+        request = f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+        "asks and reads nothing"
         saved = connection.session
         connection.close()
 
@@ -99,13 +84,58 @@ def reuse():
         connection.close()
 
 
+def one_for_all():
+    """The latest session, whoever gave it, is offered to every host."""
+    context, sessions = new_context(), {}
+    for host in NAMES:
+        connection = connect(context, host, sessions.get(host))
+        request(connection, host)
+        sessions = dict.fromkeys(NAMES, connection.session)
+        connection.close()
+
+
+def latest_host():
+    """Only the latest host's session is kept."""
+    context, sessions = new_context(), {}
+    for host in NAMES:
+        connection = connect(context, host, sessions.get(host))
+        request(connection, host)
+        sessions = {host: connection.session}
+        connection.close()
+
+
+def versions():
+    """Two contexts in turns, each with the one version that the other has not."""
+    old, new = new_context(), new_context()
+    old.maximum_version = ssl.TLSVersion.TLSv1_2
+    new.minimum_version = ssl.TLSVersion.TLSv1_3
+    for host in NAMES:
+        for context in (old, new):
+            connection = connect(context, host)
+            request(connection, host)
+            connection.close()
+
+
+def protocols():
+    """Every second connection offers fewer protocols."""
+    context, saved = new_context(), None
+    for number, host in enumerate(NAMES):
+        context.set_alpn_protocols(["http/1.1"][number % 2:])
+        connection = connect(context, host, saved)
+        request(connection, host)
+        saved = connection.session
+        connection.close()
+
+
 {
-    "right": keep_one_a_host,
-    "tls12": keep_one_a_host,
+    "right": right,
+    "tls12": right,
     "never": never,
     "rebuild": rebuild,
     "close-early": close_early,
     "reuse": reuse,
     "versions": versions,
-    "one-for-all": keep_one,
+    "one-for-all": one_for_all,
+    "latest-host": latest_host,
+    "protocols": protocols,
 }[WAY]()

@@ -43,7 +43,7 @@ fn a_healthy_service_that_begins_in_the_clear_has_none_either() {
         diagnose("Dovecot", "imap", server.address());
     }
     if is_there(&["stunnel"]) {
-        let server = Stunnel::start(&identity, &["-NO_TICKET"]).unwrap();
+        let server = Stunnel::start(&identity, &["options = -NO_TICKET"]).unwrap();
         assert_healthy("stunnel", lab.diagnose(server.address()));
     }
     if is_there(&["prosodyctl", "prosody"]) {

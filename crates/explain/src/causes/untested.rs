@@ -1,0 +1,67 @@
+//! Which remedies no test applies: the guide names each, with what it was checked against, and there are not more of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{causes, services};
+
+/// The tables of what tests applied; the last column holds the code.
+const APPLIED: [(&str, &str); 2] = [
+    (include_str!("../../../../docs/guide/17-diagnose-a-client.md"), "<!-- clients:"),
+    (include_str!("../../../../docs/guide/19-causes-seen.md"), "<!-- causes:"),
+];
+/// The table of the others.
+const OTHERS: (&str, &str) = (include_str!("../../../../docs/guide/19-causes-seen.md"), "<!-- untested:");
+
+/// Not one more. Where tests apply another, this becomes less.
+const AT_MOST: usize = 29;
+
+#[test]
+fn the_guide_names_every_remedy_that_no_test_applies() {
+    let applied: BTreeSet<String> = APPLIED.iter().flat_map(|(page, mark)| rows(page, mark)).flat_map(codes).collect();
+    let named: BTreeSet<(String, String)> = rows(OTHERS.0, OTHERS.1).map(|row| (row[0].clone(), code(&row[1]))).collect();
+    let untested = untested(&applied);
+    let keys: BTreeSet<_> = untested.keys().cloned().collect();
+    let lines: Vec<String> =
+        untested.iter().map(|((software, code), causes)| format!("| {software} | `{code}` | {causes} |  |")).collect();
+    assert_eq!(named, keys, "docs/guide/19-causes-seen.md should name these:\n{}", lines.join("\n"));
+    assert!(named.len() <= AT_MOST, "{} remedies are not tested", named.len());
+}
+
+/// Software and code of what findings print, with the causes for which they do.
+fn untested(applied: &BTreeSet<String>) -> BTreeMap<(String, String), String> {
+    let of_causes = causes().filter(|cause| !cause.found_by.is_empty());
+    let of_causes = of_causes.flat_map(|cause| cause.fixes.iter().map(|fix| (cause.slug, fix)));
+    let of_services = services::all().map(|fix| ("not-offered", fix));
+    let mut untested: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (slug, fix) in of_causes.chain(of_services) {
+        if !fix.set.is_empty() && !applied.contains(&shown(fix.set)) {
+            let slugs = untested.entry((fix.software.to_owned(), shown(fix.set))).or_default();
+            if !slugs.contains(&format!("`{slug}`")) {
+                slugs.push(format!("`{slug}`"));
+            }
+        }
+    }
+    untested.into_iter().map(|(key, slugs)| (key, slugs.join(", "))).collect()
+}
+
+/// As a table holds it.
+fn shown(code: &str) -> String {
+    code.replace('|', "¦")
+}
+
+/// The cells of each row of the table behind this mark.
+fn rows(page: &'static str, mark: &str) -> impl Iterator<Item = Vec<String>> {
+    let (_, rest) = page.split_once(mark).unwrap();
+    let lines = rest.lines().skip(1).skip_while(|line| !line.starts_with("| --- ")).skip(1);
+    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    lines.take_while(|line| line.starts_with('|')).map(cells)
+}
+
+/// What stands in the last cell.
+fn codes(row: Vec<String>) -> Vec<String> {
+    row.last().map(|cell| cell.split("<br>").map(code).collect()).unwrap_or_default()
+}
+
+fn code(cell: &str) -> String {
+    cell.trim_matches('`').to_owned()
+}
