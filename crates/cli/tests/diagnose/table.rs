@@ -67,6 +67,11 @@ impl Row {
         Self { cause, software, told, version, found, fixed }
     }
 
+    /// Not how sure it is: that depends on which node a connection reaches, and on how many the limits leave.
+    fn severity(&self) -> &str {
+        self.found.split_once(',').map_or(&self.found, |(severity, _)| severity)
+    }
+
     fn key(&self) -> (&str, &str, &str) {
         (&self.cause, &self.software, &self.told)
     }
@@ -102,7 +107,8 @@ pub(crate) fn compare(row: &Row) {
     let of_guide = written.iter().find(|other| other.key() == row.key());
     let Some(of_guide) = of_guide else { panic!("{PAGE} lacks what `cargo xtask causes-seen` would write:\n{row}") };
     if of_guide.version == row.version {
-        assert_eq!(of_guide, row, "{PAGE} says otherwise; `cargo xtask causes-seen` would write\n{row}");
+        let same = (of_guide.severity(), &of_guide.fixed) == (row.severity(), &row.fixed);
+        assert!(same, "{PAGE} says otherwise; `cargo xtask causes-seen` would write\n{row}");
     }
 }
 
