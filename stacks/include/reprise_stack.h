@@ -168,7 +168,7 @@ const reprise_stack *reprise_stack_v1(void);
     {                                                                                                                      \
         static reprise_stack table = {REPRISE_STACK_ABI, sizeof(reprise_stack), name_, NULL, REPRISE_FLAGS, capabilities_, \
                                       init, context_new, context_free, connection_new, connection_free, feed, take,        \
-                                      handshake, read_data, write_data, close_notify, facts, session_take, session_free,   \
+                                      handshake, read_data, write_data, close_connection, facts, session_take, session_free,   \
                                       session_export, session_import, error_text};                                         \
         table.version = version_;                                                                                          \
         return &table;                                                                                                     \

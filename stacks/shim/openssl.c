@@ -29,7 +29,7 @@ struct reprise_connection {
 static int connection_index;
 
 /* SSL_SESSION is counted: a reprise_session is one, under another name. */
-static SSL_SESSION *ssl_session(const reprise_session *session) { return (SSL_SESSION *)session; }
+#define ssl_session(session) ((SSL_SESSION *)(session))
 
 /* Called for every session a client gets: under TLS 1.2 with the handshake, under TLS 1.3 with each ticket. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
@@ -276,7 +276,7 @@ static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data,
     return count > 0 ? count : outcome(connection, count);
 }
 
-static int close_notify(reprise_connection *connection)
+static int close_connection(reprise_connection *connection)
 {
     ERR_clear_error();
     return SSL_shutdown(connection->ssl) < 0 ? REPRISE_FAILED : REPRISE_OK;
