@@ -245,15 +245,7 @@ failed:
     return failed(error);
 }
 
-static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)
-{
-    return queue_append(&connection->in, bytes, length) ? (ptrdiff_t)length : REPRISE_NO_MEMORY;
-}
-
-static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)
-{
-    return (ptrdiff_t)queue_move(&connection->out, capacity, out);
-}
+REPRISE_TRANSPORT_IS_QUEUES
 
 static int handshake(reprise_connection *connection)
 {
@@ -318,11 +310,7 @@ static int session_take(reprise_connection *connection, reprise_session **out)
     return result;
 }
 
-static size_t error_text(size_t capacity, char *out)
-{
-    int length = snprintf(out, capacity, "%s", last_error ? gnutls_strerror(last_error) : "");
-    return length < 0 ? 0 : (size_t)length < capacity ? (size_t)length : capacity;
-}
+REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "%s", gnutls_strerror(last_error)))
 
 REPRISE_STACK_TABLE("GnuTLS", gnutls_check_version(NULL),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID

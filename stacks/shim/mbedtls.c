@@ -129,11 +129,6 @@ static int pin(reprise_context *context, const reprise_options *options)
         if (k == sizeof known / sizeof *known) return 0;
         context->groups[curves++] = known[k].id;
     }
-    /* The list also says which curves a certificate may be on: those of keys come after those of the exchange. */
-    if (curves && context->groups[0] == MBEDTLS_ECP_DP_CURVE25519 && options->side == REPRISE_CLIENT) {
-        context->groups[curves++] = MBEDTLS_ECP_DP_SECP256R1;
-        context->groups[curves++] = MBEDTLS_ECP_DP_SECP384R1;
-    }
     if (curves) mbedtls_ssl_conf_curves(&context->config, context->groups);
     return 1;
 }
@@ -247,15 +242,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     return REPRISE_OK;
 }
 
-static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)
-{
-    return queue_append(&connection->in, bytes, length) ? (ptrdiff_t)length : REPRISE_NO_MEMORY;
-}
-
-static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)
-{
-    return (ptrdiff_t)queue_move(&connection->out, capacity, out);
-}
+REPRISE_TRANSPORT_IS_QUEUES
 
 static int handshake(reprise_connection *connection)
 {
@@ -340,14 +327,7 @@ static int session_import(reprise_context *context, const uint8_t *bytes, size_t
     return REPRISE_OK;
 }
 
-static size_t error_text(size_t capacity, char *out)
-{
-    char text[256] = "";
-    if (last_error) mbedtls_strerror(last_error, text, sizeof text);
-    size_t length = strlen(text) < capacity ? strlen(text) : capacity;
-    memcpy(out, text, length);
-    return length;
-}
+REPRISE_ERROR_TEXT(if (last_error) mbedtls_strerror(last_error, text, sizeof text))
 
 static char version[16];
 static const char *version_text(void)

@@ -59,4 +59,26 @@ static inline size_t queue_move(queue *from, size_t capacity, void *out)
         return (ptrdiff_t)session->length;                                                                              \
     }
 
+/* For a library whose transport is callbacks: its connection has the queues in and out. */
+#define REPRISE_TRANSPORT_IS_QUEUES                                                                                     \
+    static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)                          \
+    {                                                                                                                   \
+        return queue_append(&connection->in, bytes, length) ? (ptrdiff_t)length : REPRISE_NO_MEMORY;                    \
+    }                                                                                                                   \
+    static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)                                \
+    {                                                                                                                   \
+        return (ptrdiff_t)queue_move(&connection->out, capacity, out);                                                  \
+    }
+
+/* error_text, where words_ writes a text with its terminating zero into text. */
+#define REPRISE_ERROR_TEXT(words_)                                                                                      \
+    static size_t error_text(size_t capacity, char *out)                                                                \
+    {                                                                                                                   \
+        char text[256] = "";                                                                                            \
+        words_;                                                                                                         \
+        size_t length = strlen(text) < capacity ? strlen(text) : capacity;                                              \
+        memcpy(out, text, length);                                                                                      \
+        return length;                                                                                                  \
+    }
+
 #endif

@@ -2,8 +2,6 @@
  * OpenSSL 3.0 and later as a plugin of Reprise: see reprise_stack.h. Memory BIOs, a session cache of the library's own
  * for IDs, its ticket keys for tickets.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include <openssl/core_names.h>
@@ -12,7 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
-#include "reprise_stack.h"
+#include "memory.h"
 
 struct reprise_context {
     SSL_CTX *ssl;
@@ -24,6 +22,7 @@ struct reprise_connection {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
     SSL_SESSION *newest; /* a client's, not taken yet */
+    int may_take_resumed;
 };
 
 static int connection_index;
@@ -217,6 +216,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
         SSL_set_accept_state(connection->ssl);
     } else {
         SSL_set_connect_state(connection->ssl);
+        connection->may_take_resumed = session != NULL;
         if (context->server_name
             && (!SSL_set_tlsext_host_name(connection->ssl, context->server_name) || !SSL_set1_host(connection->ssl, context->server_name)))
             goto failed;
@@ -303,6 +303,11 @@ static int facts(const reprise_connection *connection, reprise_facts *out)
 
 static int session_take(reprise_connection *connection, reprise_session **out)
 {
+    /* A resumed TLS 1.2 connection calls nobody. Where the ticket was renewed its old session is of no use any more. */
+    if (!connection->newest && connection->may_take_resumed && SSL_session_reused(connection->ssl) && SSL_version(connection->ssl) == TLS1_2_VERSION) {
+        connection->newest = SSL_get1_session(connection->ssl);
+        connection->may_take_resumed = 0;
+    }
     if (!connection->newest) return REPRISE_NO_SESSION;
     *out = (reprise_session *)connection->newest;
     connection->newest = NULL;
@@ -327,14 +332,7 @@ static int session_import(reprise_context *context, const uint8_t *bytes, size_t
     return REPRISE_OK;
 }
 
-static size_t error_text(size_t capacity, char *out)
-{
-    char text[256];
-    ERR_error_string_n(ERR_peek_error(), text, sizeof text);
-    size_t length = strlen(text) < capacity ? strlen(text) : capacity;
-    memcpy(out, text, length);
-    return length;
-}
+REPRISE_ERROR_TEXT(ERR_error_string_n(ERR_peek_error(), text, sizeof text))
 
 REPRISE_STACK_TABLE("OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID

@@ -179,15 +179,7 @@ failed:
     return REPRISE_FAILED;
 }
 
-static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)
-{
-    return queue_append(&connection->in, bytes, length) ? (ptrdiff_t)length : REPRISE_NO_MEMORY;
-}
-
-static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)
-{
-    return (ptrdiff_t)queue_move(&connection->out, capacity, out);
-}
+REPRISE_TRANSPORT_IS_QUEUES
 
 static int handshake(reprise_connection *connection)
 {
@@ -242,14 +234,7 @@ static int session_take(reprise_connection *connection, reprise_session **out)
     return result;
 }
 
-static size_t error_text(size_t capacity, char *out)
-{
-    char text[WOLFSSL_MAX_ERROR_SZ] = "";
-    if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text);
-    size_t length = strlen(text) < capacity ? strlen(text) : capacity;
-    memcpy(out, text, length);
-    return length;
-}
+REPRISE_ERROR_TEXT(if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text))
 
 REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID

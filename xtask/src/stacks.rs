@@ -36,6 +36,7 @@ const LIBRARIES: &[Library] = &[
     },
     Library { name: "gnutls", header: "gnutls/gnutls.h", package: "libgnutls28-dev", link: Link::Dynamic(&["-lgnutls"]) },
     Library { name: "wolfssl", header: "wolfssl/ssl.h", package: "libwolfssl-dev", link: Link::Dynamic(&["-lwolfssl"]) },
+    Library { name: "bearssl", header: "bearssl.h", package: "libbearssl-dev", link: Link::Static(&["-l:libbearssl.a"]) },
     Library {
         name: "mbedtls",
         header: "mbedtls/ssl.h",

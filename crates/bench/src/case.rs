@@ -44,6 +44,15 @@ impl Key {
         }
     }
 
+    /// The curve that an ECDSA key is on.
+    pub(crate) fn curve(self) -> Option<NamedGroup> {
+        match self {
+            Self::Lab(KeyKind::P256) => Some(NamedGroup::SECP256R1),
+            Self::Lab(KeyKind::P384) => Some(NamedGroup::SECP384R1),
+            _ => None,
+        }
+    }
+
     /// Whether it is RSA.
     pub fn is_rsa(self) -> bool {
         match self {

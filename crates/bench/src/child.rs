@@ -263,7 +263,10 @@ impl Cell {
             let connected = self.connect()?;
             if connected.observed.kind != self.case.kind {
                 let asked = self.case.kind;
-                return Err(Failed::new(Outcome::Failed, format!("{asked} was asked for, {} observed", connected.observed.kind)));
+                return Err(Failed::new(
+                    Outcome::Failed,
+                    format!("{asked} was asked for, {} observed", connected.observed.kind),
+                ));
             }
             count += 1;
             // The first connections pay for what is made once.
@@ -298,16 +301,17 @@ impl Cell {
     }
 }
 
-fn context(
-    stack: &dyn Stack,
-    side: Side,
-    case: Case,
-    certificates: &Certificates,
-) -> Result<Box<dyn Context>, StackError> {
+fn context(stack: &dyn Stack, side: Side, case: Case, certificates: &Certificates) -> Result<Box<dyn Context>, StackError> {
     let own = match side {
         Side::Server => Some(Pem { chain: &certificates.server_chain, key: &certificates.server_key }),
         Side::Client => case.mutual.then_some(Pem { chain: &certificates.client_chain, key: &certificates.client_key }),
     };
+    // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
+    // used is observed.
+    let mut groups = vec![case.group];
+    groups.extend(
+        case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
+    );
     stack.context(&Options {
         side,
         version: case.version,
@@ -317,7 +321,7 @@ fn context(
             Kind::Ticket | Kind::Early => SessionMode::Ticket,
         },
         suites: &[case.suite],
-        groups: &[case.group],
+        groups: &groups,
         identity: own,
         trust: (side == Side::Client || case.mutual).then_some(certificates.root.as_str()),
         require_client_certificate: case.mutual,

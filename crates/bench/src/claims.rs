@@ -43,15 +43,14 @@ fn is_full(case: &CompareCase) -> bool {
 
 /// Each claim with each figure that it is about.
 pub(crate) fn held_against(ratios: &[CompareRatio]) -> Vec<CompareClaim> {
-    let of_versions = ratios.iter().filter(|ratio| {
+    let of_versions = |ratio: &&CompareRatio| {
         ratio.side == CompareSide::Both && (ratio.from.tls, ratio.to.tls) == (Version::Tls12, Version::Tls13)
-    });
-    of_versions
-        .flat_map(|ratio| {
-            let about_it = PUBLISHED.iter().filter(|published| (published.holds_for)(&ratio.from, &ratio.to));
-            about_it.map(|published| judged(published, ratio))
-        })
-        .collect()
+    };
+    let about = |published: &'static Published| {
+        let about_it = move |ratio: &&CompareRatio| (published.holds_for)(&ratio.from, &ratio.to);
+        ratios.iter().filter(of_versions).filter(about_it).map(move |ratio| judged(published, ratio))
+    };
+    PUBLISHED.iter().flat_map(about).collect()
 }
 
 fn judged(published: &Published, ratio: &CompareRatio) -> CompareClaim {

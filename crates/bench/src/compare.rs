@@ -78,7 +78,9 @@ pub fn compare(
     let ratios = measured.ratios(comparison.seed);
     for stack in &stacks {
         if let Err(failed) = &stack.info {
-            skipped.extend(comparison.cases.iter().take(1).map(|case| skip(&stack.found.name, &stack.found.name, case, failed)));
+            skipped.extend(
+                comparison.cases.iter().take(1).map(|case| skip(&stack.found.name, &stack.found.name, case, failed)),
+            );
         }
     }
     CompareDocument {
@@ -122,10 +124,7 @@ impl Comparison<'_> {
         let infos = describe(self.stacks, launcher).into_iter().map(|(_, info)| info);
         let described = self.stacks.iter().zip(infos);
         described
-            .map(|(found, info)| Described {
-                found,
-                info: info.map_err(|(outcome, reason)| Failed::new(outcome, reason)),
-            })
+            .map(|(found, info)| Described { found, info: info.map_err(|(outcome, reason)| Failed::new(outcome, reason)) })
             .collect()
     }
 }

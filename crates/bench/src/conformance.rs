@@ -28,9 +28,7 @@ pub struct Check {
 pub fn conformance(stack: &Found, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, (Outcome, String)> {
     let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
     match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
-        Ok(Answer::Conforms(checks)) => {
-            Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect())
-        }
+        Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),
         Ok(_) => Err((Outcome::Broken, "its process answers something else".to_owned())),
         Err(failed) => Err((failed.outcome, failed.reason)),
     }
@@ -130,7 +128,8 @@ fn refusals(
         let Some(case) = case else { return };
         let mut other = case;
         client_differs(&mut other);
-        let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect()) {
+        let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect())
+        {
             Err(failed) if failed.outcome == Outcome::Failed => None,
             Err(failed) if failed.outcome == Outcome::Unsupported => return,
             Err(failed) => Some(failed.reason),

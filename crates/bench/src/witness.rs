@@ -48,14 +48,12 @@ struct Side {
 
 /// What of a ClientHello tells how it would resume.
 struct Offered {
-    session_id: Vec<u8>,
     has_ticket: bool,
 }
 
 struct Chosen {
     version: Version,
     suite: CipherSuite,
-    echoes: bool,
     has_psk: bool,
     key_share: Option<NamedGroup>,
 }
@@ -97,7 +95,9 @@ impl Witness {
         let kind = match chosen.version {
             Version::Tls13 if chosen.has_psk => Kind::Ticket,
             Version::Tls13 => Kind::Full,
-            Version::Tls12 if self.server_certificate || !chosen.echoes => Kind::Full,
+            // Every suite that is compared has the server send one, unless it resumes.
+            Version::Tls12 if self.server_certificate => Kind::Full,
+            // By which of both, where a session has both, the server does not say (RFC 5077 §3.4).
             Version::Tls12 if by_ticket => Kind::Ticket,
             Version::Tls12 => Kind::Id,
         };
@@ -119,10 +119,7 @@ impl Witness {
     fn client_hello(&mut self, body: &[u8]) {
         let Ok(hello) = ClientHello::parse(body) else { return };
         let ticket = hello.extensions.and_then(|extensions| extensions.find(ExtensionType::SESSION_TICKET));
-        self.hello = Some(Offered {
-            session_id: hello.session_id.to_vec(),
-            has_ticket: ticket.is_some_and(|ticket| !ticket.is_empty()),
-        });
+        self.hello = Some(Offered { has_ticket: ticket.is_some_and(|ticket| !ticket.is_empty()) });
     }
 
     fn server_hello(&mut self, body: &[u8]) {
@@ -135,11 +132,9 @@ impl Witness {
         let selected = find(ExtensionType::SUPPORTED_VERSIONS).and_then(|data| SelectedVersion::parse(data).ok());
         let is_tls13 = selected.is_some_and(|selected| selected.selected_version == ProtocolVersion::TLS_1_3);
         let share = find(ExtensionType::KEY_SHARE).and_then(|data| KeyShareServerHello::parse(data).ok());
-        let offered = self.hello.as_ref().map(|hello| hello.session_id.as_slice()).unwrap_or_default();
         self.chosen = Some(Chosen {
             version: if is_tls13 { Version::Tls13 } else { Version::Tls12 },
             suite: hello.cipher_suite,
-            echoes: !offered.is_empty() && hello.session_id == offered,
             has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
             key_share: share.map(|share| share.server_share.group),
         });

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use reprise_trace::document::{
-    CompareCase, CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics, TraceDocument,
+    CompareCase, CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics,
+    TraceDocument,
 };
 use reprise_trace::{Direction, Kind, Phase};
 use serde::Serialize;

@@ -1,7 +1,9 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
 use reprise_explain::{Cause, Fix};
-use reprise_trace::document::{CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 
 use crate::page::cause::{FIXES, fixes, found_by, sections};
 use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};

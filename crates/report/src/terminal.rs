@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
 use reprise_explain::Cause;
-use reprise_trace::document::{CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 
 use reprise_attempt::{Detail, End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
-use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Offer, Session as EngineSession, Strictness, SystemEntropy, WebPkiVerifier};
+use reprise_engine::{
+    CertificatePolicy, Config, FreshKeyShares, Offer, Session as EngineSession, Strictness, SystemEntropy, WebPkiVerifier,
+};
 use reprise_trace::{ClientAuthentication, Facts, FaultName, Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use crate::session::Kept;
-use crate::{Abilities, About, Account, Context, KeptBy, Options, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError};
+use crate::{
+    Abilities, About, Account, Context, KeptBy, Options, Session, SessionMode, Sessions, Side, Stack, StackEndpoint,
+    StackError,
+};
 
 /// The measuring engine: a client alone, and without client certificates here.
 pub(crate) struct EngineStack {
@@ -107,7 +112,9 @@ impl EngineEndpoint {
                 EngineSession::Tls12(session) if by_ticket => Offer::SessionTicket(session),
                 EngineSession::Tls12(session) => Offer::SessionId(session),
             }),
-            Some(_) => Err(Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()))),
+            Some(_) => {
+                Err(Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into())))
+            }
         }
     }
 }

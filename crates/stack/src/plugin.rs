@@ -121,10 +121,15 @@ impl Endpoint for PluginEndpoint {
         let session = match &plan {
             Some(Session(Kept::Plugin(session))) => Some(&**session),
             None => None,
-            Some(_) => return Err(Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()))),
+            Some(_) => {
+                return Err(
+                    Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()))
+                );
+            }
         };
         let connection = self.context.connect(session);
-        let connection = connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
+        let connection =
+            connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
         self.connection = Some(connection);
         // A client speaks first; a server has nothing to do yet, and says so.
         self.shake_hands(out).map(drop)

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
 use reprise_trace::{Facts, FailureClass, FaultName, Nanos, Version};
-use rustls::client::{
-    ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue,
-};
+use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::{
@@ -19,7 +17,9 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 use crate::session::Kept;
-use crate::{Abilities, About, Account, Context, Options, Pem, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError};
+use crate::{
+    Abilities, About, Account, Context, Options, Pem, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
+};
 
 /// Sessions that a server's cache holds.
 const CACHED_SESSIONS: usize = 1024;
@@ -42,11 +42,7 @@ impl RustlsStack {
         Self::new("ring", ring::default_provider(), ring::Ticketer::new)
     }
 
-    fn new(
-        name: &str,
-        provider: CryptoProvider,
-        ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
-    ) -> Self {
+    fn new(name: &str, provider: CryptoProvider, ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>) -> Self {
         let about = About {
             name: format!("rustls, {name}"),
             version: env!("REPRISE_RUSTLS").to_owned(),
@@ -91,8 +87,7 @@ impl RustlsStack {
             None => builder.with_no_client_auth(),
             Some(trust) => {
                 let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(trust)?), provider);
-                let verifier =
-                    if options.require_client_certificate { verifier } else { verifier.allow_unauthenticated() };
+                let verifier = if options.require_client_certificate { verifier } else { verifier.allow_unauthenticated() };
                 let verifier = verifier.build().map_err(|error| StackError::refused("client verifier", error))?;
                 builder.with_client_cert_verifier(verifier)
             }
@@ -270,9 +265,14 @@ impl ClientSessionStore for Slot {
     }
 
     fn take_tls13_ticket(&self, _name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        match lock(&self.offered).take() {
+        let mut offered = lock(&self.offered);
+        match offered.take() {
             Some(RustlsSession::Tls13(value)) => Some(*value),
-            _ => None,
+            // It asks for a ticket first, whatever the version.
+            other => {
+                *offered = other;
+                None
+            }
         }
     }
 }
@@ -326,8 +326,14 @@ impl Endpoint for RustlsEndpoint {
     ) -> Result<Heard<'r>, Fault> {
         let connection = self.connection()?;
         let mut unread = &*record;
-        connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
-        let processed = connection.process_new_packets();
+        // It takes a few kilobytes at a time.
+        let processed = loop {
+            connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
+            let processed = connection.process_new_packets();
+            if unread.is_empty() || processed.is_err() {
+                break processed;
+            }
+        };
         let is_ready = !connection.is_handshaking();
         self.flush(out)?;
         let state = processed.map_err(fault)?;

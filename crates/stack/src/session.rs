@@ -39,7 +39,9 @@ impl Session {
     pub fn export(&self) -> Result<Vec<u8>, StackError> {
         match &self.0 {
             Kept::Rustls(_) => Err(StackError::unsupported("rustls gives no session as bytes")),
-            Kept::Engine(_) => Err(StackError::unsupported("the engine's sessions are saved by reprise measure --session-out")),
+            Kept::Engine(_) => {
+                Err(StackError::unsupported("the engine's sessions are saved by reprise measure --session-out"))
+            }
             #[cfg(unix)]
             Kept::Plugin(session) => session.export(),
         }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_trace::document::{CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::{FormatArgs, Formats};

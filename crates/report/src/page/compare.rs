@@ -51,7 +51,8 @@ const MORE: &str = "Only the stacks that are built in were found. 'cargo xtask s
     that are installed, and 'reprise stacks' says where plugins are looked for.";
 
 fn facts(document: &CompareDocument) -> Vec<Fact> {
-    let shown = |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+    let shown =
+        |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
     let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
     let mut facts = vec![Fact::new("stacks", stacks.join(" · "))];
     let clock = &document.clock;
@@ -71,7 +72,8 @@ fn facts(document: &CompareDocument) -> Vec<Fact> {
 /// One group of rows for each handshake, the cheapest stack first.
 fn costs(document: &CompareDocument) -> Table {
     let rows = &document.rows;
-    let unit = Unit::of_all(rows.iter().map(|row| row.both_ns.median_ns));
+    // A resumption of 20 µs stands beside a handshake of 20 ms.
+    let unit = Unit::Micros;
     let scale = |of: fn(&CompareRow) -> &reprise_trace::document::Statistics| Scale::of_column(unit, rows.iter().map(of));
     let (client, server, both) = (scale(|row| &row.client_ns), scale(|row| &row.server_ns), scale(|row| &row.both_ns));
     let columns = vec![
@@ -188,13 +190,30 @@ fn matrix(document: &CompareDocument) -> Vec<Block> {
         Block::Table(Table { columns: columns.collect(), lines: lines.collect() }),
         Block::Aside("f full, i session ID, t ticket; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
     ];
-    let fails = |cell: &&CompareMatrixCell| !["works", "unsupported"].contains(&cell.outcome.as_str());
-    blocks.extend(document.matrix.iter().filter(fails).map(|cell| {
-        let CompareMatrixCell { client, server, tls, kind, outcome, reason } = cell;
-        let reason = reason.as_deref().unwrap_or_default();
-        Block::Item(Item::warning(format!("{client} with {server}, {tls} {kind}: {outcome}, {reason}")))
-    }));
+    blocks.extend(failures(&document.matrix).into_iter().map(|text| Block::Item(Item::warning(text))));
     blocks
+}
+
+/// What fails for one reason between two stacks is said once.
+fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
+    let fails = |cell: &&CompareMatrixCell| !["works", "unsupported"].contains(&cell.outcome.as_str());
+    let mut groups: Vec<(&CompareMatrixCell, String)> = Vec::new();
+    for cell in matrix.iter().filter(fails) {
+        let same = |known: &CompareMatrixCell| {
+            (&known.client, &known.server, &known.outcome, &known.reason)
+                == (&cell.client, &cell.server, &cell.outcome, &cell.reason)
+        };
+        let handshake = format!("{} {}", cell.tls.number(), cell.kind);
+        match groups.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, handshakes)) => *handshakes = format!("{handshakes}, {handshake}"),
+            None => groups.push((cell, handshake)),
+        }
+    }
+    let words = |(cell, handshakes): (&CompareMatrixCell, String)| {
+        let reason = cell.reason.as_deref().unwrap_or_default();
+        format!("{} with {}, {handshakes}: {}, {reason}", cell.client, cell.server, cell.outcome)
+    };
+    groups.into_iter().map(words).collect()
 }
 
 /// `f2`, `t3✗`, `i2–`.
