@@ -84,11 +84,11 @@ impl Scenario {
 
     fn groups(self, key: Key) -> Vec<NamedGroup> {
         match self {
-            Self::Resumption => vec![NamedGroup::X25519, NamedGroup::FFDHE2048],
+            Self::Resumption => vec![NamedGroup::SECP256R1, NamedGroup::FFDHE2048],
             Self::Full => {
                 vec![NamedGroup::FFDHE2048, NamedGroup::SECP256R1, NamedGroup::X25519, NamedGroup::X25519MLKEM768]
             }
-            Self::Mutual => vec![NamedGroup::X25519],
+            Self::Mutual => vec![NamedGroup::SECP256R1],
             // The curve of the key, as servers with such a key choose it.
             Self::Stacks if key == Key::P384 => vec![NamedGroup::SECP384R1],
             Self::Stacks => vec![NamedGroup::SECP256R1],

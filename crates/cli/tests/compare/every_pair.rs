@@ -53,3 +53,20 @@ fn every_client_works_with_every_server_but_for_those_known() {
     };
     assert_eq!(unsupported.iter().filter(is_lesser).count(), unsupported.len(), "{unsupported:#?}");
 }
+
+/// BearSSL's client lists curves in one order, P-256 before X25519, and servers take the first. The P-256 key needs its curve in that list
+/// under TLS 1.2, so that X25519 cannot be had: this is no figure, and not one of P-256 either.
+#[test]
+fn bearssl_cannot_be_held_to_x25519_by_a_p_256_key() {
+    let folder = match folder() {
+        Ok(folder) => folder,
+        Err(not_run) => return not_run.announce(),
+    };
+    let flags = ["compare", "full", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519", "--samples", "1"];
+    let stacks = ["--stacks", "bearssl,rustls-ring", "--plugins", folder.to_str().unwrap()];
+    let (document, _) = document(&mut reprise(&[&flags[..], &stacks].concat()));
+    let cells = document["matrix"].as_array().unwrap();
+    let cell = cells.iter().find(|cell| cell["client"] == "bearssl" && cell["server"] == "rustls-ring").unwrap();
+    assert_eq!(cell["outcome"], "failed");
+    assert_eq!(cell["reason"], "the group secp256r1 was negotiated where only x25519 was allowed");
+}
