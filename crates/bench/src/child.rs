@@ -10,7 +10,7 @@ use reprise_trace::{Kind, Nanos, Version};
 use crate::case::Case;
 use crate::conformance;
 use crate::keys::{Certificates, SERVER_NAME};
-use crate::message::{Answer, Batch, Job, Outcome, Request, StackInfo};
+use crate::message::{Answer, Batch, Failed, Job, Outcome, Request, StackInfo};
 use crate::pair::{Connected, Pair};
 use crate::stacks::StackRef;
 
@@ -36,22 +36,6 @@ pub fn serve_requests(requests: impl BufRead, mut answers: impl Write) -> io::Re
 struct Child {
     stacks: HashMap<StackRef, Rc<dyn Stack>>,
     cells: Vec<Cell>,
-}
-
-/// Why a request came to nothing.
-pub(crate) struct Failed {
-    pub(crate) outcome: Outcome,
-    pub(crate) reason: String,
-}
-
-impl Failed {
-    pub(crate) fn new(outcome: Outcome, reason: impl ToString) -> Self {
-        Self { outcome, reason: reason.to_string() }
-    }
-
-    fn into_answer(self) -> Answer {
-        Answer::Failed { outcome: self.outcome, reason: self.reason }
-    }
 }
 
 impl From<StackError> for Failed {

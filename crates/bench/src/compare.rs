@@ -9,10 +9,9 @@ use reprise_trace::document::{
 use reprise_trace::{Bytes, Kind, KindCounts, PskMode, Version};
 
 use crate::case::Case;
-use crate::child::Failed;
 use crate::claims;
 use crate::keys::{Certificates, Keys};
-use crate::message::{Answer, Batch, Job, Outcome, Request, StackInfo};
+use crate::message::{Answer, Batch, Failed, Job, Outcome, Request, StackInfo};
 use crate::scenario::Scenario;
 use crate::stacks::{Found, StackRef};
 use crate::worker::{Launcher, Worker};
@@ -100,17 +99,13 @@ pub fn compare(
 }
 
 /// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
-pub fn describe(stacks: &[Found], launcher: &Launcher) -> Vec<(Found, Result<StackInfo, (Outcome, String)>)> {
-    let describe = |found: &Found| {
-        let asked = Worker::new(launcher).ask(&Request::Describe(found.at.clone()));
-        let info = match asked {
-            Ok(Answer::Described(info)) => Ok(info),
-            Ok(_) => Err((Outcome::Broken, "its process answers something else".to_owned())),
-            Err(failed) => Err((failed.outcome, failed.reason)),
-        };
-        (found.clone(), info)
+pub fn describe(stacks: &[Found], launcher: &Launcher) -> Vec<(Found, Result<StackInfo, Failed>)> {
+    let describe = |found: &Found| match Worker::new(launcher).ask(&Request::Describe(found.at.clone())) {
+        Ok(Answer::Described(info)) => Ok(info),
+        Ok(_) => Err(Failed::new(Outcome::Broken, "its process answers something else")),
+        Err(failed) => Err(failed),
     };
-    stacks.iter().map(describe).collect()
+    stacks.iter().map(|found| (found.clone(), describe(found))).collect()
 }
 
 /// A stack, and what its process said of it.
@@ -122,10 +117,7 @@ struct Described<'a> {
 impl Comparison<'_> {
     fn describe(&self, launcher: &Launcher) -> Vec<Described<'_>> {
         let infos = describe(self.stacks, launcher).into_iter().map(|(_, info)| info);
-        let described = self.stacks.iter().zip(infos);
-        described
-            .map(|(found, info)| Described { found, info: info.map_err(|(outcome, reason)| Failed::new(outcome, reason)) })
-            .collect()
+        self.stacks.iter().zip(infos).map(|(found, info)| Described { found, info }).collect()
     }
 }
 
@@ -282,8 +274,10 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// Each side's share of a sample.
-const SIDES: [(CompareSide, fn(&[u64; 2]) -> u64); 3] = [
+/// What of a sample is a side's.
+type Share = fn(&[u64; 2]) -> u64;
+
+const SIDES: [(CompareSide, Share); 3] = [
     (CompareSide::Client, |[client, _]| *client),
     (CompareSide::Server, |[_, server]| *server),
     (CompareSide::Both, |[client, server]| client + server),
@@ -306,7 +300,7 @@ impl Cell<'_> {
     }
 
     fn row(&self, seed: u64) -> Option<CompareRow> {
-        let statistics = |time: fn(&[u64; 2]) -> u64| {
+        let statistics = |time: Share| {
             let values: Vec<u64> = self.samples.iter().map(time).collect();
             reprise_stats::summarize(&values, seed).map(statistics)
         };

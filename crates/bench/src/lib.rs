@@ -22,7 +22,7 @@ pub use child::serve_requests;
 pub use compare::{Audience, Comparison, Effort, compare, describe};
 pub use conformance::{Check, KEYS as CONFORMANCE_KEYS, conformance};
 pub use keys::{KeyError, Keys};
-pub use message::{Outcome, StackInfo};
+pub use message::{Failed, Outcome, StackInfo};
 pub use scenario::{Scenario, Selection};
 pub use stacks::{Found, StackRef, find};
 pub use witness::Observed;

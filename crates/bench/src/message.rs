@@ -102,6 +102,25 @@ pub struct StackInfo {
     pub sha256: Option<String>,
 }
 
+/// Why a request came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// In words.
+    pub reason: String,
+}
+
+impl Failed {
+    pub(crate) fn new(outcome: Outcome, reason: impl ToString) -> Self {
+        Self { outcome, reason: reason.to_string() }
+    }
+
+    pub(crate) fn into_answer(self) -> Answer {
+        Answer::Failed { outcome: self.outcome, reason: self.reason }
+    }
+}
+
 /// Why there is no figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

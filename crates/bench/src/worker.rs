@@ -9,8 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::child::Failed;
-use crate::message::{Answer, Outcome, Request};
+use crate::message::{Answer, Failed, Outcome, Request};
 
 /// How child processes are started.
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ pub(crate) struct Worker {
     launcher: Launcher,
     running: Option<Running>,
     /// Why it is gone: then every further request comes to the same.
-    lost: Option<(Outcome, String)>,
+    lost: Option<Failed>,
 }
 
 struct Running {
@@ -47,12 +46,12 @@ impl Worker {
 
     /// Asks, and waits for the answer.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Answer, Failed> {
-        if let Some((outcome, reason)) = &self.lost {
-            return Err(Failed::new(*outcome, reason));
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
         }
         let asked = self.ask_running(request);
         if let Err(Lost(failed)) = asked {
-            self.lost = Some((failed.outcome, failed.reason.clone()));
+            self.lost = Some(failed.clone());
             self.running = None;
             return Err(failed);
         }

@@ -6,7 +6,12 @@
 #if defined CRASHES
 static int crash(reprise_connection *connection) { (void)connection; abort(); }
 #elif defined HANGS
-static int hang(reprise_connection *connection) { for (volatile int i = 0;; i++) (void)connection; }
+static int hang(reprise_connection *connection)
+{
+    volatile int goes_on = 1;
+    while (goes_on) (void)connection;
+    return REPRISE_OK;
+}
 #elif defined LIES
 static int lie(const reprise_connection *connection, reprise_facts *out)
 {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use reprise_bench::{CONFORMANCE_KEYS, Found, Keys, StackRef, conformance, describe};
+use reprise_bench::{CONFORMANCE_KEYS, Failed, Found, Keys, StackRef, conformance, describe};
 
 use super::flags::{StacksArgs, StacksCommand};
 use super::plugins;
@@ -32,7 +32,7 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
                     let _ = writeln!(page, "{:<16}   {}, sha256 {hash}", "", file.display());
                 }
             }
-            Err((outcome, reason)) => {
+            Err(Failed { outcome, reason }) => {
                 broken += 1;
                 let _ = writeln!(page, "{:<16} {}: {reason}", found.name, outcome.name());
             }
@@ -60,7 +60,7 @@ fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let keys = Keys::make(CONFORMANCE_KEYS)?;
     let checks = match conformance(&stack, &keys, &plugins::launcher(arguments.timeout)?) {
         Ok(checks) => checks,
-        Err((outcome, reason)) => {
+        Err(Failed { outcome, reason }) => {
             return Ok(Ending::BadAnswer(format!("{} {}: {reason}", stack.name, outcome.name())));
         }
     };
