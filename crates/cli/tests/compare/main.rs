@@ -1,5 +1,7 @@
 //! `reprise compare` and `reprise stacks` as a user runs them, with plugins of the libraries that are installed.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
+
 mod built_in;
 mod every_pair;
 mod hostile;
