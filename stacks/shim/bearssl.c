@@ -9,22 +9,12 @@
 
 REPRISE_SESSION_IS_BYTES /* a plain copy of its parameters */
 
-typedef struct {
-    br_x509_certificate *certificates;
-    size_t count;
-} chain;
-
-typedef struct {
-    br_x509_trust_anchor *anchors;
-    size_t count;
-} trust;
-
 struct reprise_context {
     const br_ssl_session_cache_class *cache; /* first: the library finds the context by it */
     br_ssl_session_cache_lru lru;
     unsigned char *cache_memory;
-    chain own;
-    trust roots;
+    struct { br_x509_certificate *certificates; size_t count; } own;
+    struct { br_x509_trust_anchor *anchors; size_t count; } roots;
     br_skey_decoder_context key;
     br_ec_impl curves; /* the library's own, and of its curves those that are pinned */
     uint16_t suites[16];
@@ -93,11 +83,10 @@ static int each_object(reprise_text pem, int (*found)(reprise_context *, queue *
 
 static int add_certificate(reprise_context *context, queue *der)
 {
-    chain *own = &context->own;
-    br_x509_certificate *more = realloc(own->certificates, (own->count + 1) * sizeof *more);
+    br_x509_certificate *more = realloc(context->own.certificates, (context->own.count + 1) * sizeof *more);
     if (!more) return 0;
-    own->certificates = more;
-    more[own->count++] = (br_x509_certificate){der->bytes, der->end};
+    context->own.certificates = more;
+    more[context->own.count++] = (br_x509_certificate){der->bytes, der->end};
     *der = (queue){0}; /* its memory is the chain's now */
     return 1;
 }

@@ -97,15 +97,6 @@ static gnutls_datum_t retrieve(void *context, gnutls_datum_t id)
     return found;
 }
 
-static int drop(void *context, gnutls_datum_t id)
-{
-    stored *from = slot(context, id);
-    if (!is_of(from, id)) return -1;
-    free(from->session.data);
-    from->session.data = NULL;
-    return 0;
-}
-
 static int init(void)
 {
     int error = gnutls_global_init();
@@ -164,7 +155,7 @@ static void context_free(reprise_context *context)
     free(context);
 }
 
-static gnutls_datum_t datum(reprise_text text) { return (gnutls_datum_t){(unsigned char *)text.data, (unsigned)text.length}; }
+#define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
 
 static int context_new(const reprise_options *options, reprise_context **out)
 {
@@ -234,7 +225,6 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
             gnutls_db_set_ptr(tls, context);
             gnutls_db_set_store_function(tls, store);
             gnutls_db_set_retrieve_function(tls, retrieve);
-            gnutls_db_set_remove_function(tls, drop);
         }
     }
     if (error) goto failed;

@@ -8,43 +8,25 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
 
 #include "memory.h"
 
 struct reprise_context {
     SSL_CTX *ssl;
-    int is_server;
+    int is_server, sessions;
     char *server_name;
 };
 
 struct reprise_connection {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
-    SSL_SESSION *newest; /* a client's, not taken yet */
-    int may_take_resumed;
+    int keeps_session; /* a client's, not taken yet */
 };
-
-static int connection_index;
 
 /* SSL_SESSION is counted: a reprise_session is one, under another name. */
 #define ssl_session(session) ((SSL_SESSION *)(session))
 
-/* Called for every session a client gets: under TLS 1.2 with the handshake, under TLS 1.3 with each ticket. */
-static int keep_session(SSL *ssl, SSL_SESSION *session)
-{
-    reprise_connection *connection = SSL_get_ex_data(ssl, connection_index);
-    SSL_SESSION_free(connection->newest);
-    connection->newest = session;
-    return 1; /* the reference is ours */
-}
-
-static int init(void)
-{
-    if (!OPENSSL_init_ssl(0, NULL)) return REPRISE_FAILED;
-    connection_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-    return connection_index < 0 ? REPRISE_FAILED : REPRISE_OK;
-}
+static int init(void) { return OPENSSL_init_ssl(0, NULL) ? REPRISE_OK : REPRISE_FAILED; }
 
 static BIO *text_bio(reprise_text text) { return BIO_new_mem_buf(text.data, (int)text.length); }
 
@@ -67,11 +49,10 @@ static int use_identity(SSL_CTX *ssl, const reprise_options *options)
 static int use_trust(SSL_CTX *ssl, const reprise_options *options)
 {
     BIO *trust = text_bio(options->trust);
-    X509_STORE *store = SSL_CTX_get_cert_store(ssl);
     X509 *root;
     int count = 0;
     for (; (root = PEM_read_bio_X509(trust, NULL, NULL, NULL)); X509_free(root))
-        if (X509_STORE_add_cert(store, root) && ++count && options->side == REPRISE_SERVER) SSL_CTX_add_client_CA(ssl, root);
+        if (X509_STORE_add_cert(SSL_CTX_get_cert_store(ssl), root) && ++count && options->side == REPRISE_SERVER) SSL_CTX_add_client_CA(ssl, root);
     ERR_clear_error();
     BIO_free(trust);
     return count;
@@ -81,18 +62,10 @@ static const struct { uint16_t number; const char *name; } groups[] = {
     {23, "secp256r1"}, {24, "secp384r1"}, {25, "secp521r1"}, {29, "x25519"}, {30, "x448"}, {256, "ffdhe2048"},
     {257, "ffdhe3072"}, {4588, "X25519MLKEM768"}, {0, NULL}};
 
-static const char *group_name(uint16_t number)
-{
-    size_t i = 0;
-    while (groups[i].number && groups[i].number != number) i++;
-    return groups[i].name;
-}
-
 /* TLS 1.2 has no name for such a group on the wire: the server brings the parameters (RFC 5246 §7.4.3). */
 static int use_dh_parameters(SSL_CTX *ssl, const char *name)
 {
-    OSSL_PARAM parameters[2] = {OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)name, 0),
-                                OSSL_PARAM_construct_end()};
+    OSSL_PARAM parameters[2] = {OSSL_PARAM_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)name, strlen(name)), OSSL_PARAM_END};
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "DH", NULL);
     EVP_PKEY *group = NULL;
     int done = context && EVP_PKEY_fromdata_init(context) == 1
@@ -107,7 +80,9 @@ static int pin_groups(SSL_CTX *ssl, const reprise_options *options)
 {
     char list[256] = "";
     for (size_t i = 0; i < options->groups_length; i++) {
-        const char *name = group_name(options->groups[i]);
+        size_t g = 0;
+        while (groups[g].name && groups[g].number != options->groups[i]) g++;
+        const char *name = groups[g].name;
         if (!name || strlen(list) + strlen(name) + 2 > sizeof list) return 0;
         if (options->version == TLS1_2_VERSION && options->groups[i] >= 256) {
             if (options->groups[i] >= 512 || (options->side == REPRISE_SERVER && !use_dh_parameters(ssl, name))) return 0;
@@ -144,12 +119,8 @@ static int use_sessions(SSL_CTX *ssl, const reprise_options *options)
     if (by_id && options->version == TLS1_3_VERSION) return 0;
     if (!by_ticket) SSL_CTX_set_options(ssl, SSL_OP_NO_TICKET);
     if (!by_ticket && SSL_CTX_set_num_tickets(ssl, 0) != 1) return 0;
-    if (options->side == REPRISE_CLIENT) {
-        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-        if (by_ticket || by_id) SSL_CTX_sess_set_new_cb(ssl, keep_session);
-        return 1;
-    }
-    SSL_CTX_set_session_cache_mode(ssl, by_id ? SSL_SESS_CACHE_SERVER : SSL_SESS_CACHE_OFF);
+    /* A client's cache would call a session unusable whose ticket was renewed, and the one in its place nobody is told of. */
+    SSL_CTX_set_session_cache_mode(ssl, by_id && options->side == REPRISE_SERVER ? SSL_SESS_CACHE_SERVER : SSL_SESS_CACHE_OFF);
     return SSL_CTX_set_session_id_context(ssl, id_context, sizeof id_context - 1);
 }
 
@@ -169,6 +140,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!context || !(context->ssl = SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method()))) goto failed;
     SSL_CTX *ssl = context->ssl;
     context->is_server = is_server;
+    context->sessions = options->sessions;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     /* Level 0 takes RSA-1024, which is compared too. */
     SSL_CTX_set_security_level(ssl, 0);
@@ -192,7 +164,6 @@ failed:
 static void connection_free(reprise_connection *connection)
 {
     if (!connection) return;
-    SSL_SESSION_free(connection->newest);
     /* Else the library takes a connection that said no close_notify for a failed one, and forgets its session. */
     if (SSL_is_init_finished(connection->ssl)) SSL_set_shutdown(connection->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(connection->ssl);
@@ -205,7 +176,6 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     if (!connection) return REPRISE_NO_MEMORY;
     ERR_clear_error();
     if (!(connection->ssl = SSL_new(context->ssl))) goto failed;
-    SSL_set_ex_data(connection->ssl, connection_index, connection);
     if (!(connection->in = BIO_new(BIO_s_mem())) || !(connection->out = BIO_new(BIO_s_mem()))) {
         BIO_free(connection->in);
         goto failed;
@@ -216,7 +186,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
         SSL_set_accept_state(connection->ssl);
     } else {
         SSL_set_connect_state(connection->ssl);
-        connection->may_take_resumed = session != NULL;
+        connection->keeps_session = context->sessions != REPRISE_SESSIONS_NONE;
         if (context->server_name
             && (!SSL_set_tlsext_host_name(connection->ssl, context->server_name) || !SSL_set1_host(connection->ssl, context->server_name)))
             goto failed;
@@ -239,9 +209,9 @@ static int outcome(const reprise_connection *connection, int result)
     case SSL_ERROR_ZERO_RETURN: return REPRISE_CLOSED;
     default: break;
     }
-    int reason = ERR_GET_REASON(ERR_peek_error());
-    return reason == SSL_R_CERTIFICATE_VERIFY_FAILED || reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE ? REPRISE_BAD_CERTIFICATE
-                                                                                                          : REPRISE_FAILED;
+    int why = ERR_GET_REASON(ERR_peek_error());
+    int is_refused = why == SSL_R_CERTIFICATE_VERIFY_FAILED || why == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE;
+    return is_refused ? REPRISE_BAD_CERTIFICATE : REPRISE_FAILED;
 }
 
 static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)
@@ -264,15 +234,13 @@ static int handshake(reprise_connection *connection)
 
 static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
 {
-    ERR_clear_error();
-    int count = SSL_read(connection->ssl, out, (int)capacity);
+    int count = (ERR_clear_error(), SSL_read(connection->ssl, out, (int)capacity));
     return count > 0 ? count : outcome(connection, count);
 }
 
 static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data, size_t length)
 {
-    ERR_clear_error();
-    int count = SSL_write(connection->ssl, data, (int)length);
+    int count = (ERR_clear_error(), SSL_write(connection->ssl, data, (int)length));
     return count > 0 ? count : outcome(connection, count);
 }
 
@@ -303,14 +271,13 @@ static int facts(const reprise_connection *connection, reprise_facts *out)
 
 static int session_take(reprise_connection *connection, reprise_session **out)
 {
-    /* A resumed TLS 1.2 connection calls nobody. Where the ticket was renewed its old session is of no use any more. */
-    if (!connection->newest && connection->may_take_resumed && SSL_session_reused(connection->ssl) && SSL_version(connection->ssl) == TLS1_2_VERSION) {
-        connection->newest = SSL_get1_session(connection->ssl);
-        connection->may_take_resumed = 0;
+    SSL_SESSION *session = connection->keeps_session ? SSL_get1_session(connection->ssl) : NULL;
+    if (!session || !SSL_SESSION_is_resumable(session)) { /* under TLS 1.3 not before a ticket has come */
+        SSL_SESSION_free(session);
+        return REPRISE_NO_SESSION;
     }
-    if (!connection->newest) return REPRISE_NO_SESSION;
-    *out = (reprise_session *)connection->newest;
-    connection->newest = NULL;
+    connection->keeps_session = 0;
+    *out = (reprise_session *)session;
     return REPRISE_OK;
 }
 
