@@ -243,13 +243,14 @@ fn claims(document: &CompareDocument) -> Table {
             lines.push(Line::Gap);
         }
         previous = Some(&claim.claim);
-        let interval = claim.ci95.map(|[low, high]| format!(" ±{:.2}", (high - low) / 2.0)).unwrap_or_default();
+        let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
+        let interval = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
         lines.push(Line::Row(Row {
             cells: vec![
                 if again { String::new() } else { claim.claim.clone() },
                 claim.stack.clone(),
                 claim.published.map(|published| format!("{published:.2}")).unwrap_or_default(),
-                format!("{:.2}{interval}", claim.measured),
+                format!("{:.decimals$}{interval}", claim.measured),
                 claim.verdict.clone(),
             ],
             note: None,
