@@ -59,7 +59,7 @@ fn check(name: &str, known: Option<(&str, &str)>) {
     let page = String::from_utf8_lossy(&output.stdout);
     let failed: Vec<&str> = page.lines().filter(|line| line.starts_with("FAILED")).collect();
     let is_known = |line: &&str| known.is_some_and(|(what, why)| line.contains(what) && line.contains(why));
-    assert!(failed.iter().all(|line| is_known(line)), "{failed:#?}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(failed.iter().all(is_known), "{failed:#?}\n{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(failed.is_empty(), known.is_none(), "what is known to fail passes");
     assert_eq!(output.status.code(), Some(i32::from(known.is_some())), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(page.contains("ok      TLS 1.2 id, p-256, secp256r1, mutual, as server of rustls"), "{page}");
