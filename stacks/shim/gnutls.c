@@ -62,8 +62,7 @@ static ssize_t pull(gnutls_transport_ptr_t from, void *bytes, size_t capacity)
 static int pull_timeout(gnutls_transport_ptr_t from, unsigned milliseconds)
 {
     (void)milliseconds; /* memory does not wait */
-    reprise_connection *connection = from;
-    return connection->in.end > connection->in.begin;
+    return ((reprise_connection *)from)->in.end > ((reprise_connection *)from)->in.begin;
 }
 
 static stored *slot(reprise_context *context, gnutls_datum_t id)
@@ -150,9 +149,7 @@ static void context_free(reprise_context *context)
     if (context->credentials) gnutls_certificate_free_credentials(context->credentials);
     if (context->priority) gnutls_priority_deinit(context->priority);
     gnutls_free(context->ticket_key.data);
-    free(context->server_name);
-    free(context->store);
-    free(context);
+    free(context->server_name), free(context->store), free(context);
 }
 
 #define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
@@ -189,9 +186,7 @@ static void connection_free(reprise_connection *connection)
 {
     if (!connection) return;
     if (connection->tls) gnutls_deinit(connection->tls);
-    free(connection->in.bytes);
-    free(connection->out.bytes);
-    free(connection);
+    free(connection->in.bytes), free(connection->out.bytes), free(connection);
 }
 
 static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)

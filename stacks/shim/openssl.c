@@ -39,10 +39,8 @@ static int use_identity(SSL_CTX *ssl, const reprise_options *options)
     while (done && (next = PEM_read_bio_X509(chain, NULL, NULL, NULL)))
         if (!(done = SSL_CTX_add0_chain_cert(ssl, next))) X509_free(next);
     if (done) ERR_clear_error(); /* the end of the PEM is an error to it */
-    X509_free(leaf);
-    EVP_PKEY_free(private_key);
-    BIO_free(chain);
-    BIO_free(key);
+    X509_free(leaf), EVP_PKEY_free(private_key);
+    BIO_free(chain), BIO_free(key);
     return done;
 }
 
@@ -128,8 +126,7 @@ static void context_free(reprise_context *context)
 {
     if (!context) return;
     SSL_CTX_free(context->ssl);
-    free(context->server_name);
-    free(context);
+    free(context->server_name), free(context);
 }
 
 static int context_new(const reprise_options *options, reprise_context **out)
@@ -166,8 +163,7 @@ static void connection_free(reprise_connection *connection)
     if (!connection) return;
     /* Else the library takes a connection that said no close_notify for a failed one, and forgets its session. */
     if (SSL_is_init_finished(connection->ssl)) SSL_set_shutdown(connection->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-    SSL_free(connection->ssl);
-    free(connection);
+    SSL_free(connection->ssl), free(connection);
 }
 
 static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
@@ -195,8 +191,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     *out = connection;
     return REPRISE_OK;
 failed:
-    SSL_free(connection->ssl);
-    free(connection);
+    SSL_free(connection->ssl), free(connection);
     return REPRISE_FAILED;
 }
 
@@ -216,8 +211,7 @@ static int outcome(const reprise_connection *connection, int result)
 
 static ptrdiff_t feed(reprise_connection *connection, const uint8_t *bytes, size_t length)
 {
-    int count = BIO_write(connection->in, bytes, (int)length);
-    return count > 0 ? count : REPRISE_NO_MEMORY;
+    return BIO_write(connection->in, bytes, (int)length) == (int)length ? (ptrdiff_t)length : REPRISE_NO_MEMORY;
 }
 
 static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)
