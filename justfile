@@ -45,6 +45,10 @@ servers:
 causes-seen:
     cargo xtask causes-seen
 
+# plugins of the TLS libraries that are installed, for reprise compare
+stacks:
+    cargo xtask stacks --system
+
 # time and instructions, side by side with peers
 bench:
     cargo bench --workspace --locked

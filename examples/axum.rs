@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Router, routing::get};
@@ -26,7 +27,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
     let resumption = Resumption::builder().tickets(ring).build()?;
     let client_auth = ClientAuth::none();
-    let config = client_auth.apply(ServerConfig::builder()).with_single_cert(chain, key)?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let config = client_auth.apply(builder).with_single_cert(chain, key)?;
     let server = ResumingServer::new(config, &client_auth, &resumption)?;
 
     let router = Router::new().route("/", get(async || "hello\n"));

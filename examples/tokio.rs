@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_session::key_file::{Format, KeyFiles, watch};
@@ -25,7 +26,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (ring, _watcher) = watch(files, Duration::from_secs(10))?;
     let resumption = Resumption::builder().tickets(ring).build()?;
     let client_auth = ClientAuth::none();
-    let config = client_auth.apply(ServerConfig::builder()).with_single_cert(chain, key)?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let config = client_auth.apply(builder).with_single_cert(chain, key)?;
     let server = ResumingServer::new(config, &client_auth, &resumption)?;
 
     let listener = TcpListener::bind("127.0.0.1:0").await?;

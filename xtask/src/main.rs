@@ -12,6 +12,7 @@ mod generated;
 mod picture;
 mod schema;
 mod servers;
+mod stacks;
 mod targets;
 mod workspace;
 
@@ -66,6 +67,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Build plugins for `reprise compare` into target/stacks, and check that they export nothing but their one function.
+    Stacks {
+        /// Of the TLS libraries that are installed, by their development packages.
+        #[arg(long, required = true)]
+        system: bool,
+    },
     /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
     Servers,
     /// Have tests misconfigure servers and write the table of docs/guide/19-causes-seen.md.
@@ -96,6 +103,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Schema { check: true } => schema::generated()?.check(workspace),
         Task::Causes { check: false } => causes::generated().write(workspace),
         Task::Causes { check: true } => causes::generated().check(workspace),
+        Task::Stacks { system: _ } => stacks::build_of_system(workspace),
         Task::Servers => servers::write(workspace, &servers::SERVERS),
         Task::CausesSeen => servers::write(workspace, &servers::CAUSES_SEEN),
     }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::board::BoardArgs;
+use crate::cmd::compare::{CompareArgs, StacksArgs};
 use crate::cmd::diagnose::DiagnoseArgs;
 use crate::cmd::explain::ExplainArgs;
 use crate::cmd::load::LoadArgs;
@@ -35,6 +36,13 @@ pub(crate) enum Command {
     Load(Box<LoadArgs>),
     /// What does TLS cost on a microcontroller, and what does resuming save there?
     Board(Box<BoardArgs>),
+    /// What does a handshake cost in each TLS library, side by side?
+    Compare(Box<CompareArgs>),
+    /// Which TLS libraries are there to be compared, and do they keep the contract?
+    Stacks(Box<StacksArgs>),
+    /// What the child processes of compare and stacks run
+    #[command(hide = true)]
+    StackChild,
     /// Show a saved result again, in any format
     Report(Box<ReportArgs>),
 }

@@ -44,6 +44,9 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => cmd::explain::run(*arguments),
         Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
         Command::Board(arguments) => cmd::board::run(*arguments, &interrupt),
+        Command::Compare(arguments) => cmd::compare::run(*arguments, &interrupt),
+        Command::Stacks(arguments) => cmd::compare::run_stacks(*arguments),
+        Command::StackChild => cmd::compare::run_child(),
         Command::Report(arguments) => cmd::report::run(*arguments),
     };
     Ending::from(result).into_exit_code()

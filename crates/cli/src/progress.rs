@@ -17,8 +17,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new() -> Self {
+        Self::of("connections")
+    }
+
+    /// A bar over other steps than connections.
+    pub(crate) fn of(steps: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+        if let Ok(style) = ProgressStyle::with_template(&format!("[{{bar:32}}] {{pos}}/{{len}} {steps}, {{eta}} left")) {
             bar.set_style(style.progress_chars("=> "));
         }
         Self { bar, begun: Instant::now() }
@@ -29,8 +34,6 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 }
-
-const TEMPLATE: &str = "[{bar:32}] {pos}/{len} connections, {eta} left";
 
 impl Observer for Progress {
     fn proceeded(&self, done: u64, planned: u64) {

@@ -4,7 +4,9 @@ use std::io;
 
 use reprise_report::terminal::Style;
 use reprise_report::{csv, json, markdown, terminal};
-use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 use serde::Serialize;
 
 /// A result in every format.
@@ -45,6 +47,7 @@ rendered! {
     LabDocument => lab;
     TraceDocument => trace;
     LoadDocument => load;
+    CompareDocument => compare;
 }
 
 /// A diagnosis, and whether each experiment is shown. The documents always hold all of it.

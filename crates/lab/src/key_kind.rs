@@ -6,7 +6,7 @@ use rustls_pki_types::PrivatePkcs8KeyDer;
 use crate::{LabError, Result};
 
 /// The kinds of key that the lab makes certificates for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyKind {
     /// RSA with a modulus of 2048 bits.
     Rsa2048,

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use reprise_trace::document::{
-    DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics, TraceDocument,
+    CompareCase, CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics,
+    TraceDocument,
 };
 use reprise_trace::{Direction, Kind, Phase};
 use serde::Serialize;
@@ -57,6 +58,52 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
                 ])?;
             }
         }
+    }
+    writer.flush()
+}
+
+/// A comparison: one row for each pair, handshake and side, with the header. What was skipped has its outcome, and no figures.
+pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
+    const HEADER: [&str; 17] = [
+        "scenario",
+        "client",
+        "server",
+        "tls",
+        "kind",
+        "key",
+        "group",
+        "cipher",
+        "mutual",
+        "outcome",
+        "side",
+        "n",
+        "median_ns",
+        "ci95_low_ns",
+        "ci95_high_ns",
+        "mean_ns",
+        "p99_ns",
+    ];
+    let mut writer = ::csv::Writer::from_writer(out);
+    writer.write_record(HEADER)?;
+    let begin = |client: &str, server: &str, case: &CompareCase, outcome: &str| {
+        let (mutual, scenario) = (case.mutual.to_string(), document.scenario.clone());
+        let (tls, kind) = (case.tls.number().to_owned(), case.kind.name().to_owned());
+        let [key, group, cipher] = [&case.key, &case.group, &case.cipher].map(String::clone);
+        vec![scenario, client.to_owned(), server.to_owned(), tls, kind, key, group, cipher, mutual, outcome.to_owned()]
+    };
+    for row in &document.rows {
+        for (side, it) in [("client", &row.client_ns), ("server", &row.server_ns), ("both", &row.both_ns)] {
+            let mut record = begin(&row.client, &row.server, &row.case, "measured");
+            let bound = |place: usize| it.ci95_ns.map(|ci95| ci95[place].to_string()).unwrap_or_default();
+            record.extend([side.to_owned(), row.n.to_string(), it.median_ns.to_string(), bound(0), bound(1)]);
+            record.extend([it.mean_ns.to_string(), it.p99_ns.to_string()]);
+            writer.write_record(record)?;
+        }
+    }
+    for skipped in &document.skipped {
+        let mut record = begin(&skipped.client, &skipped.server, &skipped.case, &skipped.outcome);
+        record.resize(HEADER.len(), String::new());
+        writer.write_record(record)?;
     }
     writer.flush()
 }

@@ -24,7 +24,12 @@ impl Figure {
 
     /// A ratio with its interval, `5.61 ±0.06`.
     pub(crate) fn ratio(median: f64, ci95: Option<[f64; 2]>) -> Self {
-        let decimals = if median < 99.995 { 2 } else { 1 };
+        let decimals = match median {
+            // Far below 1 two decimals would say nothing.
+            ..0.0995 => 3,
+            ..99.995 => 2,
+            _ => 1,
+        };
         let spread = ci95.map(|[low, high]| format!("±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
         Self { value: signed(median, decimals), spread }
     }

@@ -1,7 +1,9 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
 use reprise_explain::{Cause, Fix};
-use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 
 use crate::page::cause::{FIXES, fixes, found_by, sections};
 use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
@@ -20,6 +22,11 @@ pub fn lab(document: &LabDocument) -> String {
 /// A load.
 pub fn load(document: &LoadDocument) -> String {
     render(&page::load(document))
+}
+
+/// TLS stacks side by side.
+pub fn compare(document: &CompareDocument) -> String {
+    render(&page::compare(document))
 }
 
 /// The messages of a full and of a resumed handshake.

@@ -2,6 +2,7 @@
 
 mod baseline;
 pub(crate) mod cause;
+mod compare;
 mod conditions;
 mod diagnose;
 mod lab;
@@ -9,6 +10,7 @@ mod load;
 mod measure;
 mod trace;
 
+pub(crate) use compare::compare;
 pub(crate) use diagnose::diagnose;
 pub(crate) use lab::lab;
 pub(crate) use load::load;

@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
 use reprise_explain::Cause;
-use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;
@@ -34,6 +36,11 @@ pub fn lab(document: &LabDocument, style: Style) -> String {
 /// A load.
 pub fn load(document: &LoadDocument, style: Style) -> String {
     render(&page::load(document), style)
+}
+
+/// TLS stacks side by side.
+pub fn compare(document: &CompareDocument, style: Style) -> String {
+    render(&page::compare(document), style)
 }
 
 /// The messages of a full and of a resumed handshake.

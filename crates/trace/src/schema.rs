@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-use crate::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use crate::document::{CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
 
 /// Every schema with the name of the file in `docs/schema/` that publishes it.
 pub fn all() -> Vec<(&'static str, Value)> {
@@ -12,6 +12,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("reprise.lab.1.json", schema::<LabDocument>(LabDocument::SCHEMA)),
         ("reprise.load.1.json", schema::<LoadDocument>(LoadDocument::SCHEMA)),
         ("reprise.diagnose.1.json", schema::<DiagnoseDocument>(DiagnoseDocument::SCHEMA)),
+        ("reprise.compare.1.json", schema::<CompareDocument>(CompareDocument::SCHEMA)),
         ("reprise.trace.1.json", schema::<TraceDocument>(TraceDocument::SCHEMA)),
     ]
 }

@@ -1,6 +1,11 @@
 //! One file for each command.
 
 pub(crate) mod board;
+#[cfg(target_os = "linux")]
+pub(crate) mod compare;
+#[cfg(not(target_os = "linux"))]
+#[path = "compare_elsewhere.rs"]
+pub(crate) mod compare;
 pub(crate) mod diagnose;
 pub(crate) mod explain;
 #[cfg(target_os = "linux")]

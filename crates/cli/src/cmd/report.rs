@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_trace::document::{DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use reprise_trace::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::{FormatArgs, Formats};
@@ -52,6 +54,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
+        CompareDocument::SCHEMA => outputs.write(&saved.document::<CompareDocument>()?)?,
         TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
         other => bail!("{}: this version does not know results of the schema '{other}'", shown(file)),
     }

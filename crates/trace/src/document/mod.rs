@@ -1,6 +1,7 @@
 //! The versioned JSON documents. Their shape is fixed; fields may be added.
 
 mod calibration;
+mod compare;
 mod comparison;
 mod condition;
 mod diagnose;
@@ -12,6 +13,10 @@ mod provenance;
 mod trace;
 
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
+pub use compare::{
+    CompareCase, CompareClaim, CompareClock, CompareDocument, CompareMatrixCell, CompareRatio, CompareRow, CompareSide,
+    CompareSkipped, ComparedStack,
+};
 pub use comparison::{
     BaselineVerdict, Cause, Change, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
     RatioChange,

@@ -1,0 +1,149 @@
+//! Whether a stack keeps the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing.
+
+use reprise_lab::KeyKind;
+use reprise_stack::{Stack, built_in};
+use reprise_trace::{Kind, Version};
+use reprise_wire::NamedGroup;
+
+use crate::case::{Case, Key};
+use crate::child::Cell;
+use crate::keys::{Certificates, Keys};
+use crate::message::{Answer, Failed, Outcome, Request};
+use crate::stacks::Found;
+use crate::worker::{Launcher, Worker};
+
+/// One thing that a stack is held to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// Why it does not; `None` where it passed.
+    pub failure: Option<String>,
+}
+
+/// Holds a stack to the contract, in a child process.
+///
+/// # Errors
+/// Where the child ends or does not answer: the check that did it is unknown then.
+pub fn conformance(stack: &Found, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
+    let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
+    match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
+        Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),
+        Ok(_) => Err(Failed::new(Outcome::Broken, "its process answers something else")),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// The keys that a conformance run needs.
+pub const KEYS: [Key; 2] = [Key::P256, Key::Lab(KeyKind::Rsa2048)];
+
+/// Larger than a record, and no multiple of one.
+const LARGE: usize = 100_003;
+
+/// All checks, in this process.
+pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(String, Option<String>)> {
+    let rustls = built_in().into_iter().find(|(name, _)| *name == "rustls-aws-lc").map(|(_, rustls)| rustls);
+    let mut checks = Vec::new();
+    let peers: Vec<(&str, &dyn Stack)> =
+        [("itself", stack)].into_iter().chain(rustls.as_deref().map(|rustls| ("rustls", rustls))).collect();
+    for (name, peer) in peers {
+        for (as_client, client, server) in [(true, stack, peer), (false, peer, stack)] {
+            if name == "itself" && !as_client {
+                continue;
+            }
+            let role = match (name, as_client) {
+                ("itself", _) => "with itself".to_owned(),
+                (name, true) => format!("as client of {name}"),
+                (name, false) => format!("as server of {name}"),
+            };
+            for (key, certificates) in keys {
+                for case in cases(*key) {
+                    let failure = match handshakes(client, server, case, certificates) {
+                        // What the stack says that it cannot do is no failure, and no check either.
+                        Err(failed) if failed.outcome == Outcome::Unsupported => continue,
+                        result => result.err().map(|failed| failed.reason),
+                    };
+                    checks.push((format!("{case}, {role}"), failure));
+                }
+            }
+            checks.extend(refusals(client, server, keys, &role));
+        }
+    }
+    checks
+}
+
+fn cases(key: Key) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for version in [Version::Tls12, Version::Tls13] {
+        for kind in [Kind::Full, Kind::Id, Kind::Ticket] {
+            for mutual in [false, true] {
+                cases.extend(Case::new(version, kind, key, NamedGroup::SECP256R1, mutual));
+            }
+        }
+    }
+    cases
+}
+
+/// Three connections, each resuming the last; then one with data each way and an orderly end.
+fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+    let mut cell = Cell::new(client, server, case, certificates)?;
+    for _ in 0..3 {
+        let kind = cell.connect()?.observed.kind;
+        if kind != case.kind {
+            return Err(Failed::new(Outcome::Failed, format!("{} was asked for, {kind} observed", case.kind)));
+        }
+    }
+    let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
+    let failed = |error: &dyn std::fmt::Display| Failed::new(Outcome::Failed, error);
+    let whole = cell.pair.connect_and(None, |pair| {
+        pair.exchange(b"a")?;
+        pair.exchange(&data)?;
+        pair.close()
+    });
+    whole.map_err(|error| failed(&error))?;
+    if case.kind == Kind::Full {
+        return Ok(());
+    }
+    // As bytes and back, where the library has them.
+    let Some(session) = cell.pair.take_session() else { return Err(failed(&"no session was left")) };
+    let Ok(bytes) = session.export() else { return Ok(()) };
+    let [context, _] = &cell.contexts;
+    let imported = context.import(&bytes)?;
+    let kind = cell.pair.connect(Some(imported)).map_err(|error| failed(&error))?.observed.kind;
+    if kind == case.kind { Ok(()) } else { Err(failed(&"an exported session is not resumed once it is imported")) }
+}
+
+/// What must not come about: a handshake where the two have nothing in common, or trust is missing.
+fn refusals(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    keys: &[(Key, Certificates)],
+    role: &str,
+) -> Vec<(String, Option<String>)> {
+    let of = |wanted: Key| keys.iter().find(|(key, _)| *key == wanted).map(|(_, certificates)| certificates);
+    let (Some(ec), Some(rsa)) = (of(Key::P256), of(Key::RSA_2048)) else { return Vec::new() };
+    let strangers = Certificates { root: rsa.root.clone(), ..ec.clone() };
+    let mut checks = Vec::new();
+    let mut check = |name: &str, case: Option<Case>, certificates: &Certificates, client_differs: fn(&mut Case)| {
+        let Some(case) = case else { return };
+        let mut other = case;
+        client_differs(&mut other);
+        let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect())
+        {
+            Err(failed) if failed.outcome == Outcome::Failed => None,
+            Err(failed) if failed.outcome == Outcome::Unsupported => return,
+            Err(failed) => Some(failed.reason),
+            Ok(_) => Some("the handshake succeeds".to_owned()),
+        };
+        checks.push((format!("{name}, {}, {role}", case.version), failure));
+    };
+    for version in [Version::Tls12, Version::Tls13] {
+        let case = |mutual| Case::new(version, Kind::Full, Key::P256, NamedGroup::SECP256R1, mutual);
+        check("refuses a chain to no trusted root", case(false), &strangers, |_| {});
+        check("refuses a client without a certificate", case(true), ec, |client| client.mutual = false);
+        // Of an RSA key, since an ECDSA key brings its curve into the list.
+        let of_rsa = Case::new(version, Kind::Full, Key::RSA_2048, NamedGroup::SECP256R1, false);
+        check("refuses a group that is not its own", of_rsa, rsa, |client| client.group = NamedGroup::SECP384R1.0);
+    }
+    checks
+}

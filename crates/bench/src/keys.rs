@@ -1,0 +1,80 @@
+//! Certificates of every key that is compared, made once a run.
+
+use std::collections::BTreeMap;
+
+use reprise_lab::{Authority, Identity, KeyKind, LabError, ServerSpec, rsa_1024_server};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::case::Key;
+
+/// The name that every certificate is for.
+pub(crate) const SERVER_NAME: &str = "localhost";
+
+/// The certificates of one key, in PEM, for both sides.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Certificates {
+    pub(crate) root: String,
+    pub(crate) server_chain: String,
+    pub(crate) server_key: String,
+    pub(crate) client_chain: String,
+    pub(crate) client_key: String,
+}
+
+/// Why there is no certificate with a key.
+#[derive(Debug, Error)]
+#[error("no certificate with the key {key}: {source}")]
+pub struct KeyError {
+    /// The key.
+    pub key: Key,
+    /// Why.
+    pub source: LabError,
+}
+
+/// Certificates of each key that was asked for.
+pub struct Keys(BTreeMap<Key, Certificates>);
+
+impl Keys {
+    /// Makes them. Each chain is of its key alone: the root signs by the same kind.
+    ///
+    /// # Errors
+    /// Where the lab cannot make one.
+    pub fn make(keys: impl IntoIterator<Item = Key>) -> Result<Self, KeyError> {
+        let mut made = BTreeMap::new();
+        for key in keys {
+            if let std::collections::btree_map::Entry::Vacant(place) = made.entry(key) {
+                place.insert(make(key).map_err(|source| KeyError { key, source })?);
+            }
+        }
+        Ok(Self(made))
+    }
+
+    pub(crate) fn of(&self, key: Key) -> Option<&Certificates> {
+        self.0.get(&key)
+    }
+}
+
+fn make(key: Key) -> Result<Certificates, LabError> {
+    let of = |root: String, server: &Identity, client: Option<&Identity>| Certificates {
+        root,
+        server_chain: server.chain_pem().to_owned(),
+        server_key: server.key_pem().to_owned(),
+        client_chain: client.map(|client| client.chain_pem().to_owned()).unwrap_or_default(),
+        client_key: client.map(|client| client.key_pem().to_owned()).unwrap_or_default(),
+    };
+    match key {
+        // Signed by itself, and trusted as it is: the crypto library makes no such key.
+        Key::Rsa1024 => {
+            let server = rsa_1024_server()?;
+            Ok(of(server.chain_pem().to_owned(), &server, None))
+        }
+        Key::Lab(kind) => {
+            // Many verifiers take no root of Ed25519.
+            let root = if kind == KeyKind::Ed25519 { KeyKind::P256 } else { kind };
+            let authority = Authority::with_key(root)?;
+            let server = authority.server(&ServerSpec::new(kind))?;
+            let client = authority.client_with_key("client.test", kind)?;
+            Ok(of(authority.pem(), &server, Some(&client)))
+        }
+    }
+}

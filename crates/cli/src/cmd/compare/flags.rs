@@ -1,0 +1,135 @@
+//! The flags of `reprise compare` and `reprise stacks`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use reprise_bench::{Key, Scenario};
+use reprise_trace::Version;
+use reprise_wire::{CipherSuite, NamedGroup};
+
+use crate::outputs::OutputArgs;
+use crate::values;
+
+/// What does a handshake cost in each TLS library, side by side?
+///
+/// A client and a server of the same library make connections in memory, each side's CPU time on its own clock; every
+/// library, key, version and kind in turn, in a random order. The wire is read along: what was negotiated is what was asked for, or
+/// there is no figure. Each pair runs in a process of its own, so that what crashes or hangs is one row.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// What to compare
+    #[arg(value_enum)]
+    pub(super) scenario: ScenarioName,
+    /// Stacks, by the names that 'reprise stacks' lists; all of them by default
+    #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) stacks: Vec<String>,
+    /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519
+    #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) keys: Vec<Key>,
+    /// Versions: 1.2, 1.3
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) tls: Vec<Version>,
+    /// Groups, each the only one that is offered: x25519, secp256r1, ffdhe2048, X25519MLKEM768
+    #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Narrow")]
+    pub(super) groups: Vec<NamedGroup>,
+    /// Cipher suites, each the only one that is offered, by IANA's name or OpenSSL's
+    #[arg(long, value_delimiter = ',', value_parser = suite, help_heading = "Narrow")]
+    pub(super) suites: Vec<CipherSuite>,
+    /// Measure each client with each server, not each stack with itself alone
+    #[arg(long, help_heading = "Measure")]
+    pub(super) crossed: bool,
+    /// Samples of each row; each is the mean of connections that take some 10 ms together
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measure")]
+    pub(super) samples: u32,
+    /// Fewer and shorter samples: for the order of the stacks
+    #[arg(long, conflicts_with = "samples", help_heading = "Measure")]
+    pub(super) quick: bool,
+    /// The seed of the random order
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measure")]
+    pub(super) seed: u64,
+    /// How long a library may take for one answer, until its process is ended
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = values::parse_duration, help_heading = "Measure")]
+    pub(super) timeout: Duration,
+    #[command(flatten)]
+    pub(super) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(super) outputs: OutputArgs,
+}
+
+/// Which TLS libraries are there to be compared, and do they keep the contract?
+///
+/// A plugin is a shared object with one function, stacks/include/reprise_stack.h. Its code runs in a child process: name no
+/// file that you do not trust.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct StacksArgs {
+    #[command(subcommand)]
+    pub(super) check: Option<StacksCommand>,
+    /// How long a library may take for one answer, until its process is ended
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
+    pub(super) timeout: Duration,
+    #[command(flatten)]
+    pub(super) plugins: PluginArgs,
+}
+
+/// What else to do with stacks.
+#[derive(Subcommand, Clone, Debug)]
+pub(crate) enum StacksCommand {
+    /// Hold one plugin to the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing
+    Check {
+        /// A plugin, or the name of a stack
+        stack: String,
+    },
+}
+
+/// Where plugins are.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Plugins")]
+pub(crate) struct PluginArgs {
+    /// One more plugin
+    #[arg(long = "plugin", value_name = "FILE.so")]
+    pub(super) files: Vec<PathBuf>,
+    /// The folders with plugins, instead of those beside the program
+    #[arg(long = "plugins", value_name = "DIR", env = "REPRISE_STACKS", value_delimiter = ':')]
+    pub(super) folders: Vec<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  reprise compare resumption --quick                 what resuming saves, in every stack that is there
+  reprise compare full --keys p-256 --groups x25519  TLS 1.2 against 1.3
+  reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first
+  reprise stacks                                     what is there, and how to get more";
+
+/// A scenario by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScenarioName {
+    /// What resuming saves: session IDs, tickets and PSKs against full handshakes
+    Resumption,
+    /// Full handshakes: TLS 1.2 against 1.3, by key and group
+    Full,
+    /// The same with client certificates, full and resumed
+    Mutual,
+    /// RSA against elliptic curves, full and resumed
+    Stacks,
+}
+
+impl From<ScenarioName> for Scenario {
+    fn from(name: ScenarioName) -> Self {
+        match name {
+            ScenarioName::Resumption => Self::Resumption,
+            ScenarioName::Full => Self::Full,
+            ScenarioName::Mutual => Self::Mutual,
+            ScenarioName::Stacks => Self::Stacks,
+        }
+    }
+}
+
+fn group(name: &str) -> Result<NamedGroup, String> {
+    NamedGroup::from_name(name).ok_or_else(|| format!("no group is named '{name}'"))
+}
+
+fn suite(name: &str) -> Result<CipherSuite, String> {
+    CipherSuite::from_name(name).ok_or_else(|| format!("no cipher suite is named '{name}'"))
+}

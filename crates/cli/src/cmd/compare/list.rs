@@ -1,0 +1,95 @@
+//! `reprise stacks`: what is there, whether it keeps the contract, and how to get more.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::bail;
+use reprise_bench::{CONFORMANCE_KEYS, Failed, Found, Keys, StackRef, conformance, describe};
+
+use super::flags::{StacksArgs, StacksCommand};
+use super::plugins;
+use crate::ending::Ending;
+use crate::outputs::print;
+
+pub(crate) fn run(arguments: StacksArgs) -> anyhow::Result<Ending> {
+    match &arguments.check {
+        None => list(&arguments),
+        Some(StacksCommand::Check { stack }) => check(&arguments, stack),
+    }
+}
+
+fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
+    let launcher = plugins::launcher(arguments.timeout)?;
+    let mut page = String::new();
+    let mut broken = 0;
+    for (found, info) in describe(&plugins::found(&arguments.plugins)?, &launcher) {
+        match info {
+            Ok(info) => {
+                let _ = writeln!(page, "{:<16} {} {}", found.name, info.library, info.version);
+                let flags = if info.flags.is_empty() { "not said" } else { &info.flags };
+                let _ = writeln!(page, "{:<16}   {flags}; {}", "", info.abilities.join(" "));
+                if let (StackRef::Plugin(file), Some(hash)) = (&found.at, &info.sha256) {
+                    let _ = writeln!(page, "{:<16}   {}, sha256 {hash}", "", file.display());
+                }
+            }
+            Err(Failed { outcome, reason }) => {
+                broken += 1;
+                let _ = writeln!(page, "{:<16} {}: {reason}", found.name, outcome.name());
+            }
+        }
+    }
+    let folders: Vec<String> =
+        plugins::folders(&arguments.plugins).iter().map(|folder| folder.display().to_string()).collect();
+    let _ = writeln!(page, "\nPlugins are looked for in {} (--plugins, REPRISE_STACKS).", folders.join(" and "));
+    page.push_str(MORE);
+    print(page.as_bytes())?;
+    Ok(match broken {
+        0 => Ending::Done,
+        broken => Ending::BadAnswer(format!("{broken} of them cannot be used")),
+    })
+}
+
+const MORE: &str = "\
+'cargo xtask stacks --system' builds plugins of the TLS libraries that are installed; on Debian these packages are looked for:
+  libssl-dev libgnutls28-dev libwolfssl-dev libmbedtls-dev libbearssl-dev
+Your own library: stacks/include/reprise_stack.h is the contract, 'reprise stacks check FILE.so' holds a plugin to it.
+";
+
+fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
+    let stack = named(arguments, stack)?;
+    let keys = Keys::make(CONFORMANCE_KEYS)?;
+    let checks = match conformance(&stack, &keys, &plugins::launcher(arguments.timeout)?) {
+        Ok(checks) => checks,
+        Err(Failed { outcome, reason }) => {
+            return Ok(Ending::BadAnswer(format!("{} {}: {reason}", stack.name, outcome.name())));
+        }
+    };
+    let mut page = String::new();
+    for check in &checks {
+        let _ = match &check.failure {
+            None => writeln!(page, "ok      {}", check.name),
+            Some(failure) => writeln!(page, "FAILED  {}: {failure}", check.name),
+        };
+    }
+    let failed = checks.iter().filter(|check| check.failure.is_some()).count();
+    let _ = writeln!(page, "{} checks, {failed} failed", checks.len());
+    print(page.as_bytes())?;
+    Ok(match (checks.len(), failed) {
+        (0, _) => Ending::BadAnswer(format!("{} can do none of what is checked", stack.name)),
+        (_, 0) => Ending::Done,
+        (_, failed) => Ending::BadAnswer(format!("{} does not keep the contract: {failed} checks failed", stack.name)),
+    })
+}
+
+/// A file, or a stack that is there.
+fn named(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Found> {
+    let file = Path::new(stack);
+    if stack.contains('/') || file.extension().is_some_and(|end| end == "so") {
+        return Ok(Found::plugin(file));
+    }
+    let found = plugins::found(&arguments.plugins)?;
+    match found.iter().find(|found| found.name == stack) {
+        Some(found) => Ok(found.clone()),
+        None => bail!("no stack '{stack}': name one that 'reprise stacks' lists, or a file"),
+    }
+}

@@ -1,0 +1,36 @@
+//! Where plugins are looked for, and how child processes are started.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use reprise_bench::{Found, Launcher, find};
+
+use super::flags::PluginArgs;
+
+/// Beside the program, and beside its folder: where `cargo xtask stacks` puts them, seen from `target/release/reprise`. Never the
+/// current folder: a plugin's code runs.
+pub(super) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
+    if !arguments.folders.is_empty() {
+        return arguments.folders.clone();
+    }
+    let program = std::env::current_exe().ok();
+    let folder = program.as_deref().and_then(std::path::Path::parent);
+    folder.into_iter().flat_map(|folder| [folder.join("stacks"), folder.join("../stacks")]).collect()
+}
+
+/// Every stack that there is.
+pub(super) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<Found>> {
+    let named: Vec<Found> = arguments.files.iter().map(|file| Found::plugin(file)).collect();
+    let mut all = find(&folders(arguments)).context("cannot read a folder of plugins")?;
+    // Who names a file wants it, and not another of its name.
+    all.retain(|found| named.iter().all(|it| it.name != found.name));
+    all.extend(named);
+    Ok(all)
+}
+
+/// This program again, as a child.
+pub(super) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
+    let program = std::env::current_exe().context("cannot find this program, which runs the stacks in child processes")?;
+    Ok(Launcher { program, arguments: vec!["stack-child".into()], patience })
+}

@@ -1,0 +1,36 @@
+//! What cannot be compared is said before anything is measured.
+
+use super::reprise;
+
+#[track_caller]
+fn refuses(arguments: &[&str], why: &str) {
+    let output = reprise(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn a_stack_that_is_not_there_is_named() {
+    refuses(&["compare", "full", "--stacks", "rustls-ring,opensssl"], "no stack 'opensssl': there are rustls-aws-lc");
+    refuses(&["stacks", "check", "opensssl"], "no stack 'opensssl'");
+}
+
+#[test]
+fn flags_that_leave_no_handshake_are_refused() {
+    refuses(&["compare", "full", "--tls", "1.2", "--groups", "X25519MLKEM768"], "no handshake of 'full' fits these flags");
+    refuses(&["compare", "full", "--keys", "p-257"], "no key 'p-257'");
+    refuses(&["compare", "full", "--groups", "p-257"], "no group is named 'p-257'");
+    refuses(&["compare", "fall"], "possible values: resumption, full, mutual, stacks");
+    refuses(&["compare", "full", "--quick", "--samples", "9"], "--samples");
+}
+
+#[test]
+fn what_no_stack_can_do_is_skipped_and_never_zero() {
+    let flags = ["compare", "full", "--stacks", "rustls-ring", "--keys", "rsa-2048", "--groups", "ffdhe2048"];
+    let (document, output) = super::document(&mut reprise(&flags));
+    assert_eq!(output.status.code(), Some(1), "nothing was measured");
+    assert_eq!(document["rows"], serde_json::json!([]));
+    assert_eq!(super::strings(&document["skipped"], "outcome"), ["unsupported", "unsupported"]);
+    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("the client: it has no suite"), "{document:#}");
+}

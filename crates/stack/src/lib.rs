@@ -1,0 +1,96 @@
+//! Every TLS library as an endpoint: rustls with either of its providers and our own engine are built in, C libraries come as
+//! plugins through one header, `stacks/include/reprise_stack.h`.
+//!
+//! A [`Stack`] makes a [`Context`] from [`Options`], a context makes endpoints: each one side of one connection after the
+//! other, bytes in and bytes out. Loading a plugin runs its code: whoever does not trust it loads it in a process of its own.
+
+mod account;
+mod built_in;
+mod engine_stack;
+mod error;
+#[cfg(unix)]
+mod ffi;
+mod options;
+#[cfg(unix)]
+mod plugin;
+mod rustls_stack;
+mod session;
+
+pub use account::{Account, KeptBy};
+pub use built_in::built_in;
+pub use error::StackError;
+pub use options::{Options, Pem, SessionMode, Side};
+#[cfg(unix)]
+pub use plugin::Plugin;
+pub use session::{Session, Sessions};
+
+use reprise_attempt::Endpoint;
+
+/// A TLS library.
+pub trait Stack {
+    /// What it is.
+    fn about(&self) -> &About;
+
+    /// A configuration.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where the library cannot be held to it, [`StackError::Refused`] where it cannot read it.
+    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError>;
+}
+
+/// A configuration of one side, with a server's session cache and ticket keys.
+pub trait Context {
+    /// A place for connections.
+    fn endpoint(&self) -> Box<dyn StackEndpoint>;
+
+    /// A session from the bytes that [`Session::export`] gave.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where the library has no such bytes, [`StackError::Refused`] where these are none.
+    fn import(&self, bytes: &[u8]) -> Result<Session, StackError>;
+}
+
+/// One side of one connection after the other. A client's plan is the session to resume; what it learns goes to [`Sessions`].
+pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Option<Session>> {
+    /// What the library says of the connection, once its handshake is complete.
+    ///
+    /// # Errors
+    /// If it is not complete, or the library fails.
+    fn account(&self) -> Result<Account, StackError>;
+}
+
+/// What a library is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The library's own name: `OpenSSL`.
+    pub name: String,
+    /// Its version, as it says it.
+    pub version: String,
+    /// How it was built; empty where nothing is known.
+    pub flags: String,
+    /// What it can do.
+    pub abilities: Abilities,
+    /// SHA-256 of the plugin's file, in hexadecimal; `None` where it is built in.
+    pub sha256: Option<String>,
+}
+
+/// What a library can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Be a client.
+    pub client: bool,
+    /// Be a server.
+    pub server: bool,
+    /// Speak TLS 1.2.
+    pub tls12: bool,
+    /// Speak TLS 1.3.
+    pub tls13: bool,
+    /// Resume by session ID.
+    pub id: bool,
+    /// Resume by ticket.
+    pub ticket: bool,
+    /// Authenticate clients.
+    pub client_auth: bool,
+    /// Give sessions as bytes, and take them.
+    pub export: bool,
+}

@@ -1,0 +1,55 @@
+//! What a context is to be.
+
+use reprise_trace::Version;
+
+/// Which side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It begins.
+    Client,
+    /// It answers.
+    Server,
+}
+
+/// How sessions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionMode {
+    /// Not at all.
+    Off,
+    /// By the server, under session IDs (TLS 1.2).
+    Id,
+    /// In tickets.
+    Ticket,
+}
+
+/// A certificate chain, leaf first, with the key of its leaf, each in PEM.
+#[derive(Clone, Copy)]
+pub struct Pem<'a> {
+    /// The chain, without the root.
+    pub chain: &'a str,
+    /// PKCS #8, not encrypted.
+    pub key: &'a str,
+}
+
+/// What a context is to be. It speaks what is listed here and nothing else.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Which side.
+    pub side: Side,
+    /// The only version.
+    pub version: Version,
+    /// How sessions are kept.
+    pub sessions: SessionMode,
+    /// The only suites, by IANA's numbers, the preferred first.
+    pub suites: &'a [u16],
+    /// The only groups, likewise.
+    pub groups: &'a [u16],
+    /// The own certificate: always a server's.
+    pub identity: Option<Pem<'a>>,
+    /// The roots in PEM that the peer's chain must lead to: always a client's.
+    pub trust: Option<&'a str>,
+    /// A server's: whether a client without a certificate is refused. Without trust it asks for none.
+    pub require_client_certificate: bool,
+    /// A client's: the name that it asks for, and that the certificate must be valid for.
+    pub server_name: &'a str,
+}

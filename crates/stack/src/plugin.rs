@@ -1,0 +1,241 @@
+//! A C library that was loaded at run time.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
+use reprise_trace::{Facts, FaultName, Nanos, Version};
+use sha2::{Digest, Sha256};
+
+use crate::ffi::{self, RawConnection, RawContext, Table};
+use crate::session::Kept;
+use crate::{About, Account, Context, Options, Session, Sessions, Stack, StackEndpoint, StackError};
+
+/// A C library that was loaded at run time, and stays loaded.
+pub struct Plugin {
+    table: Table,
+    about: About,
+}
+
+impl Plugin {
+    /// Loads it: its code runs in this process.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn load(path: &Path) -> Result<Self, StackError> {
+        let bytes = std::fs::read(path).map_err(|source| StackError::Unreadable { path: path.to_owned(), source })?;
+        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let (table, said) = ffi::load(path)?;
+        let ffi::Said { name, version, flags, abilities } = said;
+        Ok(Self { table, about: About { name, version, flags, abilities, sha256: Some(sha256) } })
+    }
+}
+
+impl Stack for Plugin {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+        RawContext::new(self.table, options).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+    }
+}
+
+/// IANA's number of a version.
+pub(crate) fn number(version: Version) -> u16 {
+    match version {
+        Version::Tls12 => 0x0303,
+        Version::Tls13 => 0x0304,
+    }
+}
+
+struct PluginContext(Rc<RawContext>);
+
+impl Context for PluginContext {
+    fn endpoint(&self) -> Box<dyn StackEndpoint> {
+        Box::new(PluginEndpoint { context: Rc::clone(&self.0), connection: None, scratch: vec![0; CHUNK], was_ready: false })
+    }
+
+    fn import(&self, bytes: &[u8]) -> Result<Session, StackError> {
+        self.0.import(bytes).map(|session| Session(Kept::Plugin(Rc::new(session))))
+    }
+}
+
+struct PluginEndpoint {
+    context: Rc<RawContext>,
+    connection: Option<RawConnection>,
+    scratch: Vec<u8>,
+    was_ready: bool,
+}
+
+/// What the calls of a plugin move at once.
+const CHUNK: usize = 16 * 1024;
+
+impl PluginEndpoint {
+    /// Goes on with the handshake, as far as the bytes that are there lead. Whether it is complete.
+    fn shake_hands(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        loop {
+            let returned = connection.handshake();
+            let taken = take(connection, &mut self.scratch, out)?;
+            match returned {
+                0 => {
+                    self.was_ready = true;
+                    return Ok(true);
+                }
+                ffi::WANT_READ => return Ok(false),
+                // It can go on only where something was in its way.
+                ffi::WANT_WRITE if taken > 0 => {}
+                error => return Err(fault(connection, "handshake", error)),
+            }
+        }
+    }
+
+    /// Reads application data into the front of `record`: how much there was; `None` once the peer has closed.
+    fn read(&mut self, record: &mut [u8], out: &mut Vec<u8>) -> Result<Option<usize>, Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let mut length = 0;
+        while let Some(room) = record.get_mut(length..).filter(|room| !room.is_empty()) {
+            let returned = connection.read(room);
+            let taken = take(connection, &mut self.scratch, out)?;
+            match returned {
+                1.. => length += returned as usize,
+                ffi::WANT_READ => break,
+                ffi::WANT_WRITE if taken > 0 => {}
+                ffi::CLOSED if length == 0 => return Ok(None),
+                ffi::CLOSED => break,
+                error => return Err(fault(connection, "read", error)),
+            }
+        }
+        Ok(Some(length))
+    }
+}
+
+impl Endpoint for PluginEndpoint {
+    type Shared = Sessions;
+    type Plan = Option<Session>;
+
+    fn begin(&mut self, _shared: &mut Sessions, plan: Option<Session>, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.was_ready = false;
+        self.connection = None;
+        let session = match &plan {
+            Some(Session(Kept::Plugin(session))) => Some(&**session),
+            None => None,
+            Some(_) => {
+                return Err(
+                    Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()))
+                );
+            }
+        };
+        let connection = self.context.connect(session);
+        let connection =
+            connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
+        self.connection = Some(connection);
+        // A client speaks first; a server has nothing to do yet, and says so.
+        self.shake_hands(out).map(drop)
+    }
+
+    fn receive<'r>(
+        &mut self,
+        _shared: &mut Sessions,
+        _now: Nanos,
+        record: &'r mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Heard<'r>, Fault> {
+        let mut fed = 0;
+        while let Some(rest) = record.get(fed..).filter(|rest| !rest.is_empty()) {
+            let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+            match connection.feed(rest) {
+                count @ 1.. => fed += count as usize,
+                // The library has room for a part of a record only: it acts on what it has.
+                ffi::WANT_READ if fed > 0 && !self.was_ready => {
+                    self.shake_hands(out)?;
+                }
+                ffi::WANT_WRITE if take(connection, &mut self.scratch, out)? > 0 => {}
+                error => return Err(fault(connection, "feed", error)),
+            }
+        }
+        if !self.was_ready {
+            return Ok(if self.shake_hands(out)? { Heard::Ready } else { Heard::Nothing });
+        }
+        Ok(match self.read(record, out)? {
+            None => Heard::Closed,
+            Some(0) => Heard::Nothing,
+            Some(length) => Heard::Data(record.get(..length).unwrap_or_default()),
+        })
+    }
+
+    fn receive_end(&mut self, _now: Nanos, _in_record: bool, _out: &mut Vec<u8>) -> Result<(), Fault> {
+        if self.was_ready { Ok(()) } else { Err(Fault::new(FaultName::ClosedEarly)) }
+    }
+
+    fn send(&mut self, _now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let mut sent = 0;
+        while let Some(rest) = data.get(sent..).filter(|rest| !rest.is_empty()) {
+            let returned = connection.write(rest);
+            let taken = take(connection, &mut self.scratch, out)?;
+            match returned {
+                1.. => sent += returned as usize,
+                ffi::WANT_WRITE if taken > 0 => {}
+                error => return Err(fault(connection, "write", error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
+        let returned = connection.close();
+        take(connection, &mut self.scratch, out)?;
+        if returned < 0 { Err(fault(connection, "close", returned)) } else { Ok(()) }
+    }
+
+    /// A library may not tell how it resumed, and then nothing is claimed: [`StackEndpoint::account`] says what it tells.
+    fn facts(&self) -> Option<Facts> {
+        None
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.was_ready
+    }
+
+    fn end(&mut self, shared: &mut Sessions, how: End) {
+        let Some(mut connection) = self.connection.take() else { return };
+        if how == End::Completed
+            && let Ok(Some(session)) = connection.session()
+        {
+            shared.push(Session(Kept::Plugin(Rc::new(session))));
+        }
+    }
+}
+
+impl StackEndpoint for PluginEndpoint {
+    fn account(&self) -> Result<Account, StackError> {
+        self.connection.as_ref().ok_or(StackError::refused("facts", "there is no connection"))?.account()
+    }
+}
+
+/// Moves what the library wants to send to `out`: how much that was.
+fn take(connection: &mut RawConnection, scratch: &mut [u8], out: &mut Vec<u8>) -> Result<usize, Fault> {
+    let before = out.len();
+    loop {
+        match connection.take(scratch) {
+            0 => return Ok(out.len() - before),
+            count @ 1.. => out.extend_from_slice(scratch.get(..count as usize).unwrap_or_default()),
+            error => return Err(fault(connection, "take", error)),
+        }
+    }
+}
+
+/// What a call came to that failed; the library's alert, if it made one, was taken already or is never sent.
+fn fault(connection: &RawConnection, call: &'static str, returned: isize) -> Fault {
+    let name = match returned {
+        ffi::BAD_CERTIFICATE => FaultName::BadCertificate,
+        ffi::CLOSED => FaultName::ClosedEarly,
+        ..=-100 => FaultName::PeerMisbehaved,
+        // The contract of the header is broken: the library is stuck, or counts what cannot be.
+        _ => FaultName::Crypto,
+    };
+    Fault::new(name).with(Detail::Said(connection.context().said(call, returned).into_bytes()))
+}

@@ -1,0 +1,421 @@
+//! rustls, by either of its providers, as client and as server.
+
+use std::fmt;
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
+use reprise_trace::{Facts, FailureClass, FaultName, Nanos, Version};
+use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue};
+use rustls::crypto::CryptoProvider;
+use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, ServerConnection,
+    SupportedProtocolVersion,
+};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+
+use crate::session::Kept;
+use crate::{
+    Abilities, About, Account, Context, Options, Pem, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
+};
+
+/// Sessions that a server's cache holds.
+const CACHED_SESSIONS: usize = 1024;
+
+/// rustls by one provider.
+pub(crate) struct RustlsStack {
+    about: About,
+    provider: CryptoProvider,
+    ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>,
+}
+
+impl RustlsStack {
+    pub(crate) fn aws_lc_rs() -> Self {
+        use rustls::crypto::aws_lc_rs;
+        Self::new("aws-lc-rs", aws_lc_rs::default_provider(), aws_lc_rs::Ticketer::new)
+    }
+
+    pub(crate) fn ring() -> Self {
+        use rustls::crypto::ring;
+        Self::new("ring", ring::default_provider(), ring::Ticketer::new)
+    }
+
+    fn new(name: &str, provider: CryptoProvider, ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>) -> Self {
+        let about = About {
+            name: format!("rustls, {name}"),
+            version: env!("REPRISE_RUSTLS").to_owned(),
+            flags: "built in".to_owned(),
+            abilities: Abilities {
+                client: true,
+                server: true,
+                tls12: true,
+                tls13: true,
+                id: true,
+                ticket: true,
+                client_auth: true,
+                export: false,
+            },
+            sha256: None,
+        };
+        Self { about, provider, ticketer }
+    }
+
+    /// The provider with these suites and groups alone.
+    fn pinned(&self, options: &Options<'_>) -> Result<Arc<CryptoProvider>, StackError> {
+        let suite = |&number: &u16| {
+            let known = self.provider.cipher_suites.iter().find(|it| u16::from(it.suite()) == number).copied();
+            known.ok_or_else(|| StackError::unsupported(format!("it has no suite {}", reprise_wire::CipherSuite(number))))
+        };
+        let group = |&number: &u16| {
+            let known = self.provider.kx_groups.iter().find(|it| u16::from(it.name()) == number).copied();
+            known.ok_or_else(|| StackError::unsupported(format!("it has no group {}", reprise_wire::NamedGroup(number))))
+        };
+        let mut provider = self.provider.clone();
+        provider.cipher_suites = options.suites.iter().map(suite).collect::<Result<_, _>>()?;
+        provider.kx_groups = options.groups.iter().map(group).collect::<Result<_, _>>()?;
+        Ok(Arc::new(provider))
+    }
+
+    fn server(&self, options: &Options<'_>) -> Result<Arc<ServerConfig>, StackError> {
+        let provider = self.pinned(options)?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[version(options.version)])
+            .map_err(refused)?;
+        let builder = match options.trust {
+            None => builder.with_no_client_auth(),
+            Some(trust) => {
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(trust)?), provider);
+                let verifier = if options.require_client_certificate { verifier } else { verifier.allow_unauthenticated() };
+                let verifier = verifier.build().map_err(|error| StackError::refused("client verifier", error))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let identity = options.identity.ok_or(StackError::refused("context", "a server needs a certificate"))?;
+        let (chain, key) = identity_of(identity)?;
+        let mut config = builder.with_single_cert(chain, key).map_err(unusable_key)?;
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        match options.sessions {
+            SessionMode::Off => {}
+            SessionMode::Id => config.session_storage = ServerSessionMemoryCache::new(CACHED_SESSIONS),
+            SessionMode::Ticket => {
+                config.ticketer = (self.ticketer)().map_err(refused)?;
+                // As OpenSSL sends them.
+                config.send_tls13_tickets = 2;
+            }
+        }
+        Ok(Arc::new(config))
+    }
+
+    fn client(&self, options: &Options<'_>, slot: &Arc<Slot>) -> Result<Arc<ClientConfig>, StackError> {
+        let trust = options.trust.ok_or(StackError::refused("context", "a client needs roots"))?;
+        let builder = ClientConfig::builder_with_provider(self.pinned(options)?)
+            .with_protocol_versions(&[version(options.version)])
+            .map_err(refused)?
+            .with_root_certificates(roots(trust)?);
+        let mut config = match options.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = identity_of(identity)?;
+                builder.with_client_auth_cert(chain, key).map_err(unusable_key)?
+            }
+        };
+        config.resumption = match options.sessions {
+            SessionMode::Off => Resumption::disabled(),
+            mode => Resumption::store(Arc::clone(slot) as Arc<dyn ClientSessionStore>).tls12_resumption(match mode {
+                SessionMode::Id => Tls12Resumption::SessionIdOnly,
+                _ => Tls12Resumption::SessionIdOrTickets,
+            }),
+        };
+        Ok(Arc::new(config))
+    }
+}
+
+impl Stack for RustlsStack {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+        if options.sessions == SessionMode::Id && options.version == Version::Tls13 {
+            return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
+        }
+        let slot = Arc::new(Slot::default());
+        let role = match options.side {
+            Side::Server => Role::Server(self.server(options)?),
+            Side::Client => {
+                let name = ServerName::try_from(options.server_name.to_owned());
+                let name = name.map_err(|error| StackError::refused("server name", error))?;
+                Role::Client(self.client(options, &slot)?, name)
+            }
+        };
+        Ok(Box::new(RustlsContext { role, slot }))
+    }
+}
+
+fn version(version: Version) -> &'static SupportedProtocolVersion {
+    match version {
+        Version::Tls12 => &rustls::version::TLS12,
+        Version::Tls13 => &rustls::version::TLS13,
+    }
+}
+
+fn roots(pem: &str) -> Result<RootCertStore, StackError> {
+    let mut roots = RootCertStore::empty();
+    for root in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        roots.add(root.map_err(|error| StackError::refused("roots", error))?).map_err(refused)?;
+    }
+    Ok(roots)
+}
+
+fn identity_of(identity: Pem<'_>) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), StackError> {
+    let chain = CertificateDer::pem_slice_iter(identity.chain.as_bytes()).collect::<Result<_, _>>();
+    let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes());
+    Ok((
+        chain.map_err(|error| StackError::refused("certificate chain", error))?,
+        key.map_err(|error| StackError::refused("private key", error))?,
+    ))
+}
+
+fn refused(error: rustls::Error) -> StackError {
+    StackError::refused("rustls", error)
+}
+
+/// A key that the provider cannot read is one that it does not support, as RSA-1024 is.
+fn unusable_key(error: rustls::Error) -> StackError {
+    StackError::unsupported(format!("it does not take the key: {error}"))
+}
+
+#[derive(Clone)]
+enum Role {
+    Server(Arc<ServerConfig>),
+    Client(Arc<ClientConfig>, ServerName<'static>),
+}
+
+struct RustlsContext {
+    role: Role,
+    slot: Arc<Slot>,
+}
+
+impl Context for RustlsContext {
+    fn endpoint(&self) -> Box<dyn StackEndpoint> {
+        let (role, slot) = (self.role.clone(), Arc::clone(&self.slot));
+        Box::new(RustlsEndpoint { role, slot, connection: None, was_ready: false })
+    }
+
+    fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
+        Err(StackError::unsupported("rustls takes no session as bytes"))
+    }
+}
+
+/// What a client's connection left, as rustls hands it to its store.
+pub(crate) enum RustlsSession {
+    Tls12(Tls12ClientSessionValue),
+    Tls13(Box<Tls13ClientSessionValue>),
+}
+
+/// rustls' store of one session: what the next connection finds, and then what it leaves. It begins one at a time.
+#[derive(Default)]
+struct Slot {
+    offered: Mutex<Option<RustlsSession>>,
+    left: Mutex<Option<RustlsSession>>,
+}
+
+impl Slot {
+    fn begin(&self, offered: Option<RustlsSession>) {
+        *lock(&self.offered) = offered;
+        *lock(&self.left) = None;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slot")
+    }
+}
+
+impl ClientSessionStore for Slot {
+    fn set_kx_hint(&self, _name: ServerName<'static>, _group: NamedGroup) {}
+
+    fn kx_hint(&self, _name: &ServerName<'_>) -> Option<NamedGroup> {
+        None
+    }
+
+    fn set_tls12_session(&self, _name: ServerName<'static>, value: Tls12ClientSessionValue) {
+        *lock(&self.left) = Some(RustlsSession::Tls12(value));
+    }
+
+    fn tls12_session(&self, _name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        match &*lock(&self.offered) {
+            Some(RustlsSession::Tls12(value)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    fn remove_tls12_session(&self, _name: &ServerName<'static>) {}
+
+    fn insert_tls13_ticket(&self, _name: ServerName<'static>, value: Tls13ClientSessionValue) {
+        *lock(&self.left) = Some(RustlsSession::Tls13(Box::new(value)));
+    }
+
+    fn take_tls13_ticket(&self, _name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        let mut offered = lock(&self.offered);
+        match offered.take() {
+            Some(RustlsSession::Tls13(value)) => Some(*value),
+            // It asks for a ticket first, whatever the version.
+            other => {
+                *offered = other;
+                None
+            }
+        }
+    }
+}
+
+struct RustlsEndpoint {
+    role: Role,
+    slot: Arc<Slot>,
+    connection: Option<Connection>,
+    was_ready: bool,
+}
+
+impl RustlsEndpoint {
+    fn connection(&mut self) -> Result<&mut Connection, Fault> {
+        self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))
+    }
+
+    fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let connection = self.connection()?;
+        while connection.wants_write() {
+            connection.write_tls(out).map_err(|error| Fault::of_transport(FailureClass::Tls, "room", &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Endpoint for RustlsEndpoint {
+    type Shared = Sessions;
+    type Plan = Option<Session>;
+
+    fn begin(&mut self, _shared: &mut Sessions, plan: Option<Session>, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.was_ready = false;
+        self.slot.begin(match plan {
+            Some(Session(Kept::Rustls(session))) => Some(session),
+            None => None,
+            Some(_) => return Err(said(FaultName::NothingToOffer, "the session is another library's")),
+        });
+        let connection = match &self.role {
+            Role::Server(config) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
+            Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
+        };
+        self.connection = Some(connection.map_err(fault)?);
+        self.flush(out)
+    }
+
+    fn receive<'r>(
+        &mut self,
+        _shared: &mut Sessions,
+        _now: Nanos,
+        record: &'r mut [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Heard<'r>, Fault> {
+        let connection = self.connection()?;
+        let mut unread = &*record;
+        // It takes a few kilobytes at a time.
+        let processed = loop {
+            connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
+            let processed = connection.process_new_packets();
+            if unread.is_empty() || processed.is_err() {
+                break processed;
+            }
+        };
+        let is_ready = !connection.is_handshaking();
+        self.flush(out)?;
+        let state = processed.map_err(fault)?;
+        if state.plaintext_bytes_to_read() > 0 {
+            // What a record holds is shorter than the record.
+            let place = record.get_mut(..state.plaintext_bytes_to_read()).ok_or(Fault::new(FaultName::TooLarge))?;
+            let read = self.connection()?.reader().read_exact(place);
+            read.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
+            return Ok(Heard::Data(place));
+        }
+        Ok(match (is_ready && !std::mem::replace(&mut self.was_ready, is_ready), state.peer_has_closed()) {
+            (true, _) => Heard::Ready,
+            (false, true) => Heard::Closed,
+            (false, false) => Heard::Nothing,
+        })
+    }
+
+    fn receive_end(&mut self, _now: Nanos, _in_record: bool, _out: &mut Vec<u8>) -> Result<(), Fault> {
+        if self.was_ready { Ok(()) } else { Err(Fault::new(FaultName::ClosedEarly)) }
+    }
+
+    fn send(&mut self, _now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let mut rest = data;
+        while !rest.is_empty() {
+            // Its buffer has a limit, so that more than one round may be needed.
+            let written = self.connection()?.writer().write(rest);
+            let written = written.map_err(|error| Fault::of_transport(FailureClass::Request, "room", &error))?;
+            rest = rest.get(written..).unwrap_or_default();
+            self.flush(out)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.connection()?.send_close_notify();
+        self.flush(out)
+    }
+
+    /// rustls does not tell a server how it resumed: [`StackEndpoint::account`] says what it tells.
+    fn facts(&self) -> Option<Facts> {
+        None
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.was_ready
+    }
+
+    fn end(&mut self, shared: &mut Sessions, how: End) {
+        self.connection = None;
+        let left = lock(&self.slot.left).take();
+        shared.extend(left.filter(|_| how == End::Completed).map(|session| Session(Kept::Rustls(session))));
+    }
+}
+
+impl StackEndpoint for RustlsEndpoint {
+    fn account(&self) -> Result<Account, StackError> {
+        let incomplete = || StackError::refused("account", "the handshake is not complete");
+        let connection = self.connection.as_ref().ok_or_else(incomplete)?;
+        let suite = connection.negotiated_cipher_suite().ok_or_else(incomplete)?;
+        Ok(Account {
+            version: connection.protocol_version().map_or(0, u16::from),
+            suite: u16::from(suite.suite()),
+            group: connection.negotiated_key_exchange_group().map(|group| u16::from(group.name())),
+            resumed: connection.handshake_kind().map(|kind| kind == HandshakeKind::Resumed),
+            resumed_by: None,
+            client_certificate: match &self.role {
+                Role::Server(_) => Some(connection.peer_certificates().is_some()),
+                Role::Client(..) => None,
+            },
+        })
+    }
+}
+
+fn said(name: FaultName, words: &str) -> Fault {
+    Fault::new(name).with(Detail::Said(words.as_bytes().to_vec()))
+}
+
+fn fault(error: rustls::Error) -> Fault {
+    let name = match error {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => FaultName::BadCertificate,
+        rustls::Error::AlertReceived(alert) => FaultName::Alert(u8::from(alert)),
+        _ => FaultName::PeerMisbehaved,
+    };
+    said(name, &error.to_string())
+}

@@ -1,0 +1,181 @@
+/*
+ * reprise_stack.h: one TLS library as a plugin of Reprise.
+ *
+ * A plugin is a shared object that exports one symbol, REPRISE_STACK_SYMBOL, which returns a table of functions. All of
+ * them work on memory: bytes that the peer sent are fed in, bytes for the peer are taken out. A plugin opens no socket,
+ * starts no thread, writes to no standard stream and installs no signal handler.
+ *
+ * Rules that hold for every function
+ * ----------------------------------
+ * - Types are opaque; whatever a _new or session_take returns is the caller's, who frees it by the _free of its name.
+ *   A context outlives its connections and sessions. NULL may be freed.
+ * - Inputs come first, then outputs. An output is written on success alone.
+ * - Input memory is the caller's, and is only read during the call: copy what is needed later.
+ * - One thread calls, one call at a time. What belongs to the process is done in init, which is called once, first.
+ * - A result is a count or REPRISE_OK (0 or above), a state (-1 to -99), or an error (-100 and below):
+ */
+#ifndef REPRISE_STACK_H
+#define REPRISE_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised by whatever an older program could not read. Fields are only ever added at the end of a struct: each struct
+ * begins with its size, as its writer knew it, and who reads it reads no further. */
+#define REPRISE_STACK_ABI 1
+#define REPRISE_STACK_SYMBOL "reprise_stack_v1"
+
+#define REPRISE_OK 0
+
+/* States: nothing is wrong. */
+#define REPRISE_WANT_READ (-1)  /* bytes of the peer are needed: feed, and call again */
+#define REPRISE_WANT_WRITE (-2) /* there is no room for output: take, and call again */
+#define REPRISE_CLOSED (-3)     /* the peer's close_notify has come: nothing more is to be read */
+
+/* Errors. After one of a connection, take what there is (an alert, most likely) and free it. */
+#define REPRISE_UNSUPPORTED (-100)     /* the library cannot do what the options or the session ask for */
+#define REPRISE_INVALID (-101)         /* an argument cannot be read: PEM, a session's bytes */
+#define REPRISE_FAILED (-102)          /* the handshake or a record failed; error_text says why */
+#define REPRISE_BAD_CERTIFICATE (-103) /* the peer's certificate is refused, or there is none and one is required */
+#define REPRISE_NO_MEMORY (-104)
+#define REPRISE_TOO_SMALL (-105) /* the output does not fit */
+#define REPRISE_NO_SESSION (-106) /* the connection has left none, or none that is new */
+
+enum { REPRISE_CLIENT = 0, REPRISE_SERVER = 1 };
+
+/* How sessions are kept: a server by its own cache (TLS 1.2 session IDs) or in tickets (RFC 5077; under TLS 1.3
+ * NewSessionTicket), or not at all. A client asks for what it is told, and for nothing else. */
+enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICKET = 2 };
+
+/* What can be done: bits of reprise_stack.capabilities. */
+#define REPRISE_CAN_CLIENT (1u << 0)
+#define REPRISE_CAN_SERVER (1u << 1)
+#define REPRISE_CAN_TLS12 (1u << 2)
+#define REPRISE_CAN_TLS13 (1u << 3)
+#define REPRISE_CAN_ID (1u << 4)
+#define REPRISE_CAN_TICKET (1u << 5)
+#define REPRISE_CAN_CLIENT_AUTH (1u << 6)
+#define REPRISE_CAN_EXPORT (1u << 7) /* session_export and session_import */
+
+typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
+typedef struct reprise_connection reprise_connection; /* one side of one connection */
+typedef struct reprise_session reprise_session;       /* what a client keeps of one, to resume it */
+
+/* Not terminated by a zero; NULL with length 0 where there is none. */
+typedef struct {
+    const char *data;
+    size_t length;
+} reprise_text;
+
+typedef struct {
+    size_t size;      /* sizeof(reprise_options) */
+    int32_t side;     /* REPRISE_CLIENT, REPRISE_SERVER */
+    uint16_t version; /* the only version that may be spoken: 0x0303, 0x0304 */
+    int32_t sessions; /* REPRISE_SESSIONS_… */
+    /* The only suites and groups that may be spoken, by IANA's numbers, the preferred first. Where the library cannot be
+     * held to one of them, REPRISE_UNSUPPORTED: nothing else may be negotiated in its place. No groups: those of the library. */
+    const uint16_t *suites;
+    size_t suites_length;
+    const uint16_t *groups;
+    size_t groups_length;
+    /* PEM. The own chain, leaf first, and key (PKCS #8, not encrypted): always a server's, and a client's where it has
+     * them. The roots that the peer's chain must lead to: a client verifies always, and a server where trust is given. */
+    reprise_text chain;
+    reprise_text key;
+    reprise_text trust;
+    int32_t require_client_certificate; /* a server refuses a client without a certificate */
+    /* A client's: sent as server_name, and the certificate must be valid for it. Zero-terminated. */
+    const char *server_name;
+} reprise_options;
+
+/* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */
+typedef struct {
+    size_t size;                /* sizeof(reprise_facts) as the caller knows it */
+    uint16_t version;           /* 0x0303, 0x0304 */
+    uint16_t suite;             /* IANA's number */
+    uint16_t group;             /* IANA's number; 0 where there was none, or it is not known */
+    int8_t resumed;             /* 1, 0; -1 where the library does not tell */
+    int8_t resumed_by;          /* REPRISE_SESSIONS_ID, _TICKET; -1 where the library does not tell */
+    int8_t client_certificate;  /* 1, 0: whether the session has one of the client's; -1 where the library does not tell */
+} reprise_facts;
+
+typedef struct {
+    uint32_t abi;  /* REPRISE_STACK_ABI */
+    uint32_t size; /* sizeof(reprise_stack) */
+
+    /* Static, zero-terminated: "OpenSSL", "3.0.22", and how it was built ("Debian, static"), may be empty. */
+    const char *name;
+    const char *version;
+    const char *flags;
+    uint32_t capabilities;
+
+    int (*init)(void);
+
+    int (*context_new)(const reprise_options *options, reprise_context **out);
+    void (*context_free)(reprise_context *context);
+
+    /* Begins a connection; a client's ClientHello may be made here or in the first handshake. session: to be resumed, or
+     * NULL. It stays the caller's, and may be used again. */
+    int (*connection_new)(reprise_context *context, const reprise_session *session, reprise_connection **out);
+    void (*connection_free)(reprise_connection *connection);
+
+    /* Takes in what the peer sent, one record or more, and returns how many bytes of it: all, where there is room. It
+     * does not act on them. REPRISE_WANT_WRITE: none, before output is taken; REPRISE_WANT_READ: none, before what is
+     * there already is read by handshake or read. */
+    ptrdiff_t (*feed)(reprise_connection *connection, const uint8_t *bytes, size_t length);
+    /* Moves what is to be sent to the peer into out, and returns how many bytes; 0: nothing is to be sent. */
+    ptrdiff_t (*take)(reprise_connection *connection, size_t capacity, uint8_t *out);
+
+    /* Goes on with the handshake. REPRISE_OK: it is complete, application data may be sent; so again when called again. */
+    int (*handshake)(reprise_connection *connection);
+
+    /* Application data: how many bytes were read or written, above 0. Reading also handles what comes between, tickets
+     * among it. */
+    ptrdiff_t (*read)(reprise_connection *connection, size_t capacity, uint8_t *out);
+    ptrdiff_t (*write)(reprise_connection *connection, const uint8_t *data, size_t length);
+    /* Says close_notify: once. */
+    int (*close)(reprise_connection *connection);
+
+    int (*facts)(const reprise_connection *connection, reprise_facts *out);
+
+    /* A client's newest session that was not taken before; REPRISE_NO_SESSION. A resumed TLS 1.2 connection may give the
+     * session again that it was begun from. */
+    int (*session_take)(reprise_connection *connection, reprise_session **out);
+    void (*session_free)(reprise_session *session);
+    /* As bytes, for another process of the same library: how many, or REPRISE_TOO_SMALL. */
+    ptrdiff_t (*session_export)(const reprise_session *session, size_t capacity, uint8_t *out);
+    int (*session_import)(reprise_context *context, const uint8_t *bytes, size_t length, reprise_session **out);
+
+    /* Why the last call of this thread failed, in the library's own words, without a terminating zero: how many bytes. */
+    size_t (*error_text)(size_t capacity, char *out);
+} reprise_stack;
+
+typedef const reprise_stack *(*reprise_stack_function)(void);
+
+/* The exported symbol. */
+const reprise_stack *reprise_stack_v1(void);
+
+/* Writes it, for a shim whose functions have the names below. REPRISE_FLAGS says how the library was built. */
+#ifndef REPRISE_FLAGS
+#define REPRISE_FLAGS ""
+#endif
+#define REPRISE_STACK_TABLE(name_, version_, capabilities_)                                                                \
+    __attribute__((visibility("default"))) const reprise_stack *reprise_stack_v1(void)                                     \
+    {                                                                                                                      \
+        static reprise_stack table = {REPRISE_STACK_ABI, sizeof(reprise_stack), name_, NULL, REPRISE_FLAGS, capabilities_, \
+                                      init, context_new, context_free, connection_new, connection_free, feed, take,        \
+                                      handshake, read_data, write_data, close_connection, facts, session_take, session_free,   \
+                                      session_export, session_import, error_text};                                         \
+        table.version = version_;                                                                                          \
+        return &table;                                                                                                     \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * GnuTLS 3.7 and later as a plugin of Reprise: see reprise_stack.h. Its transport is callbacks, here over memory, and a server
+ * brings its own store of session IDs.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include <gnutls/gnutls.h>
+
+#include "memory.h"
+
+REPRISE_SESSION_IS_BYTES
+
+/* Sessions by ID: the slot is chosen by the ID's first bytes, which are random. A later session takes an earlier one's place. */
+#define STORED 1024
+typedef struct {
+    uint8_t id[32];
+    unsigned id_length;
+    gnutls_datum_t session;
+} stored;
+
+struct reprise_context {
+    int is_server, sessions, requires_client;
+    uint16_t version;
+    gnutls_certificate_credentials_t credentials;
+    gnutls_priority_t priority;
+    gnutls_datum_t ticket_key;
+    char *server_name;
+    stored *store;
+};
+
+struct reprise_connection {
+    reprise_context *context;
+    gnutls_session_t tls;
+    queue in, out;
+    int is_taken;
+};
+
+static __thread int last_error;
+
+static int failed(int error)
+{
+    last_error = error;
+    return error == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR || error == GNUTLS_E_NO_CERTIFICATE_FOUND
+                   || error == GNUTLS_E_CERTIFICATE_REQUIRED ? REPRISE_BAD_CERTIFICATE : REPRISE_FAILED;
+}
+
+static ssize_t push(gnutls_transport_ptr_t to, const void *bytes, size_t length)
+{
+    reprise_connection *connection = to;
+    return queue_append(&connection->out, bytes, length) ? (ssize_t)length : -1;
+}
+
+static ssize_t pull(gnutls_transport_ptr_t from, void *bytes, size_t capacity)
+{
+    reprise_connection *connection = from;
+    size_t count = queue_move(&connection->in, capacity, bytes);
+    if (!count) gnutls_transport_set_errno(connection->tls, EAGAIN);
+    return count ? (ssize_t)count : -1;
+}
+
+static int pull_timeout(gnutls_transport_ptr_t from, unsigned milliseconds)
+{
+    (void)milliseconds; /* memory does not wait */
+    return ((reprise_connection *)from)->in.end > ((reprise_connection *)from)->in.begin;
+}
+
+static stored *slot(reprise_context *context, gnutls_datum_t id)
+{
+    return &context->store[id.size < 2 ? 0 : (id.data[0] << 8 | id.data[1]) % STORED];
+}
+
+static int is_of(const stored *slot, gnutls_datum_t id)
+{
+    return slot->session.data && slot->id_length == id.size && !memcmp(slot->id, id.data, id.size);
+}
+
+static int store(void *context, gnutls_datum_t id, gnutls_datum_t session)
+{
+    stored *to = slot(context, id);
+    uint8_t *copy = id.size <= sizeof to->id ? malloc(session.size) : NULL;
+    if (!copy) return -1;
+    free(to->session.data);
+    memcpy(to->id, id.data, id.size);
+    to->id_length = id.size;
+    to->session = (gnutls_datum_t){memcpy(copy, session.data, session.size), session.size};
+    return 0;
+}
+
+static gnutls_datum_t retrieve(void *context, gnutls_datum_t id)
+{
+    const stored *from = slot(context, id);
+    gnutls_datum_t found = {NULL, 0};
+    if (is_of(from, id) && (found.data = gnutls_malloc(from->session.size)))
+        memcpy(found.data, from->session.data, found.size = from->session.size);
+    return found;
+}
+
+static int init(void)
+{
+    int error = gnutls_global_init();
+    return error ? failed(error) : REPRISE_OK;
+}
+
+/* Suites by number, in the words of a priority string: key exchange of TLS 1.2, cipher. */
+static const struct { uint16_t number; const char *exchange, *cipher; gnutls_kx_algorithm_t kx; gnutls_cipher_algorithm_t algorithm; } suites[] = {
+    {0x1301, NULL, "AES-128-GCM", 0, GNUTLS_CIPHER_AES_128_GCM}, {0x1302, NULL, "AES-256-GCM", 0, GNUTLS_CIPHER_AES_256_GCM},
+    {0x1303, NULL, "CHACHA20-POLY1305", 0, GNUTLS_CIPHER_CHACHA20_POLY1305},
+    {0xc02b, "ECDHE-ECDSA", "AES-128-GCM", GNUTLS_KX_ECDHE_ECDSA, GNUTLS_CIPHER_AES_128_GCM},
+    {0xc02c, "ECDHE-ECDSA", "AES-256-GCM", GNUTLS_KX_ECDHE_ECDSA, GNUTLS_CIPHER_AES_256_GCM},
+    {0xc02f, "ECDHE-RSA", "AES-128-GCM", GNUTLS_KX_ECDHE_RSA, GNUTLS_CIPHER_AES_128_GCM},
+    {0xc030, "ECDHE-RSA", "AES-256-GCM", GNUTLS_KX_ECDHE_RSA, GNUTLS_CIPHER_AES_256_GCM},
+    {0xcca8, "ECDHE-RSA", "CHACHA20-POLY1305", GNUTLS_KX_ECDHE_RSA, GNUTLS_CIPHER_CHACHA20_POLY1305},
+    {0xcca9, "ECDHE-ECDSA", "CHACHA20-POLY1305", GNUTLS_KX_ECDHE_ECDSA, GNUTLS_CIPHER_CHACHA20_POLY1305},
+    {0x009e, "DHE-RSA", "AES-128-GCM", GNUTLS_KX_DHE_RSA, GNUTLS_CIPHER_AES_128_GCM}};
+#define SUITES (sizeof suites / sizeof *suites)
+
+static const struct { uint16_t number; const char *name; gnutls_group_t group; } groups[] = {
+    {23, "SECP256R1", GNUTLS_GROUP_SECP256R1}, {24, "SECP384R1", GNUTLS_GROUP_SECP384R1}, {25, "SECP521R1", GNUTLS_GROUP_SECP521R1},
+    {29, "X25519", GNUTLS_GROUP_X25519}, {256, "FFDHE2048", GNUTLS_GROUP_FFDHE2048}, {257, "FFDHE3072", GNUTLS_GROUP_FFDHE3072}};
+#define GROUPS (sizeof groups / sizeof *groups)
+
+static int pin(reprise_context *context, const reprise_options *options)
+{
+    char text[1024];
+    int is_13 = options->version == 0x0304;
+    int length = snprintf(text, sizeof text, "NONE:+VERS-TLS1.%d:+MAC-ALL:+COMP-NULL:+SIGN-ALL:+CTYPE-X509:%%PROFILE_VERY_WEAK%s",
+                          is_13 ? 3 : 2, is_13 ? ":+ECDHE-ECDSA:+ECDHE-RSA:+DHE-RSA" : "");
+    for (size_t i = 0; i < options->suites_length; i++) {
+        size_t s = 0;
+        while (s < SUITES && suites[s].number != options->suites[i]) s++;
+        if (s == SUITES || (suites[s].exchange == NULL) != is_13) return 0;
+        length += snprintf(text + length, sizeof text - length, ":+%s", suites[s].cipher);
+        if (!is_13) length += snprintf(text + length, sizeof text - length, ":+%s", suites[s].exchange);
+    }
+    for (size_t i = 0; i < options->groups_length; i++) {
+        size_t g = 0;
+        while (g < GROUPS && groups[g].number != options->groups[i]) g++;
+        if (g == GROUPS) return 0;
+        length += snprintf(text + length, sizeof text - length, ":+GROUP-%s", groups[g].name);
+    }
+    return length < (int)sizeof text && !(last_error = gnutls_priority_init(&context->priority, text, NULL));
+}
+
+static void context_free(reprise_context *context)
+{
+    if (!context) return;
+    for (size_t i = 0; context->store && i < STORED; i++) free(context->store[i].session.data);
+    if (context->credentials) gnutls_certificate_free_credentials(context->credentials);
+    if (context->priority) gnutls_priority_deinit(context->priority);
+    gnutls_free(context->ticket_key.data);
+    free(context->server_name), free(context->store), free(context);
+}
+
+#define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
+
+static int context_new(const reprise_options *options, reprise_context **out)
+{
+    reprise_context *context = calloc(1, sizeof *context);
+    if (!context) return REPRISE_NO_MEMORY;
+    int result = REPRISE_UNSUPPORTED;
+    context->is_server = options->side == REPRISE_SERVER;
+    context->sessions = options->sessions;
+    context->version = options->version;
+    context->requires_client = options->require_client_certificate;
+    if ((options->sessions == REPRISE_SESSIONS_ID && options->version == 0x0304) || !pin(context, options)) goto failed;
+    result = REPRISE_NO_MEMORY;
+    if (gnutls_certificate_allocate_credentials(&context->credentials)) goto failed;
+    if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
+    if (context->is_server && !(context->store = calloc(STORED, sizeof *context->store))) goto failed;
+    if (context->is_server && gnutls_session_ticket_key_generate(&context->ticket_key)) goto failed;
+    result = REPRISE_INVALID;
+    gnutls_datum_t chain = datum(options->chain), key = datum(options->key), trust = datum(options->trust);
+    if (key.size && (last_error = gnutls_certificate_set_x509_key_mem(context->credentials, &chain, &key, GNUTLS_X509_FMT_PEM)) < 0) goto failed;
+    if (trust.size && (last_error = gnutls_certificate_set_x509_trust_mem(context->credentials, &trust, GNUTLS_X509_FMT_PEM)) < 0) goto failed;
+    /* For a TLS 1.2 client that names no group of RFC 7919. */
+    if (context->is_server) gnutls_certificate_set_known_dh_params(context->credentials, GNUTLS_SEC_PARAM_MEDIUM);
+    *out = context;
+    return REPRISE_OK;
+failed:
+    context_free(context);
+    return result;
+}
+
+static void connection_free(reprise_connection *connection)
+{
+    if (!connection) return;
+    if (connection->tls) gnutls_deinit(connection->tls);
+    free(connection->in.bytes), free(connection->out.bytes), free(connection);
+}
+
+static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
+{
+    reprise_connection *connection = calloc(1, sizeof *connection);
+    if (!connection) return REPRISE_NO_MEMORY;
+    unsigned flags = (context->is_server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
+    if (context->sessions != REPRISE_SESSIONS_TICKET) flags |= GNUTLS_NO_TICKETS;
+    connection->context = context;
+    int error = gnutls_init(&connection->tls, flags);
+    gnutls_session_t tls = connection->tls;
+    if (!error) error = gnutls_priority_set(tls, context->priority);
+    if (!error) error = gnutls_credentials_set(tls, GNUTLS_CRD_CERTIFICATE, context->credentials);
+    if (error) goto failed;
+    gnutls_transport_set_ptr(tls, connection);
+    gnutls_transport_set_push_function(tls, push);
+    gnutls_transport_set_pull_function(tls, pull);
+    gnutls_transport_set_pull_timeout_function(tls, pull_timeout);
+    gnutls_handshake_set_timeout(tls, GNUTLS_INDEFINITE_TIMEOUT);
+    if (!context->is_server) {
+        gnutls_session_set_verify_cert(tls, context->server_name, 0);
+        if (context->server_name) error = gnutls_server_name_set(tls, GNUTLS_NAME_DNS, context->server_name, strlen(context->server_name));
+        if (!error && session) error = gnutls_session_set_data(tls, session->bytes, session->length);
+    } else {
+        if (context->requires_client) {
+            gnutls_certificate_server_set_request(tls, GNUTLS_CERT_REQUIRE);
+            gnutls_session_set_verify_cert(tls, NULL, 0);
+        }
+        if (context->sessions == REPRISE_SESSIONS_TICKET) error = gnutls_session_ticket_enable_server(tls, &context->ticket_key);
+        if (context->sessions == REPRISE_SESSIONS_ID) {
+            gnutls_db_set_ptr(tls, context);
+            gnutls_db_set_store_function(tls, store);
+            gnutls_db_set_retrieve_function(tls, retrieve);
+        }
+    }
+    if (error) goto failed;
+    *out = connection;
+    return REPRISE_OK;
+failed:
+    connection_free(connection);
+    return failed(error);
+}
+
+REPRISE_TRANSPORT_IS_QUEUES
+
+static int handshake(reprise_connection *connection)
+{
+    int result;
+    do result = gnutls_handshake(connection->tls);
+    while (result < 0 && result != GNUTLS_E_AGAIN && !gnutls_error_is_fatal(result));
+    if (result == GNUTLS_E_AGAIN) return REPRISE_WANT_READ;
+    if (result < 0) gnutls_alert_send_appropriate(connection->tls, result);
+    return result < 0 ? failed(result) : REPRISE_OK;
+}
+
+static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
+{
+    ssize_t count = gnutls_record_recv(connection->tls, out, capacity);
+    if (count == GNUTLS_E_AGAIN || count == GNUTLS_E_INTERRUPTED) return REPRISE_WANT_READ;
+    return count > 0 ? count : count == 0 ? REPRISE_CLOSED : failed((int)count);
+}
+
+static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data, size_t length)
+{
+    ssize_t count = gnutls_record_send(connection->tls, data, length);
+    return count > 0 ? count : failed((int)count);
+}
+
+static int close_connection(reprise_connection *connection)
+{
+    int error = gnutls_bye(connection->tls, GNUTLS_SHUT_WR);
+    return error ? failed(error) : REPRISE_OK;
+}
+
+static int facts(const reprise_connection *connection, reprise_facts *out)
+{
+    gnutls_session_t tls = connection->tls;
+    int is_13 = gnutls_protocol_get_version(tls) == GNUTLS_TLS1_3;
+    unsigned count = 0;
+    out->version = is_13 ? 0x0304 : gnutls_protocol_get_version(tls) == GNUTLS_TLS1_2 ? 0x0303 : 0;
+    out->suite = out->group = 0;
+    for (size_t i = 0; i < SUITES; i++)
+        if (gnutls_cipher_get(tls) == suites[i].algorithm && (is_13 ? !suites[i].exchange : suites[i].kx == gnutls_kx_get(tls)))
+            out->suite = suites[i].number;
+    for (size_t i = 0; i < GROUPS; i++)
+        if (groups[i].group == gnutls_group_get(tls)) out->group = groups[i].number;
+    out->resumed = gnutls_session_is_resumed(tls) != 0;
+    out->resumed_by = -1;
+    out->client_certificate = connection->context->is_server ? gnutls_certificate_get_peers(tls, &count) && count : -1;
+    return REPRISE_OK;
+}
+
+static int session_take(reprise_connection *connection, reprise_session **out)
+{
+    /* Under TLS 1.3 the library would wait for a ticket that has not come. */
+    int has_ticket = (gnutls_session_get_flags(connection->tls) & GNUTLS_SFLAGS_SESSION_TICKET) != 0;
+    if (connection->is_taken || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE
+        || (connection->context->version == 0x0304 && !has_ticket))
+        return REPRISE_NO_SESSION;
+    gnutls_datum_t data;
+    int error = gnutls_session_get_data2(connection->tls, &data);
+    if (error) return failed(error);
+    int result = session_import(connection->context, data.data, data.size, out);
+    gnutls_free(data.data);
+    connection->is_taken = result == REPRISE_OK;
+    return result;
+}
+
+REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "%s", gnutls_strerror(last_error)))
+
+REPRISE_STACK_TABLE("GnuTLS", gnutls_check_version(NULL),
+                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
+                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)

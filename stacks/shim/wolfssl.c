@@ -1,0 +1,241 @@
+/*
+ * wolfSSL 5.5 and later, built with its OpenSSL layer, as a plugin of Reprise: see reprise_stack.h. Its transport is callbacks,
+ * here over memory.
+ */
+#include <stdio.h>
+
+#include <wolfssl/options.h>
+#include <wolfssl/ssl.h>
+#include <wolfssl/version.h>
+
+#include "memory.h"
+
+REPRISE_SESSION_IS_BYTES
+
+struct reprise_context {
+    WOLFSSL_CTX *ssl;
+    int is_server, sessions;
+    uint16_t version;
+    int groups[8], groups_length;
+    char *server_name;
+};
+
+struct reprise_connection {
+    reprise_context *context;
+    WOLFSSL *ssl;
+    queue in, out;
+    int is_ready, is_taken;
+};
+
+static __thread int last_error;
+
+static int failed(const reprise_connection *connection, int result)
+{
+    int error = last_error = wolfSSL_get_error(connection->ssl, result);
+    switch (error) {
+    case WOLFSSL_ERROR_WANT_READ: return REPRISE_WANT_READ;
+    case WOLFSSL_ERROR_WANT_WRITE: return REPRISE_WANT_WRITE;
+    case WOLFSSL_ERROR_ZERO_RETURN: return REPRISE_CLOSED;
+    case NO_PEER_CERT: case ASN_NO_SIGNER_E: case ASN_SELF_SIGNED_E: case DOMAIN_NAME_MISMATCH: return REPRISE_BAD_CERTIFICATE;
+    default: return REPRISE_FAILED;
+    }
+}
+
+static int receive(WOLFSSL *ssl, char *out, int capacity, void *from)
+{
+    (void)ssl;
+    size_t count = queue_move(&((reprise_connection *)from)->in, (size_t)capacity, out);
+    return count ? (int)count : WOLFSSL_CBIO_ERR_WANT_READ;
+}
+
+static int send_out(WOLFSSL *ssl, char *bytes, int length, void *to)
+{
+    (void)ssl;
+    return queue_append(&((reprise_connection *)to)->out, bytes, (size_t)length) ? length : WOLFSSL_CBIO_ERR_GENERAL;
+}
+
+static int init(void) { return wolfSSL_Init() == WOLFSSL_SUCCESS ? REPRISE_OK : REPRISE_FAILED; }
+
+static const struct { uint16_t number; const char *name; } suites[] = {
+    {0x1301, "TLS13-AES128-GCM-SHA256"}, {0x1302, "TLS13-AES256-GCM-SHA384"}, {0x1303, "TLS13-CHACHA20-POLY1305-SHA256"},
+    {0xc02b, "ECDHE-ECDSA-AES128-GCM-SHA256"}, {0xc02c, "ECDHE-ECDSA-AES256-GCM-SHA384"}, {0xc02f, "ECDHE-RSA-AES128-GCM-SHA256"},
+    {0xc030, "ECDHE-RSA-AES256-GCM-SHA384"}, {0xcca8, "ECDHE-RSA-CHACHA20-POLY1305"}, {0xcca9, "ECDHE-ECDSA-CHACHA20-POLY1305"},
+    {0x009e, "DHE-RSA-AES128-GCM-SHA256"}};
+
+static int pin_suites(WOLFSSL_CTX *ssl, const reprise_options *options)
+{
+    char list[512] = "";
+    for (size_t i = 0; i < options->suites_length; i++) {
+        size_t s = 0, length = strlen(list);
+        while (s < sizeof suites / sizeof *suites && suites[s].number != options->suites[i]) s++;
+        if (s == sizeof suites / sizeof *suites) return 0;
+        snprintf(list + length, sizeof list - length, "%s%s", length ? ":" : "", suites[s].name);
+    }
+    return !*list || wolfSSL_CTX_set_cipher_list(ssl, list) == WOLFSSL_SUCCESS;
+}
+
+static int pin_groups(reprise_context *context, const reprise_options *options)
+{
+    for (size_t i = 0; i < options->groups_length && i < 8; i++) {
+        uint16_t group = options->groups[i];
+        int is_curve = group >= WOLFSSL_ECC_SECP256R1 && group <= WOLFSSL_ECC_X448;
+        int is_field = group == WOLFSSL_FFDHE_2048 || group == WOLFSSL_FFDHE_3072;
+        if (!is_curve && !is_field) return 0;
+        if (options->version == 0x0303 && is_field) {
+            if (options->side == REPRISE_SERVER && wolfSSL_CTX_SetMinDhKey_Sz(context->ssl, 2048) != WOLFSSL_SUCCESS) return 0;
+            return 0; /* its parameters are not reachable by name */
+        }
+        if (wolfSSL_CTX_UseSupportedCurve(context->ssl, group) != WOLFSSL_SUCCESS) return 0;
+        context->groups[context->groups_length++] = group;
+    }
+    return 1;
+}
+
+static void context_free(reprise_context *context)
+{
+    if (!context) return;
+    wolfSSL_CTX_free(context->ssl);
+    free(context->server_name);
+    free(context);
+}
+
+static int context_new(const reprise_options *options, reprise_context **out)
+{
+    int is_server = options->side == REPRISE_SERVER, is_13 = options->version == 0x0304, result = REPRISE_UNSUPPORTED;
+    int by_ticket = options->sessions == REPRISE_SESSIONS_TICKET;
+    if (options->sessions == REPRISE_SESSIONS_ID && is_13) return REPRISE_UNSUPPORTED;
+    reprise_context *context = calloc(1, sizeof *context);
+    if (!context) return REPRISE_NO_MEMORY;
+    context->is_server = is_server;
+    context->sessions = options->sessions;
+    context->version = options->version;
+    context->ssl = wolfSSL_CTX_new(is_13 ? (is_server ? wolfTLSv1_3_server_method() : wolfTLSv1_3_client_method())
+                                         : (is_server ? wolfTLSv1_2_server_method() : wolfTLSv1_2_client_method()));
+    WOLFSSL_CTX *ssl = context->ssl;
+    if (!ssl || !pin_suites(ssl, options) || !pin_groups(context, options)) goto failed;
+    wolfSSL_CTX_SetIORecv(ssl, receive);
+    wolfSSL_CTX_SetIOSend(ssl, send_out);
+    if (options->sessions == REPRISE_SESSIONS_NONE) wolfSSL_CTX_set_session_cache_mode(ssl, WOLFSSL_SESS_CACHE_OFF);
+    if (is_server && !by_ticket && (is_13 ? wolfSSL_CTX_no_ticket_TLSv13(ssl) : wolfSSL_CTX_NoTicketTLSv12(ssl)) != (is_13 ? 0 : WOLFSSL_SUCCESS)) goto failed;
+    if (!is_server && by_ticket && wolfSSL_CTX_UseSessionTicket(ssl) != WOLFSSL_SUCCESS) goto failed;
+    result = REPRISE_INVALID;
+    if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
+    if (options->key.length
+        && (wolfSSL_CTX_use_certificate_chain_buffer(ssl, (const uint8_t *)options->chain.data, (long)options->chain.length) != WOLFSSL_SUCCESS
+            || wolfSSL_CTX_use_PrivateKey_buffer(ssl, (const uint8_t *)options->key.data, (long)options->key.length, WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS))
+        goto failed;
+    if (options->trust.length
+        && wolfSSL_CTX_load_verify_buffer(ssl, (const uint8_t *)options->trust.data, (long)options->trust.length, WOLFSSL_FILETYPE_PEM) != WOLFSSL_SUCCESS)
+        goto failed;
+    if (!is_server) wolfSSL_CTX_set_verify(ssl, WOLFSSL_VERIFY_PEER, NULL);
+    else if (options->require_client_certificate)
+        wolfSSL_CTX_set_verify(ssl, WOLFSSL_VERIFY_PEER | WOLFSSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    else wolfSSL_CTX_set_verify(ssl, WOLFSSL_VERIFY_NONE, NULL);
+    *out = context;
+    return REPRISE_OK;
+failed:
+    context_free(context);
+    return result;
+}
+
+static void connection_free(reprise_connection *connection)
+{
+    if (!connection) return;
+    wolfSSL_free(connection->ssl);
+    free(connection->in.bytes);
+    free(connection->out.bytes);
+    free(connection);
+}
+
+static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
+{
+    reprise_connection *connection = calloc(1, sizeof *connection);
+    if (!connection) return REPRISE_NO_MEMORY;
+    connection->context = context;
+    WOLFSSL *ssl = connection->ssl = wolfSSL_new(context->ssl);
+    if (!ssl) goto failed;
+    wolfSSL_SetIOReadCtx(ssl, connection);
+    wolfSSL_SetIOWriteCtx(ssl, connection);
+    if (context->version == 0x0304 && context->groups_length
+        && wolfSSL_set_groups(ssl, context->groups, context->groups_length) != WOLFSSL_SUCCESS) goto failed;
+    if (!context->is_server) {
+        if (context->version == 0x0304 && context->groups_length && wolfSSL_UseKeyShare(ssl, context->groups[0]) != WOLFSSL_SUCCESS) goto failed;
+        if (context->server_name
+            && (wolfSSL_UseSNI(ssl, WOLFSSL_SNI_HOST_NAME, context->server_name, strlen(context->server_name)) != WOLFSSL_SUCCESS
+                || wolfSSL_check_domain_name(ssl, context->server_name) != WOLFSSL_SUCCESS))
+            goto failed;
+        if (session) {
+            const uint8_t *bytes = session->bytes;
+            WOLFSSL_SESSION *resumed = wolfSSL_d2i_SSL_SESSION(NULL, &bytes, (long)session->length);
+            int is_set = resumed && wolfSSL_set_session(ssl, resumed) == WOLFSSL_SUCCESS;
+            wolfSSL_SESSION_free(resumed);
+            if (!is_set) goto failed;
+        }
+    }
+    *out = connection;
+    return REPRISE_OK;
+failed:
+    connection_free(connection);
+    return REPRISE_FAILED;
+}
+
+REPRISE_TRANSPORT_IS_QUEUES
+
+static int handshake(reprise_connection *connection)
+{
+    if (connection->is_ready) return REPRISE_OK;
+    int result = connection->context->is_server ? wolfSSL_accept(connection->ssl) : wolfSSL_connect(connection->ssl);
+    if (result != WOLFSSL_SUCCESS) return failed(connection, result);
+    connection->is_ready = 1;
+    return REPRISE_OK;
+}
+
+static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
+{
+    int count = wolfSSL_read(connection->ssl, out, (int)capacity);
+    return count > 0 ? count : failed(connection, count);
+}
+
+static ptrdiff_t write_data(reprise_connection *connection, const uint8_t *data, size_t length)
+{
+    int count = wolfSSL_write(connection->ssl, data, (int)length);
+    return count > 0 ? count : failed(connection, count);
+}
+
+static int close_connection(reprise_connection *connection)
+{
+    int result = wolfSSL_shutdown(connection->ssl);
+    return result == WOLFSSL_SUCCESS || result == WOLFSSL_SHUTDOWN_NOT_DONE ? REPRISE_OK : failed(connection, result);
+}
+
+static int facts(const reprise_connection *connection, reprise_facts *out)
+{
+    WOLFSSL *ssl = connection->ssl;
+    if (!connection->is_ready) return REPRISE_FAILED;
+    out->version = (uint16_t)wolfSSL_version(ssl);
+    out->suite = (uint16_t)(wolfSSL_CIPHER_get_id(wolfSSL_get_current_cipher(ssl)) & 0xffff);
+    out->group = 0; /* it has a name for it, and only in some builds */
+    out->resumed = wolfSSL_session_reused(ssl) != 0;
+    out->resumed_by = -1;
+    out->client_certificate = -1;
+    return REPRISE_OK;
+}
+
+static int session_take(reprise_connection *connection, reprise_session **out)
+{
+    if (connection->is_taken || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE) return REPRISE_NO_SESSION;
+    WOLFSSL_SESSION *session = wolfSSL_get1_session(connection->ssl);
+    uint8_t *bytes = NULL;
+    int length = session ? wolfSSL_i2d_SSL_SESSION(session, &bytes) : 0;
+    int result = length > 0 ? session_import(connection->context, bytes, (size_t)length, out) : REPRISE_NO_SESSION;
+    wolfSSL_SESSION_free(session);
+    if (bytes) wolfSSL_Free(bytes);
+    connection->is_taken = result == REPRISE_OK;
+    return result;
+}
+
+REPRISE_ERROR_TEXT(if (last_error) wolfSSL_ERR_error_string_n((unsigned long)last_error, text, sizeof text))
+
+REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
+                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
+                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
