@@ -30,5 +30,7 @@ mod openssl;
 mod openssl_api;
 mod printed;
 mod programs;
+mod services;
+mod sessiond;
 mod stunnel;
 mod table;
