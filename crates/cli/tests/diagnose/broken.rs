@@ -171,7 +171,11 @@ impl Broken {
     #[track_caller]
     pub(crate) fn diagnose(&self, lab: &Lab, lines: &[String]) -> Diagnosis {
         let mut started = (self.start)(lab, lines);
-        let target = format!("localhost:{}", started.address.port());
+        let target = match self.flags.contains(&"--starttls") {
+            // Of what XMPP serves, the name counts.
+            true => started.address.to_string(),
+            false => format!("localhost:{}", started.address.port()),
+        };
         let json = lab.path("diagnosis.json");
         if self.is_measured {
             let measured = lab.measure(target).args(["--resolve", "127.0.0.1"]).args(self.flags).count(30).run();

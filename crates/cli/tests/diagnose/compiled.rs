@@ -19,6 +19,10 @@ pub(crate) struct Source {
 
 /// Where a test's own statements stand in a source.
 const STATEMENTS: &str = "// A test's own statements.";
+/// Ends a line whose place a test's own call of the same function takes.
+const UNLESS: &str = " // Unless a test says otherwise.";
+/// What sources include stands here.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diagnose/servers");
 
 impl Source {
     /// One process of it.
@@ -37,19 +41,33 @@ impl Source {
         Started { address, server: None, _others: others }
     }
 
-    /// Lines that begin with `#` say what the configuration does not.
     fn compile(&self, lab: &Lab, lines: &[String]) -> PathBuf {
-        let statements: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.starts_with('#')).collect();
-        assert!(self.text.contains(STATEMENTS));
         let (source, program) = (lab.path("server.c"), lab.path("server"));
-        std::fs::write(&source, self.text.replacen(STATEMENTS, &statements.join("\n    "), 1)).unwrap();
+        std::fs::write(&source, self.with(lines)).unwrap();
         // A program that runs from before is another file.
         let _ = std::fs::remove_file(&program);
-        let output =
-            Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&program, &source]).args(self.libraries).output();
-        let output = output.unwrap();
-        assert!(output.status.success(), "{statements:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let mut compiler = Command::new("cc");
+        compiler.args(["-Wall", "-Werror", "-I", SOURCES, "-o"]).args([&program, &source]).args(self.libraries);
+        let output = compiler.output().unwrap();
+        assert!(output.status.success(), "{lines:?}: {}", String::from_utf8_lossy(&output.stderr));
         program
+    }
+
+    /// The source with these statements, each in place of the call that says otherwise, or where statements stand. Lines that
+    /// begin with `#` say what the configuration does not.
+    fn with(&self, lines: &[String]) -> String {
+        assert!(self.text.contains(STATEMENTS));
+        let mut text = self.text.to_owned();
+        for statement in lines.iter().filter(|line| !line.starts_with('#')) {
+            let function = statement.split_inclusive('(').next().unwrap_or(statement);
+            let is_like = |line: &&str| line.trim_start().starts_with(function) && line.ends_with(UNLESS);
+            let like = text.lines().find(is_like).map(|line| line.trim_start().to_owned());
+            text = match like {
+                Some(line) => text.replacen(&line, statement, 1),
+                None => text.replacen(STATEMENTS, &format!("{statement}\n    {STATEMENTS}"), 1),
+            };
+        }
+        text
     }
 }
 

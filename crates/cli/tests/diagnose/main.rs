@@ -18,6 +18,7 @@ mod apache;
 mod applied;
 mod broken;
 mod compiled;
+mod gnutls_api;
 mod haproxy;
 #[path = "../measure/harness/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
@@ -29,5 +30,7 @@ mod openssl;
 mod openssl_api;
 mod printed;
 mod programs;
+mod services;
+mod sessiond;
 mod stunnel;
 mod table;

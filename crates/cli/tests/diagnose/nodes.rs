@@ -1,13 +1,19 @@
 //! Several servers behind one address, and one that is started anew while it is examined.
 
-use reprise_lab::servers::{Apache, ApacheConfig, Nginx, NginxConfig, RealServer};
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use reprise_lab::servers::{Apache, ApacheConfig, Launch, Nginx, NginxConfig, Process, RealServer};
 use reprise_lab::{Balancer, Balancing, Identity, KeyKind, Versions};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::apache::APACHE;
-use crate::broken::{Started, broken};
+use crate::broken::{Software, Started, broken};
 use crate::harness::{DEADLINE, Lab};
 use crate::nginx::NGINX;
+
+const APACHE_WITH_REDIS: Software = Software { needs: &["redis-server"], ..APACHE };
 
 /// What remedies name `ticket.key`: the same on every node.
 const TICKET_KEY: [u8; 80] = [7; 80];
@@ -58,16 +64,34 @@ fn two_versions(lab: &Lab, lines: &[String]) -> Started {
     dealt(Balancing::RoundRobin, lines, &[lab.identity(KeyKind::P256)], &[alike(), older])
 }
 
-/// Two Apaches with these lines.
+/// Two Apaches with these lines. What remedies call `HOST:6379` is a Redis for both.
 fn two_apaches(lab: &Lab, lines: &[String]) -> Started {
     let identity = lab.identity(KeyKind::P256);
-    let directives = format!("{}\n", lines.join("\n"));
+    let (redis, process) = start_redis(lab);
+    let lines: Vec<String> = lines.iter().map(|line| line.replace("HOST:6379", &redis.to_string())).collect();
+    let module = "LoadModule socache_redis_module /usr/lib/apache2/modules/mod_socache_redis.so";
+    let directives = format!("{module}\n{}\n", lines.join("\n"));
     let node =
         || Apache::start(ApacheConfig { directives: directives.clone(), ..ApacheConfig::new(identity.clone()) }).unwrap();
     let nodes = [node(), node()];
     let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::Random).unwrap();
     let address = balancer.address();
-    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer), Box::new(process)] }
+}
+
+/// In memory alone.
+fn start_redis(lab: &Lab) -> (SocketAddr, Process) {
+    let log = lab.path("redis.log");
+    let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("Ready to accept connections"));
+    let launch = Launch { program: "redis-server", log: &log, listens: &listens };
+    let command = |address: SocketAddr| {
+        let mut command = Command::new("redis-server");
+        let port = address.port().to_string();
+        command.args(["--bind", "127.0.0.1", "--port", &port, "--save", "", "--appendonly", "no"]);
+        Ok(command)
+    };
+    let (process, address) = Process::on_free_port(&launch, command).unwrap();
+    (address, process)
 }
 
 /// One nginx of two workers. With `reuseport` the system deals connections to them.
@@ -106,9 +130,9 @@ examined! {
             "# two nodes", "ssl_session_ticket_key ticket.key;", "ssl_session_cache shared:SSL:10m;"], two_nodes)
             .beyond_directives();
     two_apaches_with_a_cache_each:
-        broken("id-cache-per-process", &APACHE, &[
+        broken("id-cache-per-process", &APACHE_WITH_REDIS, &[
             "# two nodes", "SSLSessionCache shmcb:logs/ssl_scache(512000)", "SSLSessionTickets off"], two_apaches)
-            .besides(&["hidden-nodes"]).beyond_directives();
+            .besides(&["hidden-nodes"]);
     two_workers_with_a_builtin_cache_each:
         broken("id-cache-per-process", &NGINX, &[
             "# two workers", "ssl_session_cache builtin:1000;", "ssl_session_tickets off;"], two_workers)

@@ -1,10 +1,13 @@
 //! stunnel.
 
-use reprise_lab::KeyKind;
-use reprise_lab::servers::Stunnel;
+use std::any::Any;
+
+use reprise_lab::servers::{RealServer, Stunnel};
+use reprise_lab::{Balancer, Balancing, KeyKind};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::harness::Lab;
+use crate::sessiond::SessionCacheServer;
 
 const STUNNEL: Software =
     Software { name: "stunnel", program: Some("stunnel"), version: &["-version"], reveals_itself: false, needs: &[] };
@@ -13,6 +16,24 @@ const STUNNEL: Software =
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     Stunnel::start(&lab.identity(KeyKind::P256), &lines).unwrap().into()
+}
+
+/// Two of them behind one address. What remedies call `HEX` and `HOST:PORT` is the same for both.
+fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
+    let cache = SessionCacheServer::start();
+    let key = "07".repeat(32);
+    let of_stunnel = lines.iter().filter(|line| !line.starts_with('#')).map(|line| match line.as_str() {
+        "ticketKeySecret = HEX" => format!("ticketKeySecret = {key}\nticketMacSecret = {key}"),
+        line => line.replace("HOST:PORT", &cache.address().to_string()),
+    });
+    let lines: Vec<String> = of_stunnel.collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let identity = lab.identity(KeyKind::P256);
+    let nodes = [(); 2].map(|()| Stunnel::start(&identity, &lines).unwrap());
+    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::InPairs).unwrap();
+    let address = balancer.address();
+    let others: Vec<Box<dyn Any>> = vec![Box::new(nodes), Box::new(balancer), Box::new(cache)];
+    Started { address, server: None, _others: others }
 }
 
 const fn stunnel(cause: &'static str, told: &'static [&'static str]) -> Broken {
@@ -24,4 +45,9 @@ examined! {
         stunnel("resumed-ticket-refused", &["options = NO_TICKET"]).measured(&["--tls", "1.3"]);
     a_cache_of_four_is_too_small:
         stunnel("cache-too-small", &["sessionCacheSize = 4", "options = NO_TICKET"]).flags(&["--tls", "1.2"]);
+    two_nodes_with_a_ticket_key_each_are_hidden_nodes:
+        broken("hidden-nodes", &STUNNEL, &["# two nodes"], two_nodes).flags(&["--tls", "1.3"]);
+    two_nodes_with_a_cache_each:
+        broken("id-cache-per-process", &STUNNEL, &["# two nodes", "options = NO_TICKET"], two_nodes)
+            .flags(&["--tls", "1.2"]).besides(&["hidden-nodes"]);
 }

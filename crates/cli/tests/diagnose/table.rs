@@ -8,7 +8,7 @@ use std::{env, fs};
 use reprise_trace::document::Finding;
 
 use crate::broken::Broken;
-use crate::{apache, haproxy, nginx, nodes, offers, openssl, openssl_api, programs, stunnel};
+use crate::{apache, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, programs, services, stunnel};
 
 /// The page, from the root of the workspace.
 const PAGE: &str = "docs/guide/19-causes-seen.md";
@@ -40,7 +40,9 @@ fn all() -> impl Iterator<Item = &'static Broken> {
         offers::ALL,
         openssl::ALL,
         openssl_api::ALL,
+        gnutls_api::ALL,
         programs::ALL,
+        services::ALL,
         stunnel::ALL,
     ]
     .into_iter()

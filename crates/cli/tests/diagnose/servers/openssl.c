@@ -1,32 +1,15 @@
-// An HTTPS server on OpenSSL's API, as a program writes it; a thread for each connection.
-//
-//   server PORT CERTIFICATE KEY CLIENT-CA STORE
-//
-// STORE is a directory for sessions, which several processes may share. It prints "listening".
+// An HTTPS server on OpenSSL's API, as a program writes it. Its usage stands in server.h.
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include "server.h"
+
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static SSL_CTX *ctx;
-static const char *store;
 
 // What all nodes have.
 static unsigned char keys[80] = "the same eighty bytes on every node";
-
-static void path_of(char *path, size_t size, const unsigned char *id, unsigned length) {
-    int end = snprintf(path, size, "%s/", store);
-    for (unsigned place = 0; place < length; place++) end += snprintf(path + end, size - end, "%02x", id[place]);
-}
 
 static int keep_up_to(SSL_SESSION *session, int most) {
     char path[512];
@@ -129,17 +112,14 @@ static int accept_with_early_data(SSL *ssl, char *request, size_t size, size_t *
 }
 
 static void *serve(void *argument) {
-    static const char response[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
     int fd = (int)(long)argument;
     char request[8192];
     size_t length = 0;
-    struct timeval patience = {20, 0};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     SSL *ssl = SSL_new(ctx);
     SSL_set_fd(ssl, fd);
     int up = SSL_get_max_early_data(ssl) ? accept_with_early_data(ssl, request, sizeof request, &length) : SSL_accept(ssl) == 1;
     while (up) {
-        while (length >= 4 && memcmp(request + length - 4, "\r\n\r\n", 4) == 0) {
+        if (ends_request(request, length)) {
             SSL_write(ssl, response, sizeof response - 1);
             length = 0;
         }
@@ -158,8 +138,7 @@ static void *serve(void *argument) {
 
 int main(int count, char **arguments) {
     if (count != 6) return 2;
-    signal(SIGPIPE, SIG_IGN);
-    store = arguments[5];
+    store_directory = arguments[5];
     ctx = SSL_CTX_new(TLS_server_method());
     if (SSL_CTX_use_certificate_chain_file(ctx, arguments[2]) != 1) return 3;
     if (SSL_CTX_use_PrivateKey_file(ctx, arguments[3], SSL_FILETYPE_PEM) != 1) return 3;
@@ -167,15 +146,5 @@ int main(int count, char **arguments) {
 
     // A test's own statements.
 
-    int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(arguments[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) return 1;
-    puts("listening");
-    fflush(stdout);
-    for (;;) {
-        int fd = accept(listener, NULL, NULL);
-        pthread_t thread;
-        if (fd >= 0 && pthread_create(&thread, NULL, serve, (void *)(long)fd) == 0) pthread_detach(thread);
-    }
+    return serve_each(arguments[1], serve);
 }

@@ -1,0 +1,61 @@
+//! Services that begin in the clear: mail and messages. Their drivers write the lines.
+
+use reprise_lab::KeyKind;
+use reprise_lab::servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig};
+
+use crate::broken::{Software, Started, broken};
+use crate::harness::Lab;
+
+const EXIM: Software =
+    Software { name: "Exim", program: Some("exim4"), version: &["-bV"], reveals_itself: false, needs: &[] };
+const DOVECOT: Software =
+    Software { name: "Dovecot", program: Some("dovecot"), version: &["--version"], reveals_itself: false, needs: &[] };
+const PROSODY: Software = Software {
+    name: "Prosody",
+    program: Some("prosodyctl"),
+    version: &["about"],
+    reveals_itself: false,
+    needs: &["prosody"],
+};
+
+/// Who says only who connected.
+fn partial(server: impl PartialWitness + 'static) -> Started {
+    Started { address: server.address(), server: None, _others: vec![Box::new(server)] }
+}
+
+fn exim(lab: &Lab, lines: &[String]) -> Started {
+    let resumption = match lines {
+        [line] if line == "tls_resumption_hosts =" => false,
+        [line] if line == "tls_resumption_hosts = *" => true,
+        other => panic!("what does Exim do at {other:?}?"),
+    };
+    Exim::start(EximConfig { resumption, ..EximConfig::new(lab.identity(KeyKind::P256)) }).unwrap().into()
+}
+
+/// The line stands in its login service.
+fn dovecot(lab: &Lab, lines: &[String]) -> Started {
+    let processes = match lines {
+        [line] if line == "service_count = 1" => LoginProcesses::OneEach,
+        [line] if line == "service_count = 0" => LoginProcesses::Shared,
+        other => panic!("what does Dovecot do at {other:?}?"),
+    };
+    partial(Dovecot::start(&lab.identity(KeyKind::P256), MailAccess::Imap, processes).unwrap())
+}
+
+fn prosody(lab: &Lab, lines: &[String]) -> Started {
+    let session_tickets = match lines {
+        [line] if line.starts_with('#') => false,
+        [.., line] if line == "ssl = { options = { no_ticket = false } }" => true,
+        other => panic!("what does Prosody do at {other:?}?"),
+    };
+    partial(Prosody::start(ProsodyConfig { session_tickets, ..ProsodyConfig::new(lab.identity(KeyKind::P256)) }).unwrap())
+}
+
+examined! {
+    exim_resumes_for_nobody_by_default:
+        broken("not-offered", &EXIM, &["tls_resumption_hosts ="], exim).flags(&["--starttls", "smtp"]).besides(&["id-never-accepted"]);
+    dovecot_takes_its_keys_with_each_process:
+        broken("not-offered", &DOVECOT, &["service_count = 1"], dovecot).flags(&["--starttls", "imap"]).besides(&["id-never-accepted"]);
+    prosody_gives_no_tickets_by_default:
+        broken("not-offered", &PROSODY, &["# its defaults"], prosody).flags(&["--starttls", "xmpp", "--tls", "1.2"]);
+}
