@@ -81,8 +81,8 @@ impl<'a> Examined<'a> {
         counts.resumed > 0 && counts.resumed == counts.offered()
     }
 
-    /// How sure a rule may be of what it sees in an experiment in which something is varied: it has to be there each time that
-    /// the experiment was made. Once may be chance: another node of several, a server that refuses one of ten.
+    /// How sure a rule may be of a difference that an experiment shows. It has to be there each time that the experiment was
+    /// made: once may be chance, another node of several, or a server that refuses one of ten.
     pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[Seen]) -> bool) -> Option<Confidence> {
         let confidence = if run.repeats.is_empty() { Confidence::Possible } else { Confidence::Likely };
         let is_there = is_there(&run.seen) && run.repeats.iter().all(|seen| is_there(seen));

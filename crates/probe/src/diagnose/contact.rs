@@ -1,4 +1,4 @@
-//! The target as an examination may ask it: within the limits, one connection after the other, and no longer than it answers.
+//! Connections to the target within the limits, and only as long as it answers.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -22,8 +22,8 @@ use crate::survey;
 /// As long as Linux delays an acknowledgement, and a little less; others delay it longer.
 const DELAYED: Nanos = Nanos(35_000_000);
 
-/// So often an experiment is made again whose outcome may have been chance: a node of several that does not know a session, a
-/// server that refuses one of ten.
+/// So often an experiment is made again if its outcome may have been chance: one node of several does not know a session, or a
+/// server refuses one of ten.
 const REPEATS: usize = 2;
 
 /// Makes the experiments on `target`. Never fails outright: what ended it stands beside what was seen until then.
@@ -118,8 +118,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Makes again what shows a difference, the gravest first, beside sessions that are offered as they were given. Of several
-    /// nodes, or where some sessions are refused at random, it does not come out each time.
+    /// Makes experiments again that show a difference, the gravest first, each beside plain offers. A difference that is chance
+    /// does not come out each time.
     fn repeat(&mut self) -> Result<(), Ending> {
         for _ in 0..REPEATS {
             let mut doubtful: Vec<usize> = (0..self.found.runs.len()).filter(|place| self.is_doubtful(*place)).collect();
@@ -169,7 +169,7 @@ impl Examiner<'_> {
         plain.iter().any(|seen| seen.is_refusal()) && plain.iter().any(|seen| is_resumed(seen))
     }
 
-    /// Whether it came out otherwise than where nothing is varied, and each time until now.
+    /// Whether this run shows a difference, each time until now, that could be chance.
     fn is_doubtful(&self, place: usize) -> bool {
         let Some(run) = self.found.runs.get(place) else { return false };
         let differs = |seen: &Vec<Seen>| match run.experiment.needs {

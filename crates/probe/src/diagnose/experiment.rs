@@ -17,7 +17,7 @@ pub struct Experiment {
     pub under: &'static [Asked],
     /// What has to hold for it to show anything.
     pub needs: Needs,
-    /// What it comes to where it comes out otherwise than with nothing varied.
+    /// How much a difference matters, if it shows one.
     pub gravity: Gravity,
     /// Its connections.
     pub steps: &'static [Step],
@@ -63,14 +63,14 @@ pub enum Needs {
     Patience,
 }
 
-/// What an experiment comes to where what is varied makes a difference: what matters more is made again first.
+/// How much it matters if what is varied makes a difference. What matters more is made again first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
-    /// Nothing is concluded from that.
+    /// Nothing is concluded from it.
     Nothing,
-    /// It is by design, and worth knowing.
+    /// By design, and worth knowing.
     Note,
-    /// It loses sessions of ordinary clients.
+    /// Ordinary clients lose sessions by it.
     Loss,
 }
 
