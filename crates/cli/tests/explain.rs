@@ -66,8 +66,8 @@ fn saved(folder: &Path) -> PathBuf {
         "remedies": [{ "software": "nginx", "text": "ssl_session_tickets on;" }],
     });
     let experiment = serde_json::json!({
-        "name": "plain", "varies": "nothing", "asked": { "tls": "1.3", "kind": "ticket" }, "connections": 4, "offered": 3,
-        "resumed": 0, "failed": 0, "separates": ["not-offered", "single-use"], "outcome": "none resumed",
+        "name": "plain", "varies": "nothing", "asked": { "tls": "1.3", "kind": "ticket" }, "repeats": 2, "connections": 4,
+        "offered": 3, "resumed": 0, "failed": 0, "separates": ["not-offered", "single-use"], "outcome": "none resumed",
     });
     let target = |target: &str, reached: bool| {
         serde_json::json!({
@@ -98,7 +98,7 @@ fn a_saved_diagnosis_is_shown_again_in_every_format() {
         page.contains("a.example: no resumption") && page.contains("not reached") && !page.contains("none resumed"),
         "{page}"
     );
-    assert!(printed(&["report", file, "--experiments"]).contains("none resumed"));
+    assert!(printed(&["report", file, "--experiments"]).contains("none resumed, made 3 times"));
 
     let json: Value = serde_json::from_str(&printed(&["report", file, "--json", "-"])).unwrap();
     assert_eq!(json, serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).unwrap());
