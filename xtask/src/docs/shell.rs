@@ -20,7 +20,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 const LAST_LINES: usize = 40;
 
 /// Commands that work on the checkout and are therefore run at its root.
-const WORKSHOP: [&str; 4] = ["cargo", "just", "make", "reprise board"];
+const WORKSHOP: [&str; 5] = ["cargo", "cmake", "just", "make", "reprise board"];
 
 /// A fresh folder, and a PATH that begins with the workspace's release build. Whatever its commands leave running ends
 /// when it is dropped.
