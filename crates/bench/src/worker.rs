@@ -49,16 +49,14 @@ impl Worker {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        let asked = self.ask_running(request);
-        if let Err(Lost(failed)) = asked {
-            self.lost = Some(failed.clone());
-            self.running = None;
-            return Err(failed);
-        }
-        match asked {
+        match self.ask_running(request) {
             Ok(Answer::Failed { outcome, reason }) => Err(Failed::new(outcome, reason)),
             Ok(answer) => Ok(answer),
-            Err(Lost(failed)) => Err(failed),
+            Err(Lost(failed)) => {
+                self.lost = Some(failed.clone());
+                self.running = None;
+                Err(failed)
+            }
         }
     }
 

@@ -63,7 +63,7 @@ struct Examiner<'a> {
     found: Examination,
 }
 
-impl Examiner<'_> {
+impl<'a> Examiner<'a> {
     fn examine(&mut self) -> Result<(), Ending> {
         for experiment in EXPERIMENTS {
             for &asked in experiment.under {
@@ -77,8 +77,7 @@ impl Examiner<'_> {
     }
 
     fn make_if_it_shows(&mut self, experiment: &'static Experiment, asked: Asked) -> Result<(), Ending> {
-        let plans = self.plans;
-        let Some(plan) = plans.iter().find(|plan| plan.version == asked.tls) else { return Ok(()) };
+        let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
         if self.is_refused(asked.tls) {
             return Ok(());
         }
@@ -140,8 +139,7 @@ impl Examiner<'_> {
 
     fn repeat_one(&mut self, place: usize) -> Result<(), Ending> {
         let Some(&ExperimentRun { experiment, asked, .. }) = self.found.runs.get(place) else { return Ok(()) };
-        let plans = self.plans;
-        let Some(plan) = plans.iter().find(|plan| plan.version == asked.tls) else { return Ok(()) };
+        let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
         let limits = self.contact.limits();
         let needed = [&CONTROL, experiment].map(|it| it.connections(limits.fill, limits.burst));
         // Once it is known that the mechanism does not behave the same each time, no repetition adds to that.
@@ -178,6 +176,10 @@ impl Examiner<'_> {
         };
         let is_grave = run.experiment.gravity > Gravity::Nothing;
         is_grave && differs(&run.seen) && run.repeats.iter().all(differs)
+    }
+
+    fn plan(&self, version: Version) -> Option<&'a VersionPlan> {
+        self.plans.iter().find(|plan| plan.version == version)
     }
 
     fn is_refused(&self, version: Version) -> bool {
