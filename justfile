@@ -1,5 +1,7 @@
 # Short names for what CONTRIBUTING.md explains. `just` alone lists them.
 
+container := env("CONTAINER", "podman")
+
 [private]
 default:
     @just --list --unsorted
@@ -33,6 +35,22 @@ bogo *tests:
 coverage:
     cargo coverage
 
+# every package as published: packed, unpacked, built and tested without this checkout
+package:
+    cargo xtask package
+
+# licences, duplicates and sources of dependencies, by deny.toml (cargo-deny)
+deny:
+    cargo deny --locked check --hide-inclusion-graph licenses bans sources
+
+# what is known to be wrong with a dependency: asks github.com (cargo-deny)
+advisories:
+    cargo deny --locked check advisories
+
+# what breaks those who use a library, since a commit or a tag (cargo-semver-checks 0.46: cargo install --locked)
+semver SINCE="HEAD~1":
+    cargo semver-checks --workspace --baseline-rev {{SINCE}}
+
 # write docs/schema from the types
 schema:
     cargo xtask schema
@@ -45,9 +63,16 @@ servers:
 causes-seen:
     cargo xtask causes-seen
 
-# plugins of the TLS libraries that are installed, for reprise compare
-stacks:
-    cargo xtask stacks --system
+# plugins of TLS libraries, for reprise compare and layers: of those that are installed; with names, of sources
+stacks *names:
+    cargo xtask stacks {{ if names == "" { "--system" } else { "--source " + names } }}
+
+# the page of every command, checked, and with Chromium as pictures at three widths and as on paper: into target/pages
+pages:
+    npm ci --ignore-scripts --no-fund --no-audit --prefix tests/pages
+    mkdir -p target/pages
+    REPRISE_PAGES={{justfile_directory()}}/target/pages cargo test --locked -p reprise-cli --test measure pages::
+    tests/pages/pictures target/pages
 
 # time and instructions, side by side with peers
 bench:
@@ -62,14 +87,51 @@ gate-rates *arguments:
 session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
 
+# what is distributed, each run after it is built: the Debian package and the static program (the image: `just image`)
+dist: deb static
+
+# the Debian package, with manual pages and completions: into target/deb (cargo-deb: cargo install --locked cargo-deb)
+deb:
+    cargo build --profile dist --locked -p reprise-cli
+    rm -rf target/deb && mkdir -p target/deb/man target/deb/completions
+    target/dist/reprise man target/deb/man
+    target/dist/reprise completions bash >target/deb/completions/reprise
+    target/dist/reprise completions zsh >target/deb/completions/_reprise
+    target/dist/reprise completions fish >target/deb/completions/reprise.fish
+    cargo deb -p reprise-cli --profile dist --no-build --output target/deb/reprise.deb
+    dpkg-deb -x target/deb/reprise.deb target/deb/root
+    target/deb/root/usr/bin/reprise measure --count 5
+
+# the program without libraries, run where there is no other file: into target/static (musl-tools, user namespaces)
+static profile="dist":
+    rustup target add x86_64-unknown-linux-musl
+    cargo build --profile {{profile}} --locked -p reprise-cli --target x86_64-unknown-linux-musl
+    rm -rf target/static && mkdir -p target/static/tmp
+    cp target/x86_64-unknown-linux-musl/{{ if profile == "dev" { "debug" } else { profile } }}/reprise target/static/
+    unshare --map-root-user --root=target/static /reprise measure --count 5
+
+# the image of Containerfile: the static program, certificates of authorities, and nothing else (podman; CONTAINER=docker)
+image:
+    {{container}} build -t reprise -f Containerfile .
+    {{container}} run --rm reprise measure --count 5
+
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
-# session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice
+# session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
+# every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
     REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
+    REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise
+    cargo xtask package
     cargo xtask firmware --twice
+    cargo xtask stacks --system
+    cargo build --release --locked -p reprise-cli
+    cargo bench --locked -p reprise-benches --bench plain --bench layers
+    cargo xtask stacks --source
+    cargo xtask stacks --source wolfssl boringssl
+    cargo test --locked -p reprise-cli --test compare -- --ignored
     cargo run --release --locked -- board --requests 100
     cargo run --release --locked -- board --matrix --runs 1 --requests 1
 

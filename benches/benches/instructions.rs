@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use reprise_bench::Callgrind;
 
 /// A program, and what it is asked for.
 type Scenario = (&'static str, &'static str);
@@ -30,11 +31,11 @@ const SCENARIOS: [Scenario; 8] = [
 const TOLERANCE: f64 = 1.05;
 /// Two runs of different length: their difference is free of what the program does only once.
 const SHORT: u64 = 10;
-const LONG: u64 = 40;
+const LONG: u64 = 160;
 
 fn main() -> anyhow::Result<()> {
     let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt");
-    let Ok(_) = Command::new("valgrind").arg("--version").output() else {
+    let Ok(_) = Callgrind::find() else {
         if std::env::var_os("REPRISE_REQUIRE_SERVERS").is_some() {
             bail!("valgrind is missing, and REPRISE_REQUIRE_SERVERS is set");
         }
@@ -81,9 +82,8 @@ fn total((program, scenario): Scenario, handshakes: u64) -> anyhow::Result<u64> 
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("callgrind.out");
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*client_start*", "--toggle-collect=*client_turn*"])
-        .arg("--toggle-collect=*worker*Worker*run*")
-        .arg(format!("--callgrind-out-file={}", out.display()))
+        .args(Callgrind::arguments(&out))
+        .args(["--toggle-collect=*client_start*", "--toggle-collect=*client_turn*", "--toggle-collect=*worker*Worker*run*"])
         .arg(if program == "load" { env!("CARGO_BIN_EXE_load") } else { env!("CARGO_BIN_EXE_handshakes") })
         .args([scenario, &handshakes.to_string()])
         .output()
@@ -91,9 +91,7 @@ fn total((program, scenario): Scenario, handshakes: u64) -> anyhow::Result<u64> 
     if !output.status.success() {
         bail!("valgrind failed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let profile = fs::read_to_string(&out).context("callgrind wrote nothing")?;
-    let totals = profile.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: ")));
-    totals.and_then(|count| count.trim().parse().ok()).context("callgrind's file has no totals")
+    Callgrind::total(&out).context("callgrind counted nothing")
 }
 
 fn recorded(text: &str, scenario: &str) -> Option<u64> {

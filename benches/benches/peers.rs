@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, missing};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_servers::{Nginx, NginxConfig, RealServer, missing};
 
 const ROUNDS: usize = 7;
 const HANDSHAKES: u32 = 2000;

@@ -23,7 +23,7 @@ struct Arguments {
     /// Results of each server, at least five
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(5..))]
     runs: u32,
-    /// Connections for each version and kind, as of `reprise measure`
+    /// Number of connections per version and kind, as of `reprise measure`
     #[arg(long, default_value_t = 100)]
     count: u32,
     /// By how many per cent of a full handshake the loop slows the other server down
@@ -40,9 +40,11 @@ struct Arguments {
     fail_if: Vec<Condition>,
 }
 
-const CONDITIONS: [&str; 6] = [
+const CONDITIONS: [&str; 8] = [
+    "baseline.1.3.tls.full.change.low > 10%",
+    "baseline.tls.full.change.low > 12%",
+    "baseline.tls.full.change.low > 11%",
     "baseline.tls.full.change.low > 10%",
-    "baseline.tls.full.change.low > 8%",
     "baseline.tls.change.low > 10%",
     "baseline.tls.resumed.ratio.low > 5%",
     "baseline.tls.raw_change.low > 10%",

@@ -9,7 +9,7 @@ use reprise_engine::{
     CertificatePolicy, Config, Connection, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Start,
     WebPkiVerifier,
 };
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
+use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, rustls_turn};
 use reprise_trace::{Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls::crypto::aws_lc_rs;
@@ -46,14 +46,7 @@ fn handshake(client: &Arc<Config>, server: &Arc<ServerConfig>, offer: Offer) -> 
     let (mut client, mut to_server) = client_start(client.clone(), offer)?;
     while !to_server.is_empty() || server.wants_write() {
         let mut to_client = Vec::new();
-        let mut unread = &to_server[..];
-        while !unread.is_empty() {
-            server.read_tls(&mut unread)?;
-            server.process_new_packets()?;
-        }
-        while server.wants_write() {
-            server.write_tls(&mut to_client)?;
-        }
+        rustls_turn(&mut server, &to_server, &mut Vec::new(), &mut to_client)?;
         to_server = client_turn(&mut client, &to_client)?;
     }
     client.ready().context("the handshake is not done")?;

@@ -6,6 +6,7 @@ use std::process::Command;
 fn main() {
     note_commit();
     note_libraries();
+    println!("cargo::rustc-env=REPRISE_TARGET={}", std::env::var("TARGET").unwrap_or_default());
 }
 
 fn note_commit() {
@@ -21,15 +22,20 @@ fn note_commit() {
     }
 }
 
-/// As Cargo.lock has them.
+/// As Cargo.lock has them: the package's own in its archive, with which `cargo install --locked` builds, else the workspace's.
 fn note_libraries() {
     let manifest = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let lock = Path::new(&manifest).join("../../Cargo.lock");
+    let own = Path::new(&manifest).join("Cargo.lock");
+    let lock = if own.exists() { own } else { Path::new(&manifest).join("../../Cargo.lock") };
     println!("cargo::rerun-if-changed={}", lock.display());
     let text = std::fs::read_to_string(&lock).unwrap_or_default();
-    for (variable, package) in
-        [("REPRISE_AWS_LC_RS", "aws-lc-rs"), ("REPRISE_RING", "ring"), ("REPRISE_WEBPKI", "rustls-webpki")]
-    {
+    let libraries = [
+        ("REPRISE_AWS_LC_RS", "aws-lc-rs"),
+        ("REPRISE_RING", "ring"),
+        ("REPRISE_RUSTLS", "rustls"),
+        ("REPRISE_WEBPKI", "rustls-webpki"),
+    ];
+    for (variable, package) in libraries {
         println!("cargo::rustc-env={variable}={}", version(&text, package).unwrap_or("unknown"));
     }
 }

@@ -73,7 +73,7 @@ fn every_example_has_fewer_than_60_lines() {
 
 #[test]
 fn the_guide_shows_what_the_examples_say() {
-    let guide = std::fs::read_to_string(root().join("docs/guide/15-session-library.md")).unwrap();
+    let guide = std::fs::read_to_string(root().join("docs/guide/17-session-library.md")).unwrap();
     for name in ["plain", "tokio", "hyper", "axum"] {
         let heading = format!("```diff\n--- without/{name}.rs\n+++ examples/{name}.rs\n");
         let (_, block) = guide.split_once(&heading).unwrap_or_else(|| panic!("no diff of {name}"));

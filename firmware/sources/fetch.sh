@@ -2,9 +2,11 @@
 # Fetches the sources that firmware is built from into FOLDER, one folder each, by apt and cargo, and checks every archive
 # against sources.list. What is there already is left alone.
 #
-#     fetch.sh FOLDER [NAME...]
+#     fetch.sh [--list FILE] FOLDER [NAME...]
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+list=$(dirname "$0")/sources.list
+if [ "$1" = --list ]; then list=$2 && shift 2; fi
+list=$(realpath "$list")
 mkdir -p "$1" && folder=$(cd "$1" && pwd) && shift
 work=""
 trap 'rm -rf "$work"' EXIT
@@ -17,7 +19,7 @@ main() {
         work=$(mktemp -d "$folder/.fetch.XXXXXX")
         "fetch_by_$kind" "$package" "$version" "$archive"
         if ! printf '%s  %s\n' "$sum" "$work/$archive" | sha256sum --check --status; then
-            echo "error: $archive is not the archive that sources.list names" >&2
+            echo "error: $archive is not the archive that $list names" >&2
             exit 1
         fi
         mkdir "$work/tree"
@@ -27,7 +29,7 @@ main() {
         printf '%s\n' "$sum" >"$folder/$name.sha256"
         rm -rf "$work"
         echo "fetched $name from $package $version"
-    done < <(grep -v '^#' "$here/sources.list")
+    done < <(grep -v '^#' "$list")
 }
 
 # Debian's archive of sources, read through lists of our own: the system's need not have it switched on.

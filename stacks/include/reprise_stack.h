@@ -25,9 +25,12 @@ extern "C" {
 #endif
 
 /* Raised by whatever an older program could not read. Fields are only ever added at the end of a struct: each struct
- * begins with its size, as its writer knew it, and who reads it reads no further. */
+ * has its size, as the caller or the plugin knew it that made it, and the other reads and writes no further. */
 #define REPRISE_STACK_ABI 1
 #define REPRISE_STACK_SYMBOL "reprise_stack_v1"
+/* Whether a struct is large enough to have a field. */
+#define REPRISE_HAS(struct_, field) \
+    ((struct_)->size >= (size_t)((const char *)&(struct_)->field - (const char *)(struct_)) + sizeof (struct_)->field)
 
 #define REPRISE_OK 0
 
@@ -60,6 +63,9 @@ enum { REPRISE_SESSIONS_NONE = 0, REPRISE_SESSIONS_ID = 1, REPRISE_SESSIONS_TICK
 #define REPRISE_CAN_TICKET (1u << 5)
 #define REPRISE_CAN_CLIENT_AUTH (1u << 6)
 #define REPRISE_CAN_EXPORT (1u << 7) /* session_export and session_import */
+#define REPRISE_CAN_PSK_KE (1u << 8) /* resume under TLS 1.3 without a key exchange */
+#define REPRISE_CAN_EARLY_DATA (1u << 9) /* early_write and early_read */
+#define REPRISE_CAN_LIBRARY_CONTEXT (1u << 16) /* own_library_context */
 
 typedef struct reprise_context reprise_context;       /* a configuration, with a server's session cache and ticket keys */
 typedef struct reprise_connection reprise_connection; /* one side of one connection */
@@ -90,6 +96,16 @@ typedef struct {
     int32_t require_client_certificate; /* a server refuses a client without a certificate */
     /* A client's: sent as server_name, and the certificate must be valid for it. Zero-terminated. */
     const char *server_name;
+
+    /* TLS 1.3: whether a ticket is rather used without a key exchange (psk_ke, RFC 8446 §4.2.9). A client offers that mode,
+     * perhaps beside psk_dhe_ke, and a server chooses it where it is offered. 0: rather with one (psk_dhe_ke). */
+    int32_t psk_ke;
+    /* Early data (RFC 8446 §2.3). A server's tickets allow so many bytes of it, and it accepts them; a client may send some.
+     * 0: none is offered, and none accepted. */
+    uint32_t max_early_data;
+    /* The context has the library's state, providers and random generators for itself, which end with it: OpenSSL's
+     * OSSL_LIB_CTX. Only where the capabilities say so; read it where size reaches so far. */
+    int32_t own_library_context;
 } reprise_options;
 
 /* What a connection has come to, to be told once its handshake is complete: what was observed, never what was asked for. */
@@ -101,6 +117,7 @@ typedef struct {
     int8_t resumed;             /* 1, 0; -1 where the library does not tell */
     int8_t resumed_by;          /* REPRISE_SESSIONS_ID, _TICKET; -1 where the library does not tell */
     int8_t client_certificate;  /* 1, 0: whether the session has one of the client's; -1 where the library does not tell */
+    int8_t early_data;          /* 1, 0: whether there was any and the server accepted it; -1 where the library does not tell */
 } reprise_facts;
 
 typedef struct {
@@ -133,8 +150,8 @@ typedef struct {
     /* Goes on with the handshake. REPRISE_OK: it is complete, application data may be sent; so again when called again. */
     int (*handshake)(reprise_connection *connection);
 
-    /* Application data: how many bytes were read or written, above 0. Reading also handles what comes between, tickets
-     * among it. */
+    /* Application data: how many bytes were read or written, above 0. One call reads all of a record, where there is room
+     * for it. Reading also handles what comes between, tickets among it. */
     ptrdiff_t (*read)(reprise_connection *connection, size_t capacity, uint8_t *out);
     ptrdiff_t (*write)(reprise_connection *connection, const uint8_t *data, size_t length);
     /* Says close_notify: once. */
@@ -152,6 +169,15 @@ typedef struct {
 
     /* Why the last call of this thread failed, in the library's own words, without a terminating zero: how many bytes. */
     size_t (*error_text)(size_t capacity, char *out);
+
+    /* Without REPRISE_CAN_EARLY_DATA neither is called, and both may be NULL.
+     * A client's: sends early data, once and before the first handshake, and how many bytes of it; 0: the session allows none. What
+     * the server has rejected is not sent again: facts tell, and write is the caller's choice. */
+    ptrdiff_t (*early_write)(reprise_connection *connection, const uint8_t *data, size_t length);
+    /* A server's: early data that it has accepted, after any call of handshake: how many bytes; 0: no more than was read. */
+    ptrdiff_t (*early_read)(reprise_connection *connection, size_t capacity, uint8_t *out);
+    /* May be NULL: bytes of the generator that keys are made by. */
+    int (*random)(size_t length, uint8_t *out);
 } reprise_stack;
 
 typedef const reprise_stack *(*reprise_stack_function)(void);
@@ -163,13 +189,22 @@ const reprise_stack *reprise_stack_v1(void);
 #ifndef REPRISE_FLAGS
 #define REPRISE_FLAGS ""
 #endif
-#define REPRISE_STACK_TABLE(name_, version_, capabilities_)                                                                \
+/* A shim that has the function defines it. */
+#ifndef REPRISE_RANDOM
+#define REPRISE_RANDOM NULL
+#endif
+#define REPRISE_STACK_TABLE(name_, version_, capabilities_) \
+    REPRISE_STACK_TABLE_WITH(name_, version_, capabilities_, NULL, NULL)
+/* The same with early_write and early_read. */
+#define REPRISE_STACK_TABLE_WITH(name_, version_, capabilities_, early_write_, early_read_)                                \
     __attribute__((visibility("default"))) const reprise_stack *reprise_stack_v1(void)                                     \
     {                                                                                                                      \
         static reprise_stack table = {REPRISE_STACK_ABI, sizeof(reprise_stack), name_, NULL, REPRISE_FLAGS, capabilities_, \
                                       init, context_new, context_free, connection_new, connection_free, feed, take,        \
-                                      handshake, read_data, write_data, close_connection, facts, session_take, session_free,   \
-                                      session_export, session_import, error_text};                                         \
+                                      handshake, read_data, write_data, close_connection, facts, session_take,             \
+                                      session_free, session_export, session_import, error_text, early_write_,              \
+                                      early_read_, NULL};                                                                  \
+        table.random = REPRISE_RANDOM;                                                                                     \
         table.version = version_;                                                                                          \
         return &table;                                                                                                     \
     }

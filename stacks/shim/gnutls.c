@@ -8,23 +8,18 @@
 #include <gnutls/gnutls.h>
 
 #include "memory.h"
+#include "store.h"
 
 REPRISE_SESSION_IS_BYTES
 
-/* Sessions by ID: the slot is chosen by the ID's first bytes, which are random. A later session takes an earlier one's place. */
-#define STORED 1024
-typedef struct {
-    uint8_t id[32];
-    unsigned id_length;
-    gnutls_datum_t session;
-} stored;
-
 struct reprise_context {
     int is_server, sessions, requires_client;
+    uint32_t max_early_data;
     uint16_t version;
     gnutls_certificate_credentials_t credentials;
     gnutls_priority_t priority;
     gnutls_datum_t ticket_key;
+    gnutls_anti_replay_t anti_replay;
     char *server_name;
     stored *store;
 };
@@ -33,7 +28,7 @@ struct reprise_connection {
     reprise_context *context;
     gnutls_session_t tls;
     queue in, out;
-    int is_taken;
+    int is_ready, is_taken;
 };
 
 static __thread int last_error;
@@ -61,46 +56,32 @@ static ssize_t pull(gnutls_transport_ptr_t from, void *bytes, size_t capacity)
 
 static int pull_timeout(gnutls_transport_ptr_t from, unsigned milliseconds)
 {
-    (void)milliseconds; /* memory does not wait */
-    return ((reprise_connection *)from)->in.end > ((reprise_connection *)from)->in.begin;
+    const queue *in = ((void)milliseconds, &((reprise_connection *)from)->in); /* memory does not wait */
+    return in->end > in->begin;
 }
 
-static stored *slot(reprise_context *context, gnutls_datum_t id)
+static int keep(void *context, gnutls_datum_t id, gnutls_datum_t session)
 {
-    return &context->store[id.size < 2 ? 0 : (id.data[0] << 8 | id.data[1]) % STORED];
-}
-
-static int is_of(const stored *slot, gnutls_datum_t id)
-{
-    return slot->session.data && slot->id_length == id.size && !memcmp(slot->id, id.data, id.size);
-}
-
-static int store(void *context, gnutls_datum_t id, gnutls_datum_t session)
-{
-    stored *to = slot(context, id);
-    uint8_t *copy = id.size <= sizeof to->id ? malloc(session.size) : NULL;
-    if (!copy) return -1;
-    free(to->session.data);
-    memcpy(to->id, id.data, id.size);
-    to->id_length = id.size;
-    to->session = (gnutls_datum_t){memcpy(copy, session.data, session.size), session.size};
-    return 0;
+    return store_put(((reprise_context *)context)->store, id.data, id.size, session.data, session.size) ? 0 : -1;
 }
 
 static gnutls_datum_t retrieve(void *context, gnutls_datum_t id)
 {
-    const stored *from = slot(context, id);
+    const stored *from = store_find(((reprise_context *)context)->store, id.data, id.size);
     gnutls_datum_t found = {NULL, 0};
-    if (is_of(from, id) && (found.data = gnutls_malloc(from->session.size)))
-        memcpy(found.data, from->session.data, found.size = from->session.size);
+    if (from && (found.data = gnutls_malloc(from->length))) memcpy(found.data, from->bytes, found.size = from->length);
     return found;
 }
 
-static int init(void)
+/* Early data is accepted once: whoever is told that it was there refuses it. */
+static int remember(void *context, time_t expires, const gnutls_datum_t *name, const gnutls_datum_t *data)
 {
-    int error = gnutls_global_init();
-    return error ? failed(error) : REPRISE_OK;
+    (void)expires;
+    int is_known = store_find(((reprise_context *)context)->store, name->data, name->size) != NULL;
+    return is_known ? GNUTLS_E_DB_ENTRY_EXISTS : keep(context, *name, *data);
 }
+
+static int init(void) { return gnutls_global_init() ? REPRISE_FAILED : REPRISE_OK; }
 
 /* Suites by number, in the words of a priority string: key exchange of TLS 1.2, cipher. */
 static const struct { uint16_t number; const char *exchange, *cipher; gnutls_kx_algorithm_t kx; gnutls_cipher_algorithm_t algorithm; } suites[] = {
@@ -115,17 +96,12 @@ static const struct { uint16_t number; const char *exchange, *cipher; gnutls_kx_
     {0x009e, "DHE-RSA", "AES-128-GCM", GNUTLS_KX_DHE_RSA, GNUTLS_CIPHER_AES_128_GCM}};
 #define SUITES (sizeof suites / sizeof *suites)
 
-static const struct { uint16_t number; const char *name; gnutls_group_t group; } groups[] = {
-    {23, "SECP256R1", GNUTLS_GROUP_SECP256R1}, {24, "SECP384R1", GNUTLS_GROUP_SECP384R1}, {25, "SECP521R1", GNUTLS_GROUP_SECP521R1},
-    {29, "X25519", GNUTLS_GROUP_X25519}, {256, "FFDHE2048", GNUTLS_GROUP_FFDHE2048}, {257, "FFDHE3072", GNUTLS_GROUP_FFDHE3072}};
-#define GROUPS (sizeof groups / sizeof *groups)
-
 static int pin(reprise_context *context, const reprise_options *options)
 {
     char text[1024];
-    int is_13 = options->version == 0x0304;
-    int length = snprintf(text, sizeof text, "NONE:+VERS-TLS1.%d:+MAC-ALL:+COMP-NULL:+SIGN-ALL:+CTYPE-X509:%%PROFILE_VERY_WEAK%s",
-                          is_13 ? 3 : 2, is_13 ? ":+ECDHE-ECDSA:+ECDHE-RSA:+DHE-RSA" : "");
+    int is_13 = options->version == 0x0304, psk_ke = REPRISE_HAS(options, psk_ke) && options->psk_ke;
+    int length = snprintf(text, sizeof text, "NONE:+VERS-TLS1.%d:+MAC-ALL:+COMP-NULL:+SIGN-ALL:+CTYPE-X509:%%PROFILE_VERY_WEAK%s%s",
+                          is_13 ? 3 : 2, is_13 ? ":+ECDHE-ECDSA:+ECDHE-RSA:+DHE-RSA" : "", psk_ke ? ":+PSK" : "");
     for (size_t i = 0; i < options->suites_length; i++) {
         size_t s = 0;
         while (s < SUITES && suites[s].number != options->suites[i]) s++;
@@ -134,10 +110,9 @@ static int pin(reprise_context *context, const reprise_options *options)
         if (!is_13) length += snprintf(text + length, sizeof text - length, ":+%s", suites[s].exchange);
     }
     for (size_t i = 0; i < options->groups_length; i++) {
-        size_t g = 0;
-        while (g < GROUPS && groups[g].number != options->groups[i]) g++;
-        if (g == GROUPS) return 0;
-        length += snprintf(text + length, sizeof text - length, ":+GROUP-%s", groups[g].name);
+        const char *name = group_name(options->groups[i]);
+        if (!name) return 0;
+        length += snprintf(text + length, sizeof text - length, ":+GROUP-%s", name);
     }
     return length < (int)sizeof text && !(last_error = gnutls_priority_init(&context->priority, text, NULL));
 }
@@ -145,11 +120,11 @@ static int pin(reprise_context *context, const reprise_options *options)
 static void context_free(reprise_context *context)
 {
     if (!context) return;
-    for (size_t i = 0; context->store && i < STORED; i++) free(context->store[i].session.data);
     if (context->credentials) gnutls_certificate_free_credentials(context->credentials);
     if (context->priority) gnutls_priority_deinit(context->priority);
+    if (context->anti_replay) gnutls_anti_replay_deinit(context->anti_replay);
     gnutls_free(context->ticket_key.data);
-    free(context->server_name), free(context->store), free(context);
+    store_free(context->store), free(context->server_name), free(context);
 }
 
 #define datum(text) {(unsigned char *)(text).data, (unsigned)(text).length}
@@ -160,8 +135,7 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!context) return REPRISE_NO_MEMORY;
     int result = REPRISE_UNSUPPORTED;
     context->is_server = options->side == REPRISE_SERVER;
-    context->sessions = options->sessions;
-    context->version = options->version;
+    context->sessions = options->sessions, context->version = options->version;
     context->requires_client = options->require_client_certificate;
     if ((options->sessions == REPRISE_SESSIONS_ID && options->version == 0x0304) || !pin(context, options)) goto failed;
     result = REPRISE_NO_MEMORY;
@@ -169,6 +143,11 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     if (context->is_server && !(context->store = calloc(STORED, sizeof *context->store))) goto failed;
     if (context->is_server && gnutls_session_ticket_key_generate(&context->ticket_key)) goto failed;
+    if (REPRISE_HAS(options, max_early_data)) context->max_early_data = options->max_early_data;
+    if (context->is_server && context->max_early_data) {
+        if (gnutls_anti_replay_init(&context->anti_replay)) goto failed;
+        gnutls_anti_replay_set_add_function(context->anti_replay, remember), gnutls_anti_replay_set_ptr(context->anti_replay, context);
+    }
     result = REPRISE_INVALID;
     gnutls_datum_t chain = datum(options->chain), key = datum(options->key), trust = datum(options->trust);
     if (key.size && (last_error = gnutls_certificate_set_x509_key_mem(context->credentials, &chain, &key, GNUTLS_X509_FMT_PEM)) < 0) goto failed;
@@ -195,6 +174,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     if (!connection) return REPRISE_NO_MEMORY;
     unsigned flags = (context->is_server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
     if (context->sessions != REPRISE_SESSIONS_TICKET) flags |= GNUTLS_NO_TICKETS;
+    if (context->max_early_data) flags |= GNUTLS_ENABLE_EARLY_DATA;
     connection->context = context;
     int error = gnutls_init(&connection->tls, flags);
     gnutls_session_t tls = connection->tls;
@@ -202,8 +182,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     if (!error) error = gnutls_credentials_set(tls, GNUTLS_CRD_CERTIFICATE, context->credentials);
     if (error) goto failed;
     gnutls_transport_set_ptr(tls, connection);
-    gnutls_transport_set_push_function(tls, push);
-    gnutls_transport_set_pull_function(tls, pull);
+    gnutls_transport_set_push_function(tls, push), gnutls_transport_set_pull_function(tls, pull);
     gnutls_transport_set_pull_timeout_function(tls, pull_timeout);
     gnutls_handshake_set_timeout(tls, GNUTLS_INDEFINITE_TIMEOUT);
     if (!context->is_server) {
@@ -216,10 +195,13 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
             gnutls_session_set_verify_cert(tls, NULL, 0);
         }
         if (context->sessions == REPRISE_SESSIONS_TICKET) error = gnutls_session_ticket_enable_server(tls, &context->ticket_key);
+        if (context->anti_replay) {
+            gnutls_record_set_max_early_data_size(tls, context->max_early_data);
+            gnutls_anti_replay_enable(tls, context->anti_replay);
+        }
         if (context->sessions == REPRISE_SESSIONS_ID) {
             gnutls_db_set_ptr(tls, context);
-            gnutls_db_set_store_function(tls, store);
-            gnutls_db_set_retrieve_function(tls, retrieve);
+            gnutls_db_set_store_function(tls, keep), gnutls_db_set_retrieve_function(tls, retrieve);
         }
     }
     if (error) goto failed;
@@ -234,12 +216,26 @@ REPRISE_TRANSPORT_IS_QUEUES
 
 static int handshake(reprise_connection *connection)
 {
-    int result;
-    do result = gnutls_handshake(connection->tls);
-    while (result < 0 && result != GNUTLS_E_AGAIN && !gnutls_error_is_fatal(result));
+    int result = 0;
+    /* Once it is complete, another call would begin another handshake. */
+    while (!connection->is_ready && (result = gnutls_handshake(connection->tls)) < 0 && result != GNUTLS_E_AGAIN)
+        if (gnutls_error_is_fatal(result)) return gnutls_alert_send_appropriate(connection->tls, result), failed(result);
     if (result == GNUTLS_E_AGAIN) return REPRISE_WANT_READ;
-    if (result < 0) gnutls_alert_send_appropriate(connection->tls, result);
-    return result < 0 ? failed(result) : REPRISE_OK;
+    connection->is_ready = 1;
+    return REPRISE_OK;
+}
+
+static ptrdiff_t early_write(reprise_connection *connection, const uint8_t *data, size_t length)
+{
+    if (gnutls_record_get_max_early_data_size(connection->tls) < length) return 0;
+    ssize_t error = gnutls_record_send_early_data(connection->tls, data, length); /* it is not a count */
+    return error ? failed((int)error) : (ptrdiff_t)length;
+}
+
+static ptrdiff_t early_read(reprise_connection *connection, size_t capacity, uint8_t *out)
+{
+    ssize_t count = connection->context->is_server ? gnutls_record_recv_early_data(connection->tls, out, capacity) : 0;
+    return count >= 0 || count == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ? (count > 0 ? count : 0) : failed((int)count);
 }
 
 static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
@@ -267,15 +263,15 @@ static int facts(const reprise_connection *connection, reprise_facts *out)
     int is_13 = gnutls_protocol_get_version(tls) == GNUTLS_TLS1_3;
     unsigned count = 0;
     out->version = is_13 ? 0x0304 : gnutls_protocol_get_version(tls) == GNUTLS_TLS1_2 ? 0x0303 : 0;
-    out->suite = out->group = 0;
+    out->suite = 0;
     for (size_t i = 0; i < SUITES; i++)
         if (gnutls_cipher_get(tls) == suites[i].algorithm && (is_13 ? !suites[i].exchange : suites[i].kx == gnutls_kx_get(tls)))
             out->suite = suites[i].number;
-    for (size_t i = 0; i < GROUPS; i++)
-        if (groups[i].group == gnutls_group_get(tls)) out->group = groups[i].number;
+    out->group = group_number(gnutls_group_get_name(gnutls_group_get(tls)));
     out->resumed = gnutls_session_is_resumed(tls) != 0;
     out->resumed_by = -1;
     out->client_certificate = connection->context->is_server ? gnutls_certificate_get_peers(tls, &count) && count : -1;
+    if (REPRISE_HAS(out, early_data)) out->early_data = (gnutls_session_get_flags(tls) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
     return REPRISE_OK;
 }
 
@@ -297,6 +293,8 @@ static int session_take(reprise_connection *connection, reprise_session **out)
 
 REPRISE_ERROR_TEXT(if (last_error) snprintf(text, sizeof text, "%s", gnutls_strerror(last_error)))
 
-REPRISE_STACK_TABLE("GnuTLS", gnutls_check_version(NULL),
-                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
-                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+REPRISE_STACK_TABLE_WITH("GnuTLS", gnutls_check_version(NULL),
+                         REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
+                             | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE
+                             | REPRISE_CAN_EARLY_DATA,
+                         early_write, early_read)

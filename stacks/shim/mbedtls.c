@@ -1,17 +1,13 @@
 /*
- * Mbed TLS 2.28 as a plugin of Reprise: see reprise_stack.h. TLS 1.2. A server's cache and tickets are asked through wrappers, which
- * notice what was found: the library does not tell.
+ * Mbed TLS 2.28 (TLS 1.2) and 3.6 as a plugin of Reprise: see reprise_stack.h. A server's cache and tickets are asked through
+ * wrappers, which notice what was found: the library does not tell.
  */
-#include <stdio.h>
-
-#include <mbedtls/ctr_drbg.h>
 #include <mbedtls/entropy.h>
 #include <mbedtls/error.h>
-#include <mbedtls/ssl.h>
 #include <mbedtls/ssl_cache.h>
 #include <mbedtls/ssl_ticket.h>
-#include <mbedtls/version.h>
 
+#include "mbedtls.h"
 #include "memory.h"
 
 struct reprise_context {
@@ -22,7 +18,8 @@ struct reprise_context {
     mbedtls_ssl_ticket_context tickets;
     mbedtls_x509_crt_profile profile;
     int is_server, sessions, suites[16];
-    mbedtls_ecp_group_id groups[16];
+    uint16_t version;
+    pinned_group groups[16];
     char *server_name;
     int found_by; /* of the connection that is under way: they come one at a time */
 };
@@ -31,12 +28,10 @@ struct reprise_connection {
     reprise_context *context;
     mbedtls_ssl_context ssl;
     queue in, out;
-    int is_ready, is_taken, has_verified, found_by;
+    int is_ready, has_session, has_verified, found_by;
 };
 
-struct reprise_session {
-    mbedtls_ssl_session session;
-};
+struct reprise_session { mbedtls_ssl_session session; };
 
 static mbedtls_entropy_context entropy;
 static mbedtls_ctr_drbg_context drbg;
@@ -56,9 +51,9 @@ static int failed(int error)
 
 static int init(void)
 {
-    mbedtls_entropy_init(&entropy);
-    mbedtls_ctr_drbg_init(&drbg);
+    mbedtls_entropy_init(&entropy), mbedtls_ctr_drbg_init(&drbg);
     int error = mbedtls_ctr_drbg_seed(&drbg, mbedtls_entropy_func, &entropy, NULL, 0);
+    if (!error) error = init_of_version();
     return error ? failed(error) : REPRISE_OK;
 }
 
@@ -73,27 +68,21 @@ static int receive(void *from, unsigned char *out, size_t capacity)
     return count ? (int)count : MBEDTLS_ERR_SSL_WANT_READ;
 }
 
-static int cache_get(void *context, mbedtls_ssl_session *session)
+static int found(reprise_context *context, int by, int error) { return error ? error : (context->found_by = by, 0); }
+
+static int cache_get(void *context, ID_PARAMETERS mbedtls_ssl_session *session)
 {
-    int error = mbedtls_ssl_cache_get(&((reprise_context *)context)->cache, session);
-    if (!error) ((reprise_context *)context)->found_by = REPRISE_SESSIONS_ID;
-    return error;
+    return found(context, REPRISE_SESSIONS_ID, mbedtls_ssl_cache_get(&((reprise_context *)context)->cache, ID_ARGUMENTS session));
 }
 
-static int cache_set(void *context, const mbedtls_ssl_session *session)
-{
-    return mbedtls_ssl_cache_set(&((reprise_context *)context)->cache, session);
-}
+static int cache_set(void *in, ID_PARAMETERS const mbedtls_ssl_session *session) { return mbedtls_ssl_cache_set(&((reprise_context *)in)->cache, ID_ARGUMENTS session); }
 
 static int ticket_parse(void *context, mbedtls_ssl_session *session, unsigned char *bytes, size_t length)
 {
-    int error = mbedtls_ssl_ticket_parse(&((reprise_context *)context)->tickets, session, bytes, length);
-    if (!error) ((reprise_context *)context)->found_by = REPRISE_SESSIONS_TICKET;
-    return error;
+    return found(context, REPRISE_SESSIONS_TICKET, mbedtls_ssl_ticket_parse(&((reprise_context *)context)->tickets, session, bytes, length));
 }
 
-static int ticket_write(void *context, const mbedtls_ssl_session *session, unsigned char *start, const unsigned char *end,
-                        size_t *length, uint32_t *lifetime)
+static int ticket_write(void *context, const mbedtls_ssl_session *session, uint8_t *start, const uint8_t *end, size_t *length, uint32_t *lifetime)
 {
     return mbedtls_ssl_ticket_write(&((reprise_context *)context)->tickets, session, start, end, length, lifetime);
 }
@@ -102,71 +91,60 @@ static int ticket_write(void *context, const mbedtls_ssl_session *session, unsig
 static int verified(void *connection, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
     (void)certificate, (void)depth, (void)flags;
-    ((reprise_connection *)connection)->has_verified = 1;
-    return 0;
+    return ((reprise_connection *)connection)->has_verified = 1, 0;
+}
+
+static int pin_groups(reprise_context *context, const reprise_options *options)
+{
+    static const unsigned char p[] = MBEDTLS_DHM_RFC7919_FFDHE2048_P_BIN, g[] = MBEDTLS_DHM_RFC7919_FFDHE2048_G_BIN;
+    int count = 0;
+    for (size_t i = 0; i < options->groups_length; i++) {
+        if (options->groups[i] != 256 || options->version != 0x0303) {
+            if (!group_of(options->groups[i], &context->groups[count++])) return 0;
+            continue;
+        }
+        /* TLS 1.2 has no such group: the server brings its numbers. */
+        if (options->side == REPRISE_SERVER && mbedtls_ssl_conf_dh_param_bin(&context->config, p, sizeof p, g, sizeof g)) return 0;
+        mbedtls_ssl_conf_dhm_min_bitlen(&context->config, 2048);
+    }
+    if (count) pin_to(&context->config, context->groups);
+    return 1;
 }
 
 static int pin(reprise_context *context, const reprise_options *options)
 {
-    static const struct { uint16_t number; mbedtls_ecp_group_id id; } known[] = {
-        {23, MBEDTLS_ECP_DP_SECP256R1}, {24, MBEDTLS_ECP_DP_SECP384R1}, {25, MBEDTLS_ECP_DP_SECP521R1}, {29, MBEDTLS_ECP_DP_CURVE25519}};
-    static const unsigned char p[] = MBEDTLS_DHM_RFC7919_FFDHE2048_P_BIN, g[] = MBEDTLS_DHM_RFC7919_FFDHE2048_G_BIN;
-    int curves = 0;
-    if (options->version != 0x0303 || options->suites_length > 15 || options->groups_length > 15) return 0;
+    if (options->version == 0x0304 && (!HAS_TLS13 || options->sessions == REPRISE_SESSIONS_ID)) return 0;
+    if (options->suites_length > 15 || options->groups_length > 15) return 0;
+    speak_only(&context->config, options->version);
     for (size_t i = 0; i < options->suites_length; i++) {
         if (!mbedtls_ssl_ciphersuite_from_id(options->suites[i])) return 0;
         context->suites[i] = options->suites[i];
     }
     if (options->suites_length) mbedtls_ssl_conf_ciphersuites(&context->config, context->suites);
-    for (size_t i = 0; i < options->groups_length; i++) {
-        if (options->groups[i] == 256) {
-            if (options->side == REPRISE_SERVER && mbedtls_ssl_conf_dh_param_bin(&context->config, p, sizeof p, g, sizeof g)) return 0;
-            mbedtls_ssl_conf_dhm_min_bitlen(&context->config, 2048);
-            continue;
-        }
-        size_t k = 0;
-        while (k < sizeof known / sizeof *known && known[k].number != options->groups[i]) k++;
-        if (k == sizeof known / sizeof *known) return 0;
-        context->groups[curves++] = known[k].id;
-    }
-    if (curves) mbedtls_ssl_conf_curves(&context->config, context->groups);
-    return 1;
+    return pin_groups(context, options);
 }
 
 static void context_free(reprise_context *context)
 {
     if (!context) return;
     mbedtls_ssl_config_free(&context->config);
-    mbedtls_x509_crt_free(&context->chain);
-    mbedtls_x509_crt_free(&context->trust);
-    mbedtls_pk_free(&context->key);
-    mbedtls_ssl_cache_free(&context->cache);
-    mbedtls_ssl_ticket_free(&context->tickets);
-    free(context->server_name);
-    free(context);
-}
-
-/* PEM is terminated by a zero to it, and the zero is part of its length. */
-static unsigned char *terminated(reprise_text text)
-{
-    unsigned char *copy = malloc(text.length + 1);
-    if (copy) memcpy(copy, text.data, text.length), copy[text.length] = 0;
-    return copy;
+    mbedtls_x509_crt_free(&context->chain), mbedtls_x509_crt_free(&context->trust), mbedtls_pk_free(&context->key);
+    mbedtls_ssl_cache_free(&context->cache), mbedtls_ssl_ticket_free(&context->tickets);
+    free(context->server_name), free(context);
 }
 
 static int parse(reprise_context *context, const reprise_options *options)
 {
-    unsigned char *chain = terminated(options->chain), *key = terminated(options->key), *trust = terminated(options->trust);
+    /* Its PEM is terminated by a zero, which its length counts. */
+    uint8_t *chain = terminated(options->chain), *key = terminated(options->key), *trust = terminated(options->trust);
     int error = !chain || !key || !trust ? MBEDTLS_ERR_SSL_ALLOC_FAILED : 0;
     if (!error && options->key.length) {
         error = mbedtls_x509_crt_parse(&context->chain, chain, options->chain.length + 1);
-        if (!error) error = mbedtls_pk_parse_key(&context->key, key, options->key.length + 1, NULL, 0);
+        if (!error) error = mbedtls_pk_parse_key(&context->key, key, options->key.length + 1, NULL, 0 RANDOM_ARGUMENTS(&drbg));
         if (!error) error = mbedtls_ssl_conf_own_cert(&context->config, &context->chain, &context->key);
     }
-    if (!error && options->trust.length) {
-        error = mbedtls_x509_crt_parse(&context->trust, trust, options->trust.length + 1);
-        mbedtls_ssl_conf_ca_chain(&context->config, &context->trust, NULL);
-    }
+    if (!error && options->trust.length) error = mbedtls_x509_crt_parse(&context->trust, trust, options->trust.length + 1);
+    if (options->trust.length) mbedtls_ssl_conf_ca_chain(&context->config, &context->trust, NULL);
     free(chain), free(key), free(trust);
     return error;
 }
@@ -177,18 +155,13 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (!context) return REPRISE_NO_MEMORY;
     int is_server = context->is_server = options->side == REPRISE_SERVER, by_ticket = options->sessions == REPRISE_SESSIONS_TICKET;
     mbedtls_ssl_config *config = &context->config;
-    context->sessions = options->sessions;
+    context->sessions = options->sessions, context->version = options->version;
     mbedtls_ssl_config_init(config);
-    mbedtls_x509_crt_init(&context->chain);
-    mbedtls_x509_crt_init(&context->trust);
-    mbedtls_pk_init(&context->key);
-    mbedtls_ssl_cache_init(&context->cache);
+    mbedtls_x509_crt_init(&context->chain), mbedtls_x509_crt_init(&context->trust), mbedtls_pk_init(&context->key);
+    mbedtls_ssl_cache_init(&context->cache), mbedtls_ssl_ticket_init(&context->tickets);
     mbedtls_ssl_cache_set_max_entries(&context->cache, 1024);
-    mbedtls_ssl_ticket_init(&context->tickets);
     int error = mbedtls_ssl_config_defaults(config, is_server ? MBEDTLS_SSL_IS_SERVER : MBEDTLS_SSL_IS_CLIENT,
                                             MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
-    mbedtls_ssl_conf_min_version(config, MBEDTLS_SSL_MAJOR_VERSION_3, MBEDTLS_SSL_MINOR_VERSION_3);
-    mbedtls_ssl_conf_max_version(config, MBEDTLS_SSL_MAJOR_VERSION_3, MBEDTLS_SSL_MINOR_VERSION_3);
     mbedtls_ssl_conf_rng(config, mbedtls_ctr_drbg_random, &drbg);
     context->profile = mbedtls_x509_crt_profile_default;
     context->profile.rsa_min_bitlen = 1024; /* old boards have it, and it is compared */
@@ -217,9 +190,7 @@ static void connection_free(reprise_connection *connection)
 {
     if (!connection) return;
     mbedtls_ssl_free(&connection->ssl);
-    free(connection->in.bytes);
-    free(connection->out.bytes);
-    free(connection);
+    free(connection->in.bytes), free(connection->out.bytes), free(connection);
 }
 
 static int connection_new(reprise_context *context, const reprise_session *session, reprise_connection **out)
@@ -234,10 +205,7 @@ static int connection_new(reprise_context *context, const reprise_session *sessi
     mbedtls_ssl_set_verify(&connection->ssl, verified, connection);
     if (!error && context->server_name) error = mbedtls_ssl_set_hostname(&connection->ssl, context->server_name);
     if (!error && session) error = mbedtls_ssl_set_session(&connection->ssl, &session->session);
-    if (error) {
-        connection_free(connection);
-        return failed(error);
-    }
+    if (error) return connection_free(connection), failed(error);
     *out = connection;
     return REPRISE_OK;
 }
@@ -250,13 +218,18 @@ static int handshake(reprise_connection *connection)
     int error = mbedtls_ssl_handshake(&connection->ssl);
     if (error) return failed(error);
     connection->is_ready = 1;
+    connection->has_session = connection->context->version == 0x0303; /* under TLS 1.3 it comes in a ticket, later */
     connection->found_by = connection->context->found_by;
     return REPRISE_OK;
 }
 
 static ptrdiff_t read_data(reprise_connection *connection, size_t capacity, uint8_t *out)
 {
-    int count = mbedtls_ssl_read(&connection->ssl, out, capacity);
+    int count;
+    do { /* it stops before a ticket, which it has read, and after it */
+        count = mbedtls_ssl_read(&connection->ssl, out, capacity);
+        if (count == TICKET_CAME) connection->has_session = 1;
+    } while (count == TICKET_CAME || (HAS_TLS13 && count == MBEDTLS_ERR_SSL_WANT_READ && mbedtls_ssl_check_pending(&connection->ssl)));
     return count > 0 ? count : count == 0 ? REPRISE_CLOSED : failed(count);
 }
 
@@ -275,7 +248,7 @@ static int close_connection(reprise_connection *connection)
 static int facts(const reprise_connection *connection, reprise_facts *out)
 {
     if (!connection->is_ready) return REPRISE_FAILED;
-    out->version = 0x0303;
+    out->version = connection->context->version; /* the only one that it may speak */
     out->suite = (uint16_t)mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&connection->ssl));
     out->group = 0; /* it is forgotten with the handshake */
     out->resumed = connection->context->is_server ? connection->found_by != REPRISE_SESSIONS_NONE : !connection->has_verified;
@@ -290,19 +263,19 @@ static void session_free(reprise_session *session)
     free(session);
 }
 
+/* A session in out, that error says whether fill could fill. */
+#define SESSION_OR(result_, fill_)                                               \
+    reprise_session *session = calloc(1, sizeof *session);                       \
+    if (!session) return REPRISE_NO_MEMORY;                                      \
+    mbedtls_ssl_session_init(&session->session);                                 \
+    if ((last_error = (fill_))) return session_free(session), result_;           \
+    *out = session
+
 static int session_take(reprise_connection *connection, reprise_session **out)
 {
-    if (connection->is_taken || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE) return REPRISE_NO_SESSION;
-    reprise_session *session = calloc(1, sizeof *session);
-    if (!session) return REPRISE_NO_MEMORY;
-    mbedtls_ssl_session_init(&session->session);
-    int error = mbedtls_ssl_get_session(&connection->ssl, &session->session);
-    if (error) {
-        session_free(session);
-        return failed(error);
-    }
-    connection->is_taken = 1;
-    *out = session;
+    if (!connection->has_session || connection->context->is_server || connection->context->sessions == REPRISE_SESSIONS_NONE) return REPRISE_NO_SESSION;
+    SESSION_OR(REPRISE_FAILED, mbedtls_ssl_get_session(&connection->ssl, &session->session));
+    connection->has_session = 0;
     return REPRISE_OK;
 }
 
@@ -316,26 +289,12 @@ static ptrdiff_t session_export(const reprise_session *session, size_t capacity,
 static int session_import(reprise_context *context, const uint8_t *bytes, size_t length, reprise_session **out)
 {
     (void)context;
-    reprise_session *session = calloc(1, sizeof *session);
-    if (!session) return REPRISE_NO_MEMORY;
-    mbedtls_ssl_session_init(&session->session);
-    if ((last_error = mbedtls_ssl_session_load(&session->session, bytes, length))) {
-        session_free(session);
-        return REPRISE_INVALID;
-    }
-    *out = session;
+    SESSION_OR(REPRISE_INVALID, mbedtls_ssl_session_load(&session->session, bytes, length));
     return REPRISE_OK;
 }
 
 REPRISE_ERROR_TEXT(if (last_error) mbedtls_strerror(last_error, text, sizeof text))
 
-static char version[16];
-static const char *version_text(void)
-{
-    mbedtls_version_get_string(version);
-    return version;
-}
-
-REPRISE_STACK_TABLE("Mbed TLS", version_text(),
-                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_ID | REPRISE_CAN_TICKET
-                        | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+REPRISE_STACK_TABLE("Mbed TLS", MBEDTLS_VERSION_STRING,
+                    REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | (HAS_TLS13 ? REPRISE_CAN_TLS13 : 0)
+                        | REPRISE_CAN_ID | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)

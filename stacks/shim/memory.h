@@ -1,9 +1,10 @@
-/* What shims over memory have in common: a queue of bytes, and sessions that the library gives as bytes. */
+/* What shims over memory have in common: a queue of bytes, names, and sessions that the library gives as bytes. */
 #ifndef REPRISE_SHIM_MEMORY_H
 #define REPRISE_SHIM_MEMORY_H
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "reprise_stack.h"
 
@@ -33,6 +34,45 @@ static inline size_t queue_move(queue *from, size_t capacity, void *out)
     if (count) memcpy(out, from->bytes + from->begin, count);
     from->begin += count;
     return count;
+}
+
+/* A copy with the zero that PEM ends in to some. */
+static inline uint8_t *terminated(reprise_text text)
+{
+    uint8_t *copy = malloc(text.length + 1);
+    if (copy && text.length) memcpy(copy, text.data, text.length);
+    if (copy) copy[text.length] = 0;
+    return copy;
+}
+
+/* Puts a name behind others, with a colon between: whether there is room. */
+static inline int list_append(char *list, size_t capacity, const char *name)
+{
+    size_t length = strlen(list);
+    if (!name || length + strlen(name) + 2 > capacity) return 0;
+    if (length) list[length++] = ':';
+    strcpy(list + length, name);
+    return 1;
+}
+
+/* Groups by IANA's number and name; their names are not case-sensitive to libraries that write them otherwise. */
+static const struct { uint16_t number; const char *name; } group_names[] = {
+    {23, "secp256r1"}, {24, "secp384r1"}, {25, "secp521r1"}, {29, "x25519"}, {30, "x448"},
+    {256, "ffdhe2048"}, {257, "ffdhe3072"}, {4588, "X25519MLKEM768"}, {0, NULL}};
+
+static inline const char *group_name(uint16_t number)
+{
+    size_t i = 0;
+    while (group_names[i].name && group_names[i].number != number) i++;
+    return group_names[i].name;
+}
+
+/* 0: there is none, or it is not known. */
+static inline uint16_t group_number(const char *name)
+{
+    size_t i = 0;
+    while (name && group_names[i].name && strcasecmp(group_names[i].name, name)) i++;
+    return name ? group_names[i].number : 0;
 }
 
 /* For a library whose sessions are bytes. */
@@ -68,6 +108,13 @@ static inline size_t queue_move(queue *from, size_t capacity, void *out)
     static ptrdiff_t take(reprise_connection *connection, size_t capacity, uint8_t *out)                                \
     {                                                                                                                   \
         return (ptrdiff_t)queue_move(&connection->out, capacity, out);                                                  \
+    }
+
+/* early_read, where the handshake puts early data into the connection's queue early. */
+#define REPRISE_EARLY_IS_QUEUE                                                                                          \
+    static ptrdiff_t early_read(reprise_connection *connection, size_t capacity, uint8_t *out)                          \
+    {                                                                                                                   \
+        return (ptrdiff_t)queue_move(&connection->early, capacity, out);                                                \
     }
 
 /* error_text, where words_ writes a text with its terminating zero into text. */

@@ -7,6 +7,7 @@
 #include <wolfssl/options.h>
 #include <wolfssl/ssl.h>
 #include <wolfssl/version.h>
+#include <wolfssl/wolfcrypt/dh.h>
 
 #include "memory.h"
 
@@ -66,10 +67,9 @@ static int pin_suites(WOLFSSL_CTX *ssl, const reprise_options *options)
 {
     char list[512] = "";
     for (size_t i = 0; i < options->suites_length; i++) {
-        size_t s = 0, length = strlen(list);
+        size_t s = 0;
         while (s < sizeof suites / sizeof *suites && suites[s].number != options->suites[i]) s++;
-        if (s == sizeof suites / sizeof *suites) return 0;
-        snprintf(list + length, sizeof list - length, "%s%s", length ? ":" : "", suites[s].name);
+        if (s == sizeof suites / sizeof *suites || !list_append(list, sizeof list, suites[s].name)) return 0;
     }
     return !*list || wolfSSL_CTX_set_cipher_list(ssl, list) == WOLFSSL_SUCCESS;
 }
@@ -79,12 +79,12 @@ static int pin_groups(reprise_context *context, const reprise_options *options)
     for (size_t i = 0; i < options->groups_length && i < 8; i++) {
         uint16_t group = options->groups[i];
         int is_curve = group >= WOLFSSL_ECC_SECP256R1 && group <= WOLFSSL_ECC_X448;
-        int is_field = group == WOLFSSL_FFDHE_2048 || group == WOLFSSL_FFDHE_3072;
-        if (!is_curve && !is_field) return 0;
-        if (options->version == 0x0303 && is_field) {
-            if (options->side == REPRISE_SERVER && wolfSSL_CTX_SetMinDhKey_Sz(context->ssl, 2048) != WOLFSSL_SUCCESS) return 0;
-            return 0; /* its parameters are not reachable by name */
-        }
+        const DhParams *field = group == WOLFSSL_FFDHE_2048 ? wc_Dh_ffdhe2048_Get() : NULL;
+        if (!is_curve && !field) return 0;
+        /* TLS 1.2's server brings the numbers. It would choose a larger field of its own, if the client did not name this one. */
+        if (options->version == 0x0303 && field && options->side == REPRISE_SERVER
+            && wolfSSL_CTX_SetTmpDH(context->ssl, field->p, (int)field->p_len, field->g, (int)field->g_len) != WOLFSSL_SUCCESS)
+            return 0;
         if (wolfSSL_CTX_UseSupportedCurve(context->ssl, group) != WOLFSSL_SUCCESS) return 0;
         context->groups[context->groups_length++] = group;
     }
@@ -118,6 +118,8 @@ static int context_new(const reprise_options *options, reprise_context **out)
     if (options->sessions == REPRISE_SESSIONS_NONE) wolfSSL_CTX_set_session_cache_mode(ssl, WOLFSSL_SESS_CACHE_OFF);
     if (is_server && !by_ticket && (is_13 ? wolfSSL_CTX_no_ticket_TLSv13(ssl) : wolfSSL_CTX_NoTicketTLSv12(ssl)) != (is_13 ? 0 : WOLFSSL_SUCCESS)) goto failed;
     if (!is_server && by_ticket && wolfSSL_CTX_UseSessionTicket(ssl) != WOLFSSL_SUCCESS) goto failed;
+    if (REPRISE_HAS(options, psk_ke) && options->psk_ke && wolfSSL_CTX_no_dhe_psk(ssl) != 0) goto failed;
+    if (REPRISE_HAS(options, max_early_data) && options->max_early_data) goto failed; /* most builds are without it */
     result = REPRISE_INVALID;
     if (options->server_name && !(context->server_name = strdup(options->server_name))) goto failed;
     if (options->key.length
@@ -238,4 +240,4 @@ REPRISE_ERROR_TEXT(if (last_error) wolfSSL_ERR_error_string_n((unsigned long)las
 
 REPRISE_STACK_TABLE("wolfSSL", wolfSSL_lib_version(),
                     REPRISE_CAN_CLIENT | REPRISE_CAN_SERVER | REPRISE_CAN_TLS12 | REPRISE_CAN_TLS13 | REPRISE_CAN_ID
-                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT)
+                        | REPRISE_CAN_TICKET | REPRISE_CAN_CLIENT_AUTH | REPRISE_CAN_EXPORT | REPRISE_CAN_PSK_KE)

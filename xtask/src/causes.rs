@@ -14,7 +14,7 @@ pub(crate) fn generated() -> Generated {
 }
 
 const INTRODUCTION: &str = "\
-# Why a connection does not resume, or gains nothing by it
+# Why a connection does not resume, or gains nothing from resuming
 
 Each cause has a fixed name, under which findings, SARIF rules and JUnit cases speak of it. Its page says what happens, how it
 shows on the wire, how to confirm it by hand, what it costs, and what fixes it in which software. `reprise explain ID` prints

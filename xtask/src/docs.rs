@@ -13,6 +13,8 @@
 
 mod links;
 mod page;
+#[cfg(test)]
+mod recipes;
 mod shell;
 
 use std::fmt;

@@ -7,15 +7,15 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use cargo_metadata::{DependencyKind, Package};
 
 use crate::workspace::Workspace;
 
-/// The crates that tests of any floor may start servers with.
-const FOR_TESTS: [&str; 2] = ["reprise-lab", SCRIPTED];
-/// It panics where a test should fail, so it is part of no program.
-const SCRIPTED: &str = "reprise-scripted";
+/// The crates that tests of any floor may import.
+const FOR_TESTS: [&str; 4] = ["reprise-lab", "reprise-servers", "reprise-scripted", "reprise-harness"];
+/// Those that are part of no program: some panic where a test should fail.
+const FOR_TESTS_ALONE: &[&str] = FOR_TESTS.split_at(1).1;
 /// Above all programs: what only those use who work here.
 const WORKSHOP: u64 = 7;
 
@@ -23,7 +23,9 @@ const WORKSHOP: u64 = 7;
 /// its own or of a higher floor.
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     let crates: Vec<Crate> = workspace.metadata.workspace_packages().into_iter().map(Crate::of).collect();
-    let faults = faults(&crates);
+    let mut faults = faults(&crates);
+    let map = std::fs::read_to_string(workspace.root().join(MAP)).with_context(|| format!("cannot read {MAP}"))?;
+    faults.extend(wrong_rows(&crates, &map));
     if !faults.is_empty() {
         bail!("the floors do not hold:\n  {}", faults.join("\n  "));
     }
@@ -34,8 +36,29 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where a reader looks for a crate: rows of floor, name and description.
+const MAP: &str = "ARCHITECTURE.md";
+
+/// The rows of the map that are not as the crates are, and the folders that it names nowhere.
+fn wrong_rows(crates: &[Crate], map: &str) -> Vec<String> {
+    let row = |line: &str| {
+        let mut cells = line.split('|').map(str::trim).skip(1);
+        Some((cells.next()?.parse().ok()?, cells.next()?.trim_matches('`').to_owned()))
+    };
+    let rows: Vec<(u64, String)> = map.lines().filter_map(row).collect();
+    let is_right = |(floor, name): &&(u64, String)| {
+        crates.iter().any(|member| member.name == format!("reprise-{name}") && member.floor == Some(*floor))
+    };
+    let wrong =
+        rows.iter().filter(|row| !is_right(row)).map(|(floor, name)| format!("{MAP}: {name} is not on floor {floor}"));
+    let missing = crates.iter().filter(|member| !map.contains(&format!("{}`", member.folder)));
+    wrong.chain(missing.map(|member| format!("{MAP} does not name {}", member.folder))).collect()
+}
+
 struct Crate {
     name: String,
+    /// Its last part.
+    folder: String,
     floor: Option<u64>,
     imports: Vec<Import>,
 }
@@ -53,6 +76,7 @@ impl Crate {
         });
         Self {
             name: package.name.to_string(),
+            folder: package.manifest_path.parent().and_then(|it| it.file_name()).unwrap_or_default().to_owned(),
             floor: package.metadata.pointer("/reprise/floor").and_then(serde_json::Value::as_u64),
             imports: imports.collect(),
         }
@@ -72,8 +96,9 @@ fn faults(crates: &[Crate]) -> Vec<String> {
         for import in &member.imports {
             // One without a floor has a fault of its own.
             let Some(&below) = floors.get(import.name.as_str()) else { continue };
-            if import.name == SCRIPTED && !import.for_tests && floor < WORKSHOP {
-                faults.push(format!("{} imports {SCRIPTED}, which is for tests alone", member.name));
+            let for_tests_alone = |name: &str| FOR_TESTS_ALONE.contains(&name);
+            if for_tests_alone(&import.name) && !import.for_tests && !for_tests_alone(&member.name) && floor < WORKSHOP {
+                faults.push(format!("{} imports {}, which is for tests alone", member.name, import.name));
                 continue;
             }
             if below < floor || import.for_tests && FOR_TESTS.contains(&import.name.as_str()) {
@@ -103,7 +128,8 @@ mod tests {
 
     fn member(name: &str, floor: Option<u64>, imports: &[(&str, bool)]) -> Crate {
         let imports = imports.iter().map(|&(name, for_tests)| Import { name: name.to_owned(), for_tests });
-        Crate { name: name.to_owned(), floor, imports: imports.collect() }
+        let folder = name.trim_start_matches("reprise-").to_owned();
+        Crate { name: name.to_owned(), folder, floor, imports: imports.collect() }
     }
 
     #[test]
@@ -134,11 +160,21 @@ mod tests {
     }
 
     #[test]
-    fn no_program_imports_what_panics_where_a_test_should_fail() {
-        let found = faults(&[member(SCRIPTED, Some(3), &[]), member("cli", Some(6), &[(SCRIPTED, false)])]);
-        assert_eq!(found, [format!("cli imports {SCRIPTED}, which is for tests alone")]);
-        let fuzzing = member("fuzz", Some(WORKSHOP), &[(SCRIPTED, false)]);
-        assert_eq!(faults(&[member(SCRIPTED, Some(3), &[]), fuzzing]).len(), 0);
+    fn no_program_imports_what_is_for_tests_alone() {
+        for &name in FOR_TESTS_ALONE {
+            let found = faults(&[member(name, Some(3), &[]), member("cli", Some(6), &[(name, false)])]);
+            assert_eq!(found, [format!("cli imports {name}, which is for tests alone")]);
+            let fuzzing = member("fuzz", Some(WORKSHOP), &[(name, false)]);
+            assert_eq!(faults(&[member(name, Some(3), &[]), fuzzing]).len(), 0);
+        }
+    }
+
+    #[test]
+    fn the_map_shows_each_crate_on_its_floor() {
+        let crates = [member("reprise-wire", Some(0), &[]), member("reprise-attic", Some(3), &[])];
+        let found = wrong_rows(&crates, "| floor | crate |\n| 1 | `wire` | bytes |\n");
+        assert_eq!(found, ["ARCHITECTURE.md: wire is not on floor 1", "ARCHITECTURE.md does not name attic"]);
+        assert_eq!(wrong_rows(&crates, "| 0 | `wire` | bytes |\n| `crates/attic` | old |\n"), Vec::<String>::new());
     }
 
     #[test]

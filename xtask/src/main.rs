@@ -9,11 +9,13 @@ mod docs;
 mod firmware;
 mod floors;
 mod generated;
+mod package;
 mod picture;
 mod schema;
 mod servers;
 mod stacks;
 mod targets;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;
@@ -55,6 +57,12 @@ enum Task {
     Picture,
     /// Check that the program compiles for Windows and macOS.
     Targets,
+    /// Pack every package that is published, then build and test it from its archive.
+    Package {
+        /// Only pack.
+        #[arg(long)]
+        no_verify: bool,
+    },
     /// Write the JSON Schema of every document into docs/schema.
     Schema {
         /// Write nothing; fail when the committed files differ.
@@ -70,12 +78,20 @@ enum Task {
     /// Build plugins for `reprise compare` into target/stacks, and check that they export nothing but their one function.
     Stacks {
         /// Of the TLS libraries that are installed, by their development packages.
-        #[arg(long, required = true)]
+        #[arg(long, required_unless_present = "source")]
         system: bool,
+        /// Of these libraries, or of all but those under the GPL and BoringSSL, from sources that cargo and apt-get fetch. Needs
+        /// make, perl and cmake.
+        #[arg(long, num_args = 0.., value_name = "NAME", conflicts_with = "system")]
+        source: Option<Vec<String>>,
     },
-    /// Measure every server of the lab and write the table of docs/guide/8-servers.md.
+    /// Measure every server of the lab and write the table of docs/guide/21-servers.md.
     Servers,
-    /// Have tests misconfigure servers and write the table of docs/guide/19-causes-seen.md.
+    /// Write docs/guide/19-command-line.md from the flags.
+    CommandLine,
+    /// Fail where a page, a flag's help or a message uses a wording that docs/words.txt replaces.
+    Words,
+    /// Have tests misconfigure servers and write the table of docs/guide/22-causes-seen.md.
     CausesSeen,
 }
 
@@ -96,6 +112,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Docs { test_command: false } => docs::check(workspace),
         Task::Docs { test_command: true } => docs::print_test_command(workspace),
         Task::Targets => targets::check(workspace),
+        Task::Package { no_verify } => package::check(workspace, no_verify),
         Task::Bogo { tests } => bogo::run(workspace, &tests),
         Task::Firmware { twice } => firmware::build(workspace, twice),
         Task::Picture => picture::draw(workspace),
@@ -103,8 +120,11 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Schema { check: true } => schema::generated()?.check(workspace),
         Task::Causes { check: false } => causes::generated().write(workspace),
         Task::Causes { check: true } => causes::generated().check(workspace),
-        Task::Stacks { system: _ } => stacks::build_of_system(workspace),
+        Task::Stacks { source: Some(names), .. } => stacks::build_of_source(workspace, &names),
+        Task::Stacks { source: None, .. } => stacks::build_of_system(workspace),
         Task::Servers => servers::write(workspace, &servers::SERVERS),
+        Task::CommandLine => servers::write(workspace, &servers::COMMAND_LINE),
+        Task::Words => words::check(workspace),
         Task::CausesSeen => servers::write(workspace, &servers::CAUSES_SEEN),
     }
 }

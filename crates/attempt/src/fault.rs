@@ -104,7 +104,7 @@ impl Fault {
         Self::new(FaultName::Interrupted)
     }
 
-    /// The peer fell silent before it showed that it had finished.
+    /// The peer sent nothing more before it showed that it had finished.
     pub fn unconfirmed() -> Self {
         Self::new(FaultName::Unconfirmed).with(Detail::Awaited("record under its application keys"))
     }

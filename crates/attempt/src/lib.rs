@@ -4,6 +4,14 @@
 //! [`Prologue`] before it (proxy, PROXY header, STARTTLS) and the one phase clock. Whoever drives it moves bytes and reads the
 //! clock; it ends in what was seen, or in a [`Fault`] with one fixed name. The same value runs over a blocking socket, over
 //! an event loop, in memory against another endpoint, and in virtual time.
+//!
+//! ```
+//! use reprise_attempt::Target;
+//!
+//! let target: Target = "[2001:db8::7]:8443".parse()?;
+//! assert_eq!(target.authority(), "[2001:db8::7]:8443");
+//! # Ok::<(), reprise_attempt::TargetError>(())
+//! ```
 
 mod attempt;
 mod clock;

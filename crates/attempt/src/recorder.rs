@@ -7,6 +7,9 @@ pub trait Recorder {
     /// One message in or out.
     fn message(&mut self, message: Event);
 
+    /// The bytes of the next handshake message among them, header included, where they were kept.
+    fn handshake_bytes(&mut self, _bytes: &[u8]) {}
+
     /// So many more there was no room for.
     fn omitted(&mut self, _count: u64) {}
 }
@@ -16,6 +19,8 @@ pub trait Recorder {
 pub struct MessageLog {
     /// Every message, in the order of time.
     pub messages: Vec<Event>,
+    /// The bytes of the handshake messages among them, header included, in the same order; none where they were not kept.
+    pub handshake_bytes: Vec<Vec<u8>>,
     /// How many there was no room for.
     pub omitted: u64,
 }
@@ -23,6 +28,10 @@ pub struct MessageLog {
 impl Recorder for MessageLog {
     fn message(&mut self, message: Event) {
         self.messages.push(message);
+    }
+
+    fn handshake_bytes(&mut self, bytes: &[u8]) {
+        self.handshake_bytes.push(bytes.to_vec());
     }
 
     fn omitted(&mut self, count: u64) {

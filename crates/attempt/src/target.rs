@@ -23,22 +23,22 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TargetError {
     /// There is no host in it.
-    #[error("'{0}' names no host: a target is HOST[:PORT][/PATH] or an https URL")]
+    #[error("'{0}' has no host: a target is HOST[:PORT][/PATH] or an https URL")]
     NoHost(String),
     /// Another scheme than https.
-    #[error("'{0}' is no https URL: only TLS is measured, so write https:// or leave the scheme out")]
+    #[error("'{0}' is not an https URL: only TLS is measured; use https://, or omit the scheme")]
     Scheme(String),
     /// A port that is none.
-    #[error("'{0}' is no port: it is a number from 1 to 65535")]
+    #[error("invalid port '{0}': use a number from 1 to 65535")]
     Port(String),
     /// Characters that no host has.
-    #[error("'{0}' is no host name: {1}")]
+    #[error("invalid host name '{0}': {1}")]
     Host(String, &'static str),
     /// A user name in the URL.
-    #[error("a target carries no user name or password: give it with --header 'Authorization: …'")]
+    #[error("a target has no user name or password: use --header 'Authorization: …'")]
     UserInfo,
     /// Control characters or spaces in the path.
-    #[error("the path holds a space or a control character: write it percent-encoded")]
+    #[error("the path contains a space or a control character: percent-encode it")]
     Path,
 }
 
@@ -109,18 +109,18 @@ impl fmt::Display for Target {
 /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`, or a bare V6 address.
 fn split_authority(authority: &str) -> Result<(&str, Option<u16>), TargetError> {
     if authority.contains('%') {
-        let why = "neither the zone of an IPv6 address nor percent-encoding is understood";
+        let why = "IPv6 zones and percent-encoding are not supported";
         return Err(TargetError::Host(authority.to_owned(), why));
     }
     let (host, port) = if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) =
-            bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "a bracket is open"))?;
+            bracketed.split_once(']').ok_or_else(|| TargetError::Host(authority.to_owned(), "missing closing bracket"))?;
         if host.parse::<Ipv6Addr>().is_err() {
             return Err(TargetError::Host(authority.to_owned(), "brackets are for an IPv6 address"));
         }
         match rest.strip_prefix(':') {
             None if !rest.is_empty() => {
-                return Err(TargetError::Host(authority.to_owned(), "a colon stands between the bracket and the port"));
+                return Err(TargetError::Host(authority.to_owned(), "missing colon between the bracket and the port"));
             }
             port => (host, port),
         }
@@ -151,13 +151,13 @@ fn check_host(text: &str, host: &str) -> Result<String, TargetError> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let complain = |why| Err(TargetError::Host(host.to_owned(), why));
     match host {
-        _ if !host.is_ascii() => complain("write an internationalised name in its xn-- form"),
+        _ if !host.is_ascii() => complain("use the xn-- form of an internationalised name"),
         _ if host.len() > 253 => complain("it is longer than 253 characters"),
         _ if host.split('.').any(|label| label.is_empty() || label.len() > 63) => {
-            complain("a label of it is empty or longer than 63 characters")
+            complain("a label is empty or longer than 63 characters")
         }
         _ if !host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_')) => {
-            complain("it holds a character that no name has")
+            complain("it contains an invalid character")
         }
         _ => Ok(host.to_ascii_lowercase()),
     }

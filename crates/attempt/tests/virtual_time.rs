@@ -126,7 +126,7 @@ fn a_resumed_handshake_saves_one_under_tls_1_2_alone() {
 }
 
 #[test]
-fn accepted_early_data_waits_for_nothing_and_rejected_begins_anew() {
+fn accepted_early_data_waits_for_nothing() {
     for (accepts, wait, total) in [(true, 1.0, 2.0), (false, 1.0, 3.0)] {
         let mut pair = Pair::new(Resumption::Id, 1_000);
         pair.connect(Version::Tls13, full(), 1);

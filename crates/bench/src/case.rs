@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, Version};
+use reprise_trace::{Kind, PskMode, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ impl FromStr for Key {
     fn from_str(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|key| key.name() == name).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|key| key.name()).collect();
-            format!("no key '{name}': the keys are {}", known.join(", "))
+            format!("unknown key '{name}'; known: {}", known.join(", "))
         })
     }
 }
@@ -108,7 +108,14 @@ pub struct Case {
     pub suite: u16,
     /// Whether the client is authenticated too.
     pub mutual: bool,
+    /// TLS 1.3: whether a ticket is used without a key exchange (psk_ke).
+    pub psk_ke: bool,
+    /// Whether the client says 64 bytes in the span that is measured: as early data, or once its handshake is complete.
+    pub request: bool,
 }
+
+/// What a client says in a case with a request: as long as a short GET.
+pub(crate) const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
 
 impl Case {
     /// This handshake, in the suite that is most common for it; `None` where the protocol has no such handshake.
@@ -119,7 +126,24 @@ impl Case {
             Version::Tls12 if key.is_rsa() => CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             Version::Tls12 => CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
         };
-        Self { version, kind, key, group: group.0, suite: suite.0, mutual }.with_suite(suite)
+        let request = kind == Kind::Early;
+        Self { version, kind, key, group: group.0, suite: suite.0, mutual, psk_ke: false, request }.with_suite(suite)
+    }
+
+    /// The same with a ticket that is used without a key exchange; `None` where the protocol has no such handshake.
+    pub fn without_key_exchange(self) -> Option<Self> {
+        (self.version == Version::Tls13 && self.kind == Kind::Ticket).then_some(Self { psk_ke: true, ..self })
+    }
+
+    /// The same with a request of the client.
+    pub fn with_request(self) -> Self {
+        Self { request: true, ..self }
+    }
+
+    /// How a TLS 1.3 ticket is used.
+    pub fn psk_mode(&self) -> Option<PskMode> {
+        let by_ticket = self.version == Version::Tls13 && self.kind != Kind::Full;
+        by_ticket.then_some(if self.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe })
     }
 
     /// The same in another suite; `None` where the protocol has no such handshake.
@@ -151,7 +175,9 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mutual = if self.mutual { ", mutual" } else { "" };
-        write!(f, "{} {}, {}, {}{mutual}", self.version, self.kind, self.key, self.group())
+        let psk_ke = if self.psk_ke { " psk_ke" } else { "" };
+        let request = if self.request && self.kind != Kind::Early { ", request" } else { "" };
+        write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}", self.version, self.kind, self.key, self.group())
     }
 }
 
@@ -172,6 +198,17 @@ mod tests {
         let dhe = case(Version::Tls12, Kind::Full, Key::RSA_2048, NamedGroup::FFDHE2048).unwrap();
         assert_eq!(dhe.suite(), CipherSuite::TLS_DHE_RSA_WITH_AES_128_GCM_SHA256);
         assert!(dhe.with_suite(CipherSuite::TLS_AES_128_GCM_SHA256).is_none());
+    }
+
+    #[test]
+    fn only_a_tls13_ticket_is_used_without_a_key_exchange() {
+        let case = |version, kind| Case::new(version, kind, Key::P256, NamedGroup::X25519, false).unwrap();
+        let without = case(Version::Tls13, Kind::Ticket).without_key_exchange().unwrap();
+        assert_eq!(without.psk_mode(), Some(PskMode::PskKe));
+        assert_eq!(case(Version::Tls13, Kind::Early).psk_mode(), Some(PskMode::PskDheKe));
+        assert!(case(Version::Tls12, Kind::Ticket).without_key_exchange().is_none());
+        assert!(case(Version::Tls13, Kind::Full).without_key_exchange().is_none());
+        assert_eq!(case(Version::Tls12, Kind::Ticket).psk_mode(), None);
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl CpuClock {
         *spent = *spent + Nanos(took.0.saturating_sub(self.reading.0));
         result
     }
+
+    /// What the readings of so many intervals cost together, each two.
+    pub(crate) fn readings(self, turns: u64) -> Nanos {
+        Nanos(2 * turns * self.reading.0)
+    }
 }
 
 fn now() -> Nanos {

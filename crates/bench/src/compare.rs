@@ -1,153 +1,150 @@
 //! The run: every pair and handshake made ready, then measured in turn, then summed up.
 
-use std::collections::BTreeMap;
-
 use reprise_trace::document::{
-    CompareCase, CompareClock, CompareDocument, CompareMatrixCell, CompareRatio, CompareRow, CompareSide, CompareSkipped,
-    ComparedStack, Provenance, Statistics, Traffic,
+    CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
+    CompareSamples, CompareSide, CompareSkipped, Provenance, Statistics, Traffic,
 };
-use reprise_trace::{Bytes, Kind, KindCounts, PskMode, Version};
+use reprise_trace::{Bytes, Kind, KindCounts, Version};
 
-use crate::case::Case;
-use crate::claims;
-use crate::keys::{Certificates, Keys};
-use crate::message::{Answer, Batch, Failed, Job, Outcome, Request, StackInfo};
-use crate::scenario::Scenario;
-use crate::stacks::{Found, StackRef};
+use crate::callgrind::Callgrind;
+use crate::case::{Case, REQUEST};
+use crate::children::{Apart, Children, SideProcess, something_else};
+use crate::comparison::{Audience, Comparison, Described, job, pairs};
+use crate::keys::Certificates;
+use crate::library_claims::{self, ServerTime};
+use crate::matrix::matrix;
+use crate::message::{Answer, Batch, Failed, Job, Request, StackInfo};
+use crate::resume::{self, OtherRun};
+use crate::stacks::Found;
 use crate::worker::{Launcher, Worker};
-
-/// What is to be compared.
-pub struct Comparison<'a> {
-    /// Its name.
-    pub scenario: Scenario,
-    /// Its handshakes.
-    pub cases: &'a [Case],
-    /// The stacks.
-    pub stacks: &'a [Found],
-    /// Whether each client is measured with each server, or each stack with itself alone.
-    pub crossed: bool,
-    /// Certificates of the keys of all cases.
-    pub keys: &'a Keys,
-    /// How much.
-    pub effort: Effort,
-    /// The seed of the order and of the intervals.
-    pub seed: u64,
-}
-
-/// How much is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Samples of each pair and handshake.
-    pub samples: u32,
-    /// CPU time that one sample is to take, in nanoseconds: as many connections as that makes.
-    pub sample_ns: u64,
-}
-
-impl Effort {
-    /// What intervals of a per cent or two take.
-    pub const USUAL: Self = Self { samples: 30, sample_ns: 10_000_000 };
-    /// Enough for an order of the stacks.
-    pub const QUICK: Self = Self { samples: 10, sample_ns: 4_000_000 };
-}
-
-/// Whoever waits for it.
-pub trait Audience {
-    /// So many steps of so many are done.
-    fn proceeded(&mut self, done: u64, planned: u64);
-    /// Whether it is to stop, with what there is.
-    fn stops(&self) -> bool;
-}
+use crate::{claims, cores};
 
 /// Most connections that a sample is the mean of.
 const MOST_CONNECTIONS: u64 = 256;
 
 /// Describes, prepares, measures and sums up. What fails is in the document, as skipped.
+///
+/// # Errors
+/// If the earlier result is of another run.
 pub fn compare(
     comparison: &Comparison<'_>,
     launcher: &Launcher,
     provenance: Provenance,
     audience: &mut dyn Audience,
-) -> CompareDocument {
-    let (stacks, mut skipped) = (comparison.describe(launcher), Vec::new());
+) -> Result<CompareDocument, OtherRun> {
+    let stacks = comparison.describe(launcher, audience);
     let usable: Vec<&Described<'_>> = stacks.iter().filter(|stack| stack.info.is_ok()).collect();
-    let mut measured = Measured::prepare(comparison, &usable, launcher, audience, &mut skipped);
-    measured.run(comparison, audience, &mut skipped);
-    let matrix = matrix(comparison, &usable, launcher, audience);
-    let rows: Vec<CompareRow> = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
-    let ratios = measured.ratios(comparison.seed);
+    let mut document = comparison.begin(&usable, provenance);
+    if let Some(earlier) = comparison.earlier {
+        resume::check(earlier, &document)?;
+        if !earlier.interrupted {
+            return Ok(earlier.clone());
+        }
+        (document.clock, document.resumed) = (earlier.clock, earlier.resumed + 1);
+    }
+    let mut measured = Measured::prepare(comparison, &usable, launcher, audience, document.clock);
+    measured.run(comparison, audience);
+    document.matrix = matrix(comparison, &usable, launcher, audience);
+    measured.count(comparison, launcher, audience);
+    document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
+    document.ratios = measured.ratios(comparison.seed);
+    document.claims = claims::held_against(&document.ratios, comparison.over);
+    document.claims.extend(library_claims::held_against(&document.stacks, &measured.server_times(), comparison.seed));
+    document.skipped = measured.skipped;
     for stack in &stacks {
         if let Err(failed) = &stack.info {
-            skipped.extend(
-                comparison.cases.iter().take(1).map(|case| skip(&stack.found.name, &stack.found.name, case, failed)),
-            );
+            let case = comparison.cases.iter().take(1);
+            document.skipped.extend(case.map(|case| skip(&stack.found.name, &stack.found.name, case, failed)));
         }
     }
-    CompareDocument {
-        schema: CompareDocument::SCHEMA.to_owned(),
-        scenario: comparison.scenario.name().to_owned(),
-        clock: measured.clock,
-        seed: comparison.seed,
-        claims: claims::held_against(&ratios),
-        stacks: usable.iter().filter_map(|stack| stack.document()).collect(),
-        rows,
-        ratios,
-        skipped,
-        matrix,
-        interrupted: audience.stops(),
-        provenance,
-    }
+    document.clock = measured.clock;
+    document.cores = measured.cores.map(|cores| cores.map(|core| core as u64));
+    document.interrupted = audience.stops();
+    Ok(document)
 }
 
 /// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
 pub fn describe(stacks: &[Found], launcher: &Launcher) -> Vec<(Found, Result<StackInfo, Failed>)> {
-    let describe = |found: &Found| match Worker::new(launcher).ask(&Request::Describe(found.at.clone())) {
-        Ok(Answer::Described(info)) => Ok(info),
-        Ok(_) => Err(Failed::new(Outcome::Broken, "its process answers something else")),
-        Err(failed) => Err(failed),
-    };
-    stacks.iter().map(|found| (found.clone(), describe(found))).collect()
+    stacks.iter().map(|found| (found.clone(), describe_one(found, launcher))).collect()
 }
 
-/// A stack, and what its process said of it.
-struct Described<'a> {
-    found: &'a Found,
-    info: Result<StackInfo, Failed>,
+fn describe_one(found: &Found, launcher: &Launcher) -> Result<StackInfo, Failed> {
+    match Worker::new(launcher).ask(&Request::Describe(found.at.clone()))? {
+        Answer::Described(info) => Ok(info),
+        _ => Err(something_else()),
+    }
 }
 
 impl Comparison<'_> {
-    fn describe(&self, launcher: &Launcher) -> Vec<Described<'_>> {
-        let infos = describe(self.stacks, launcher).into_iter().map(|(_, info)| info);
-        self.stacks.iter().zip(infos).map(|(found, info)| Described { found, info }).collect()
-    }
-}
-
-impl Described<'_> {
-    fn document(&self) -> Option<ComparedStack> {
-        let info = self.info.as_ref().ok()?;
-        Some(ComparedStack {
-            name: self.found.name.clone(),
-            library: info.library.clone(),
-            version: info.version.clone(),
-            flags: info.flags.clone(),
-            abilities: info.abilities.clone(),
-            file: match &self.found.at {
-                StackRef::BuiltIn(_) => None,
-                StackRef::Plugin(path) => Some(path.display().to_string()),
-            },
-            sha256: info.sha256.clone(),
-        })
+    fn describe(&self, launcher: &Launcher, audience: &mut dyn Audience) -> Vec<Described<'_>> {
+        audience.begins("stacks loaded");
+        let mut described = Vec::new();
+        for found in self.stacks {
+            audience.proceeded(described.len() as u64, self.stacks.len() as u64);
+            described.push(Described { found, info: describe_one(found, launcher) });
+        }
+        described
     }
 
-    fn can(&self, ability: &str) -> bool {
-        self.info.as_ref().is_ok_and(|info| info.abilities.iter().any(|known| known == ability))
+    /// The document without any figure.
+    fn begin(&self, stacks: &[&Described<'_>], provenance: Provenance) -> CompareDocument {
+        let plan = ComparePlan {
+            samples: u64::from(self.effort.samples),
+            sample_ns: self.effort.sample_ns,
+            crossed: self.crossed,
+            instructions: self.callgrind.is_some(),
+            cases: self.cases.iter().map(Case::document).collect(),
+        };
+        CompareDocument {
+            schema: CompareDocument::SCHEMA.to_owned(),
+            scenario: self.scenario.name().to_owned(),
+            over: self.over,
+            plan: Some(plan),
+            resumed: 0,
+            cores: None,
+            clock: CompareClock { reading_ns: 0, thread_ns: 0, charged_ns: 0 },
+            seed: self.seed,
+            stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
+            rows: Vec::new(),
+            ratios: Vec::new(),
+            skipped: Vec::new(),
+            matrix: Vec::new(),
+            claims: Vec::new(),
+            counting: self.callgrind.map(Callgrind::document),
+            baseline: None,
+            conditions: Vec::new(),
+            interrupted: false,
+            provenance,
+        }
+    }
+
+    /// What was measured of a row before it was interrupted.
+    fn earlier_row(&self, client: &str, server: &str, case: &Case) -> Option<&CompareRow> {
+        let case = case.document();
+        let is_it = |row: &&CompareRow| (row.client.as_str(), row.server.as_str(), &row.case) == (client, server, &case);
+        self.earlier?.rows.iter().find(is_it)
+    }
+
+    /// The child processes of one pair.
+    fn children(&self, launcher: &Launcher, cores: Option<[usize; 2]>) -> Children {
+        match self.over {
+            CompareOver::Memory => Children::Together(Worker::new(launcher)),
+            CompareOver::Loopback => {
+                let [client, server] = cores.map_or([None; 2], |cores| cores.map(Some));
+                let side = |core| SideProcess::new(launcher, core, true);
+                Children::Apart(Box::new(Apart::new(side(client), side(server))))
+            }
+        }
     }
 }
 
 /// The cells, and the child process of each pair.
 struct Measured<'a> {
-    workers: Vec<Worker>,
+    children: Vec<Children>,
     cells: Vec<Cell<'a>>,
     clock: CompareClock,
+    cores: Option<[usize; 2]>,
+    skipped: Vec<CompareSkipped>,
 }
 
 /// One handshake of one pair.
@@ -155,14 +152,18 @@ struct Cell<'a> {
     client: &'a str,
     server: &'a str,
     case: Case,
-    worker: usize,
+    /// Whose child processes make it, and by which number they know it.
+    pair: usize,
     number: usize,
     connections: u64,
-    psk_mode: Option<PskMode>,
     bytes: Traffic,
     kinds: KindCounts,
-    /// Of each sample that was of the kind asked for: the client's and the server's mean.
-    samples: Vec<[u64; 2]>,
+    /// How many samples were taken before this run was resumed.
+    taken: u64,
+    /// Those that were of the kind asked for.
+    samples: CompareSamples,
+    instructions: Option<CompareInstructions>,
+    job: Job,
     is_lost: bool,
 }
 
@@ -172,22 +173,28 @@ impl<'a> Measured<'a> {
         stacks: &[&Described<'a>],
         launcher: &Launcher,
         audience: &mut dyn Audience,
-        skipped: &mut Vec<CompareSkipped>,
+        clock: CompareClock,
     ) -> Self {
         let mut measured = Self {
-            workers: Vec::new(),
+            children: Vec::new(),
             cells: Vec::new(),
-            clock: CompareClock { reading_ns: 0, thread_ns: 0, charged_ns: 0 },
+            clock,
+            skipped: Vec::new(),
+            cores: if comparison.over == CompareOver::Loopback { cores::two() } else { None },
         };
-        for (client, server) in pairs(stacks, comparison.crossed) {
-            measured.workers.push(Worker::new(launcher));
-            for case in comparison.cases {
+        let pairs = pairs(stacks, comparison.crossed);
+        let planned = (pairs.len() * comparison.cases.len()) as u64;
+        audience.begins("handshakes prepared");
+        for (index, (client, server)) in pairs.into_iter().enumerate() {
+            measured.children.push(comparison.children(launcher, measured.cores));
+            for (place, case) in comparison.cases.iter().enumerate() {
                 if audience.stops() {
                     return measured;
                 }
+                audience.proceeded((index * comparison.cases.len() + place) as u64, planned);
                 let Some(certificates) = comparison.keys.of(case.key) else { continue };
                 if let Err(failed) = measured.add(comparison, (client, server), *case, certificates) {
-                    skipped.push(skip(&client.found.name, &server.found.name, case, &failed));
+                    measured.skipped.push(skip(&client.found.name, &server.found.name, case, &failed));
                 }
             }
         }
@@ -201,52 +208,86 @@ impl<'a> Measured<'a> {
         case: Case,
         certificates: &Certificates,
     ) -> Result<(), Failed> {
-        let worker = self.workers.len() - 1;
-        let asked = match self.workers.last_mut() {
-            Some(worker) => worker.ask(&job(client.found, server.found, case, certificates))?,
-            None => return Ok(()),
-        };
-        let Answer::Prepared { cell, connection_ns, reading_ns, observed, sent, received } = asked else {
-            return Err(Failed::new(Outcome::Broken, "its process answers something else"));
-        };
-        self.clock.reading_ns = self.clock.reading_ns.max(reading_ns);
+        let Some(children) = self.children.last_mut() else { return Ok(()) };
+        let job = job(client.found, server.found, case, certificates);
+        let ready = children.prepare(job.clone())?;
+        let earlier = comparison.earlier_row(&client.found.name, &server.found.name, &case);
+        let connections = (comparison.effort.sample_ns / ready.connection_ns.max(1)).clamp(1, MOST_CONNECTIONS);
+        self.clock.reading_ns = self.clock.reading_ns.max(ready.reading_ns);
         self.cells.push(Cell {
             client: &client.found.name,
             server: &server.found.name,
             case,
-            worker,
-            number: cell,
-            connections: (comparison.effort.sample_ns / connection_ns.max(1)).clamp(1, MOST_CONNECTIONS),
-            psk_mode: observed.psk_mode,
-            bytes: Traffic { sent: Bytes(sent), received: Bytes(received) },
-            kinds: KindCounts::default(),
-            samples: Vec::new(),
+            pair: self.children.len() - 1,
+            number: ready.cell,
+            connections: earlier.map_or(connections, |row| row.connections),
+            bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
+            taken: earlier.map(resume::samples_taken).unwrap_or_default(),
+            kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
+            samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
+            instructions: earlier.and_then(|row| row.instructions),
+            job,
             is_lost: false,
         });
         Ok(())
     }
 
     /// Samples in a random order in which each cell precedes each equally often.
-    fn run(&mut self, comparison: &Comparison<'_>, audience: &mut dyn Audience, skipped: &mut Vec<CompareSkipped>) {
+    fn run(&mut self, comparison: &Comparison<'_>, audience: &mut dyn Audience) {
         let samples = comparison.effort.samples as usize;
         let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, comparison.seed);
         let planned = order.len() as u64;
+        audience.begins("samples");
         for (done, index) in order.into_iter().enumerate() {
             if audience.stops() {
                 return;
             }
             audience.proceeded(done as u64, planned);
             let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
-            let Some(worker) = self.workers.get_mut(cell.worker) else { continue };
-            match cell.sample(worker) {
+            if cell.taken > 0 {
+                cell.taken -= 1;
+                continue;
+            }
+            let Some(children) = self.children.get_mut(cell.pair) else { continue };
+            match cell.sample(children) {
                 Ok(batch) => {
                     self.clock.thread_ns += batch.thread_ns;
-                    self.clock.charged_ns += batch.client_ns + batch.server_ns;
+                    self.clock.charged_ns += batch.charged_ns;
                 }
                 Err(failed) => {
                     cell.is_lost = true;
-                    skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
+                    self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
                 }
+            }
+        }
+    }
+
+    /// Of each stack with itself.
+    fn server_times(&self) -> Vec<ServerTime> {
+        let own = self.cells.iter().filter(|cell| cell.client == cell.server);
+        own.map(|cell| {
+            let samples = cell.samples.server_ns.clone();
+            ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
+        })
+        .collect()
+    }
+
+    /// Instructions of each row that has none yet. Without them it keeps its figures, and the reason is among what was skipped.
+    fn count(&mut self, comparison: &Comparison<'_>, launcher: &Launcher, audience: &mut dyn Audience) {
+        let Some(callgrind) = comparison.callgrind else { return };
+        let planned = self.cells.len() as u64;
+        audience.begins("handshakes counted");
+        for (done, cell) in self.cells.iter_mut().enumerate() {
+            if audience.stops() {
+                return;
+            }
+            audience.proceeded(done as u64, planned);
+            if cell.is_lost || cell.instructions.is_some() {
+                continue;
+            }
+            match callgrind.count(launcher, &cell.job) {
+                Ok(count) => cell.instructions = Some(count),
+                Err(failed) => self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed)),
             }
         }
     }
@@ -256,14 +297,14 @@ impl<'a> Measured<'a> {
         let mut ratios = Vec::new();
         for from in &self.cells {
             for to in self.cells.iter().filter(|to| from.compares_with(to)) {
-                for (side, time) in SIDES {
-                    let of = |cell: &Cell<'_>| cell.samples.iter().map(time).collect::<Vec<u64>>();
-                    ratios.extend(reprise_stats::ratio(&of(from), &of(to), seed).map(|ratio| CompareRatio {
+                for side in CompareSide::ALL {
+                    let (before, after) = (from.samples.of(side), to.samples.of(side));
+                    ratios.extend(reprise_stats::ratio(&before, &after, seed).map(|ratio| CompareRatio {
                         client: from.client.to_owned(),
                         server: from.server.to_owned(),
                         side,
-                        from: document_case(&from.case),
-                        to: document_case(&to.case),
+                        from: from.case.document(),
+                        to: to.case.document(),
                         median: ratio.median,
                         ci95: ratio.ci95.map(|(low, high)| [low, high]),
                     }));
@@ -274,54 +315,46 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What of a sample is a side's.
-type Share = fn(&[u64; 2]) -> u64;
-
-const SIDES: [(CompareSide, Share); 3] = [
-    (CompareSide::Client, |[client, _]| *client),
-    (CompareSide::Server, |[_, server]| *server),
-    (CompareSide::Both, |[client, server]| client + server),
-];
-
 impl Cell<'_> {
-    fn sample(&mut self, worker: &mut Worker) -> Result<Batch, Failed> {
+    fn sample(&mut self, children: &mut Children) -> Result<Batch, Failed> {
         let connections = self.connections as u32;
-        let Answer::Ran(batch) = worker.ask(&Request::Run { cell: self.number, connections })? else {
-            return Err(Failed::new(Outcome::Broken, "its process answers something else"));
-        };
+        let batch = children.run(self.number, connections)?;
         for &(kind, count) in &batch.kinds {
             (0..count).for_each(|_| self.kinds.add(kind));
         }
         // A mean over kinds would hide the one that was not asked for: such a sample is counted, and not among the figures.
         if batch.kinds == [(self.case.kind, connections)] {
-            self.samples.push([batch.client_ns / self.connections, batch.server_ns / self.connections]);
+            self.samples.client_ns.push(batch.client_ns / self.connections);
+            self.samples.server_ns.push(batch.server_ns / self.connections);
+            self.samples.wall_ns.extend(batch.on_a_clock.map(|it| it.wall_ns));
+            self.samples.ready_ns.extend(batch.on_a_clock.map(|it| it.ready_ns));
         }
         Ok(batch)
     }
 
     fn row(&self, seed: u64) -> Option<CompareRow> {
-        let statistics = |time: Share| {
-            let values: Vec<u64> = self.samples.iter().map(time).collect();
-            reprise_stats::summarize(&values, seed).map(statistics)
-        };
-        let [client, server, both] = SIDES.map(|(_, time)| statistics(time));
+        let of = |side| reprise_stats::summarize(&self.samples.of(side), seed).map(statistics);
         Some(CompareRow {
             client: self.client.to_owned(),
             server: self.server.to_owned(),
-            case: document_case(&self.case),
-            psk_mode: self.psk_mode,
-            n: self.samples.len() as u64,
+            case: self.case.document(),
+            n: self.samples.client_ns.len() as u64,
             connections: self.connections,
             kinds: self.kinds.clone(),
-            client_ns: client?,
-            server_ns: server?,
-            both_ns: both?,
+            client_ns: of(CompareSide::Client)?,
+            server_ns: of(CompareSide::Server)?,
+            both_ns: of(CompareSide::Both)?,
+            wall_ns: of(CompareSide::Wall),
+            ready_ns: of(CompareSide::Ready),
+            instructions: self.instructions,
             bytes: self.bytes,
+            samples: self.samples.clone(),
         })
     }
 
     /// What a reader would compare: the full handshake with the resumed one; one version with the next; without client
-    /// authentication with it; a TLS 1.2 resumption, which has no key exchange, with a TLS 1.3 one in any group.
+    /// authentication with it; a TLS 1.2 resumption, which has no key exchange, with a TLS 1.3 one in any group; a ticket with
+    /// a key exchange and one without; a request after the handshake and one in early data.
     fn compares_with(&self, to: &Self) -> bool {
         let (from, with) = (&self.case, &to.case);
         if (self.client, self.server, from.key) != (to.client, to.server, with.key) {
@@ -330,95 +363,45 @@ impl Cell<'_> {
         let same_group = from.group == with.group;
         let same_version = from.version == with.version;
         let versions = from.version == Version::Tls12 && with.version == Version::Tls13;
-        let resumed = from.kind == Kind::Full && with.kind != Kind::Full && same_version;
-        let both_resumed = from.kind != Kind::Full && with.kind != Kind::Full;
-        let newer = versions && (from.kind == with.kind && same_group || both_resumed);
+        let same_request = from.request == with.request;
+        let resumed =
+            from.kind == Kind::Full && with.kind != Kind::Full && same_version && (same_request || with.kind == Kind::Early);
+        let both_resumed = from.kind != Kind::Full && with.kind != Kind::Full && same_request;
+        let newer = versions && same_request && (from.kind == with.kind && same_group || both_resumed);
+        let by_ticket = same_version && from.kind == Kind::Ticket && same_request;
+        let cheaper = by_ticket && (with.kind == Kind::Early || with.kind == Kind::Ticket && !from.psk_ke && with.psk_ke);
         let authenticated = same_version && from.kind == with.kind && !from.mutual && with.mutual;
-        if from.mutual == with.mutual { resumed && same_group || newer } else { authenticated && same_group }
+        if from.mutual == with.mutual { (resumed || cheaper) && same_group || newer } else { authenticated && same_group }
     }
-}
-
-fn pairs<'d, 'a>(stacks: &[&'d Described<'a>], crossed: bool) -> Vec<(&'d Described<'a>, &'d Described<'a>)> {
-    let servers = || stacks.iter().copied().filter(|stack| stack.can("server"));
-    let of_client = |client: &'d Described<'a>| -> Vec<_> {
-        let own = servers().filter(|server| crossed || server.found == client.found);
-        let mut own: Vec<_> = own.map(|server| (client, server)).collect();
-        // Who is no server is measured with the first that there is.
-        if own.is_empty() {
-            own.extend(servers().next().map(|server| (client, server)));
-        }
-        own
-    };
-    stacks.iter().copied().filter(|stack| stack.can("client")).flat_map(of_client).collect()
-}
-
-/// Every client with every server, one handshake of each version and kind: by the key and the group that most can.
-fn matrix(
-    comparison: &Comparison<'_>,
-    stacks: &[&Described<'_>],
-    launcher: &Launcher,
-    audience: &mut dyn Audience,
-) -> Vec<CompareMatrixCell> {
-    let mut wanted: BTreeMap<(Version, Kind), Case> = BTreeMap::new();
-    for case in comparison.cases.iter().filter(|case| !case.mutual) {
-        let known = wanted.entry((case.version, case.kind)).or_insert(*case);
-        // Finite fields and hybrids are what many lack.
-        if known.group >= 256 && case.group < 256 {
-            *known = *case;
-        }
-    }
-    let pairs = pairs(stacks, true);
-    let planned = (pairs.len() * wanted.len()) as u64;
-    let mut cells = Vec::new();
-    for (client, server) in pairs {
-        let mut worker = Worker::new(launcher);
-        for (&(tls, kind), case) in &wanted {
-            if audience.stops() {
-                return cells;
-            }
-            audience.proceeded(cells.len() as u64, planned);
-            let Some(certificates) = comparison.keys.of(case.key) else { continue };
-            let failed = worker.ask(&job(client.found, server.found, *case, certificates)).err();
-            cells.push(CompareMatrixCell {
-                client: client.found.name.clone(),
-                server: server.found.name.clone(),
-                tls,
-                kind,
-                outcome: failed.as_ref().map_or("works", |failed| failed.outcome.name()).to_owned(),
-                reason: failed.map(|failed| failed.reason),
-            });
-        }
-    }
-    cells
-}
-
-fn job(client: &Found, server: &Found, case: Case, certificates: &Certificates) -> Request {
-    let (client, server) = (client.at.clone(), server.at.clone());
-    Request::Prepare(Box::new(Job { client, server, case, certificates: certificates.clone() }))
 }
 
 fn skip(client: &str, server: &str, case: &Case, failed: &Failed) -> CompareSkipped {
     CompareSkipped {
         client: client.to_owned(),
         server: server.to_owned(),
-        case: document_case(case),
+        case: case.document(),
         outcome: failed.outcome.name().to_owned(),
         reason: failed.reason.clone(),
     }
 }
 
-fn document_case(case: &Case) -> CompareCase {
-    CompareCase {
-        tls: case.version,
-        kind: case.kind,
-        key: case.key.name().to_owned(),
-        group: case.group().to_string(),
-        cipher: case.suite().to_string(),
-        mutual: case.mutual,
+impl Case {
+    /// It as documents have it.
+    pub fn document(&self) -> CompareCase {
+        CompareCase {
+            tls: self.version,
+            kind: self.kind,
+            key: self.key.name().to_owned(),
+            group: self.group().to_string(),
+            cipher: self.suite().to_string(),
+            mutual: self.mutual,
+            psk_mode: self.psk_mode(),
+            request: if self.request { REQUEST.len() as u64 } else { 0 },
+        }
     }
 }
 
-fn statistics(summary: reprise_stats::Summary) -> Statistics {
+pub(crate) fn statistics(summary: reprise_stats::Summary) -> Statistics {
     Statistics {
         median_ns: summary.median,
         ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
@@ -426,6 +409,7 @@ fn statistics(summary: reprise_stats::Summary) -> Statistics {
         min_ns: summary.min,
         max_ns: summary.max,
         p90_ns: summary.p90,
+        p95_ns: Some(summary.p95),
         p99_ns: summary.p99,
     }
 }

@@ -1,14 +1,15 @@
 //! Whether a stack keeps the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing.
 
 use reprise_lab::KeyKind;
-use reprise_stack::{Stack, built_in};
+use reprise_stack::{Session, Stack, built_in};
 use reprise_trace::{Kind, Version};
 use reprise_wire::NamedGroup;
 
 use crate::case::{Case, Key};
-use crate::child::Cell;
+use crate::cell::Cell;
 use crate::keys::{Certificates, Keys};
 use crate::message::{Answer, Failed, Outcome, Request};
+use crate::pair::{Pair, Says};
 use crate::stacks::Found;
 use crate::worker::{Launcher, Worker};
 
@@ -67,6 +68,7 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(Strin
                 }
             }
             checks.extend(refusals(client, server, keys, &role));
+            checks.extend(resumptions(client, server, keys, &role));
         }
     }
     checks
@@ -75,9 +77,10 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(Strin
 fn cases(key: Key) -> Vec<Case> {
     let mut cases = Vec::new();
     for version in [Version::Tls12, Version::Tls13] {
-        for kind in [Kind::Full, Kind::Id, Kind::Ticket] {
+        for kind in [Kind::Full, Kind::Id, Kind::Ticket, Kind::Early] {
             for mutual in [false, true] {
-                cases.extend(Case::new(version, kind, key, NamedGroup::SECP256R1, mutual));
+                let case = Case::new(version, kind, key, NamedGroup::SECP256R1, mutual);
+                cases.extend(case.into_iter().chain(case.and_then(Case::without_key_exchange)));
             }
         }
     }
@@ -95,7 +98,7 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
     }
     let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
     let failed = |error: &dyn std::fmt::Display| Failed::new(Outcome::Failed, error);
-    let whole = cell.pair.connect_and(None, |pair| {
+    let whole = cell.link.connect_and(None, Says::Nothing, |pair| {
         pair.exchange(b"a")?;
         pair.exchange(&data)?;
         pair.close()
@@ -105,11 +108,12 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
         return Ok(());
     }
     // As bytes and back, where the library has them.
-    let Some(session) = cell.pair.take_session() else { return Err(failed(&"no session was left")) };
+    let Some(session) = cell.link.take_session() else { return Err(failed(&"no session was left")) };
     let Ok(bytes) = session.export() else { return Ok(()) };
-    let [context, _] = &cell.contexts;
+    let Some(context) = cell.contexts.first() else { return Err(failed(&"there is no client")) };
     let imported = context.import(&bytes)?;
-    let kind = cell.pair.connect(Some(imported)).map_err(|error| failed(&error))?.observed.kind;
+    let says = if case.kind == Kind::Early { Says::Early } else { Says::Nothing };
+    let kind = cell.link.connect(Some(imported), says).map_err(|error| failed(&error))?.observed.kind;
     if kind == case.kind { Ok(()) } else { Err(failed(&"an exported session is not resumed once it is imported")) }
 }
 
@@ -146,4 +150,103 @@ fn refusals(
         check("refuses a group that is not its own", of_rsa, rsa, |client| client.group = NamedGroup::SECP384R1.0);
     }
     checks
+}
+
+/// A TLS 1.3 session that is resumed where one side does not do all that the other would.
+struct Resumption {
+    name: &'static str,
+    /// The client's case and the server's.
+    cases: fn(Case) -> [Case; 2],
+    /// Whether it is offered to a server with other ticket keys.
+    elsewhere: bool,
+    /// The kinds that may be observed.
+    kinds: &'static [Kind],
+}
+
+impl Resumption {
+    const ALL: [Self; 3] = [
+        Self {
+            name: "resumes a client of psk_dhe_ke where it would rather have psk_ke",
+            cases: |case| [case, psk_ke(case)],
+            elsewhere: false,
+            kinds: &[Kind::Ticket, Kind::Full],
+        },
+        Self {
+            name: "sends no early data that the ticket does not allow",
+            cases: |case| [early(case), case],
+            elsewhere: false,
+            kinds: &[Kind::Ticket],
+        },
+        Self {
+            name: "sends early data again that another server rejects",
+            cases: |case| [early(case), early(case)],
+            elsewhere: true,
+            kinds: &[Kind::Full],
+        },
+    ];
+
+    /// That the request arrives, and arrives once, the pair sees to.
+    fn check(&self, client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+        let cases = (self.cases)(case);
+        let (mut cell, session) = with_session(client, server, cases, certificates)?;
+        if self.elsewhere {
+            let other = Cell::of_unlike(client, server, cases, certificates)?;
+            cell.link = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
+        }
+        let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
+        let connected = cell.link.connect(Some(session), says).map_err(|error| Failed::new(Outcome::Failed, error))?;
+        let kind = connected.observed.kind;
+        if self.kinds.contains(&kind) { Ok(()) } else { Err(Failed::new(Outcome::Failed, format!("{kind} was observed"))) }
+    }
+}
+
+/// A cell, and the session that a full handshake has left.
+fn with_session(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    cases: [Case; 2],
+    certificates: &Certificates,
+) -> Result<(Cell, Session), Failed> {
+    let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
+    cell.link.connect(None, Says::Request).map_err(|error| Failed::new(Outcome::Failed, error))?;
+    let none = || Failed::new(Outcome::Failed, "a full handshake leaves the client no session to resume");
+    let session = cell.link.take_session().ok_or_else(none)?;
+    Ok((cell, session))
+}
+
+/// One first flight, twice (RFC 8446 §8).
+fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+    let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
+    let accepted = cell.link.replay(session).map_err(|error| Failed::new(Outcome::Failed, error))?;
+    match accepted {
+        [true, false] => Ok(()),
+        [false, _] => Err(Failed::new(Outcome::Failed, "it is not accepted at first")),
+        [true, true] => Err(Failed::new(Outcome::Failed, "it is accepted again")),
+    }
+}
+
+/// What is particular to TLS 1.3 resumption; what a library says that it cannot do is no check.
+fn resumptions(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    keys: &[(Key, Certificates)],
+    role: &str,
+) -> Vec<(String, Option<String>)> {
+    let case = Case::new(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1, false);
+    let certificates = keys.iter().find(|(key, _)| *key == Key::P256).map(|(_, certificates)| certificates);
+    let (Some(case), Some(certificates)) = (case, certificates) else { return Vec::new() };
+    let of = |it: &Resumption| (it.name, it.check(client, server, case, certificates));
+    let replayed = ("accepts replayed early data once", replay(client, server, case, certificates));
+    let results = Resumption::ALL.iter().map(of).chain([replayed]);
+    let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == Outcome::Unsupported));
+    can.map(|(name, result)| (format!("{name}, {}, {role}", case.version), result.err().map(|failed| failed.reason)))
+        .collect()
+}
+
+fn psk_ke(case: Case) -> Case {
+    Case { psk_ke: true, ..case }
+}
+
+fn early(case: Case) -> Case {
+    Case { kind: Kind::Early, ..case }.with_request()
 }

@@ -5,14 +5,16 @@
 //! ```
 //!
 //! A turn is one interval of the clock: whoever is fed bytes is charged for what it does with them. The side's time is that of all
-//! its turns, from the making of the connection to its end, so that the sides together are what the connection costs.
+//! its turns, from the making of the connection to its end, so that the sides together are what the connection costs. That is why
+//! it is no [`Link`](reprise_lab::Link): time is virtual there, and nobody is charged.
 
-use reprise_attempt::{Detail, End, Fault, Heard};
-use reprise_stack::{Account, Session, Sessions, StackEndpoint, StackError};
-use reprise_trace::Nanos;
-use reprise_wire::Record;
+use reprise_attempt::{Detail, End, Fault};
+use reprise_lab::Side;
+use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint, StackError};
+use reprise_trace::{Kind, Nanos};
 use thiserror::Error;
 
+use crate::case::{Case, REQUEST};
 use crate::clock::CpuClock;
 use crate::witness::{Observed, Witness};
 
@@ -24,14 +26,39 @@ pub(crate) struct Pair {
 }
 
 /// One end with what it has learned and what it has sent.
-struct Party {
-    endpoint: Box<dyn StackEndpoint>,
+pub(crate) struct Party {
+    pub(crate) endpoint: Box<dyn StackEndpoint>,
     sessions: Sessions,
-    sent: Vec<u8>,
-    heard: Vec<u8>,
-    is_ready: bool,
-    is_closed: bool,
-    spent: Nanos,
+    pub(crate) side: Side,
+    pub(crate) spent: Nanos,
+    /// How many intervals of the clock that is made of, of this connection.
+    pub(crate) turns: u64,
+}
+
+/// What the client says in the span that is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    Nothing,
+    /// [`REQUEST`], once its handshake is complete.
+    Request,
+    /// The same as early data, where there is a session; and once more where the server has rejected it.
+    Early,
+}
+
+impl Says {
+    pub(crate) fn of(case: Case) -> Self {
+        match (case.kind, case.request) {
+            (Kind::Early, _) => Self::Early,
+            (_, true) => Self::Request,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Early data only goes with a session.
+    pub(crate) fn plan(self, session: Option<Session>) -> Plan {
+        let early_data = (self == Self::Early && session.is_some()).then(|| REQUEST.to_vec());
+        Plan { session, early_data }
+    }
 }
 
 /// One connection.
@@ -47,6 +74,8 @@ pub(crate) struct Connected {
     pub(crate) client_account: Account,
     /// What the server's library says.
     pub(crate) server_account: Account,
+    /// How many intervals of the clock both are made of.
+    pub(crate) turns: u64,
     /// Bytes that the client sent.
     pub(crate) sent: u64,
     /// Bytes that the server sent.
@@ -97,11 +126,14 @@ pub(crate) enum PairError {
 /// More than any handshake takes: one with client certificates and a retry takes eight.
 const TURNS: usize = 40;
 
-fn words(fault: &Fault) -> String {
+/// The library's words, or the name of what it did.
+pub(crate) fn words(fault: &Fault) -> String {
     let name = fault.name;
     match fault.detail.as_deref() {
         Some(Detail::Said(said)) => format!("{name} ({})", String::from_utf8_lossy(said)),
         Some(Detail::Tls { error, .. }) => format!("{name} ({error})"),
+        Some(Detail::Transport { awaited, error }) => format!("{name} (awaiting the {awaited}: {})", error.text),
+        Some(Detail::Awaited(awaited)) => format!("{name} (no {awaited} in time)"),
         _ => name.to_string(),
     }
 }
@@ -116,25 +148,29 @@ impl Pair {
     }
 
     /// Makes one connection and ends it; what the client learned is then in [`Pair::take_session`].
-    pub(crate) fn connect(&mut self, session: Option<Session>) -> Result<Connected, PairError> {
-        self.connect_and(session, |_| Ok(()))
+    pub(crate) fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, PairError> {
+        self.connect_and(session, says, |_| Ok(()))
     }
 
     /// The same, with something to be done between the handshake and the end; its time is not counted.
     pub(crate) fn connect_and(
         &mut self,
         session: Option<Session>,
+        says: Says,
         between: impl FnOnce(&mut Self) -> Result<(), PairError>,
     ) -> Result<Connected, PairError> {
         let mut witness = Witness::default();
-        let done = self.shake_hands(session, &mut witness).and_then(|(sent, received)| {
+        let done = self.shake_hands(session, says, &mut witness).and_then(|(sent, received)| {
             let (client, server) = (self.client.spent, self.server.spent);
             let no_account = |side| move |error| PairError::NoAccount { side, error };
             let client_account = self.client.endpoint.account().map_err(no_account("the client"))?;
             let server_account = self.server.endpoint.account().map_err(no_account("the server"))?;
             let observed = witness.observed().ok_or(PairError::NothingSeen)?;
+            if says != Says::Nothing {
+                self.server.check_request(observed)?;
+            }
             between(self)?;
-            Ok(Connected { client, server, observed, client_account, server_account, sent, received })
+            Ok(Connected { client, server, observed, client_account, server_account, turns: 0, sent, received })
         });
         let how = if done.is_ok() { End::Completed } else { End::Failed };
         (self.client.spent, self.server.spent) = (Nanos(0), Nanos(0));
@@ -143,66 +179,89 @@ impl Pair {
         done.map(|done| Connected {
             client: done.client + self.client.spent,
             server: done.server + self.server.spent,
+            turns: self.client.turns + self.server.turns,
             ..done
         })
     }
 
     /// The newest session that the client has learned.
     pub(crate) fn take_session(&mut self) -> Option<Session> {
-        let newest = self.client.sessions.pop();
-        self.client.sessions.clear();
-        newest
+        self.client.take_session()
+    }
+
+    /// The client's first flight, with early data, to the server twice: whether it accepts it each time.
+    pub(crate) fn replay(&mut self, session: Session) -> Result<[bool; 2], PairError> {
+        let plan = Plan { session: Some(session), early_data: Some(REQUEST.to_vec()) };
+        self.client.begin(self.clock, plan).map_err(PairError::Client)?;
+        let flight = std::mem::take(&mut self.client.side.sent);
+        self.client.end(self.clock, End::Failed);
+        let mut accepted = [false; 2];
+        for is_accepted in &mut accepted {
+            self.server.begin(self.clock, Plan::default()).map_err(PairError::Server)?;
+            self.server.receive(self.clock, &mut flight.clone()).map_err(PairError::Server)?;
+            *is_accepted = self.server.endpoint.early_data() == REQUEST;
+            self.server.end(self.clock, End::Failed);
+        }
+        Ok(accepted)
     }
 
     /// Sends data each way, and holds what arrives against it.
     pub(crate) fn exchange(&mut self, data: &[u8]) -> Result<(), PairError> {
         self.client.send(data).map_err(PairError::Client)?;
         self.deliver()?;
-        check_heard("the server", data, &std::mem::take(&mut self.server.heard))?;
+        check_heard("the server", data, &std::mem::take(&mut self.server.side.heard))?;
         self.server.send(data).map_err(PairError::Server)?;
         self.deliver()?;
-        check_heard("the client", data, &std::mem::take(&mut self.client.heard))
+        check_heard("the client", data, &std::mem::take(&mut self.client.side.heard))
     }
 
     /// The client says close_notify, then the server.
     pub(crate) fn close(&mut self) -> Result<(), PairError> {
-        let (now, out) = (Nanos(0), &mut self.client.sent);
+        let (now, out) = (Nanos(0), &mut self.client.side.sent);
         self.client.endpoint.close(now, out).map_err(PairError::Client)?;
         self.deliver()?;
-        if !self.server.is_closed {
+        if !self.server.side.is_closed {
             return Err(PairError::NotClosed("the client"));
         }
-        self.server.endpoint.close(now, &mut self.server.sent).map_err(PairError::Server)?;
+        self.server.endpoint.close(now, &mut self.server.side.sent).map_err(PairError::Server)?;
         self.deliver()?;
-        if self.client.is_closed { Ok(()) } else { Err(PairError::NotClosed("the server")) }
+        if self.client.side.is_closed { Ok(()) } else { Err(PairError::NotClosed("the server")) }
     }
 
-    fn shake_hands(&mut self, session: Option<Session>, witness: &mut Witness) -> Result<(u64, u64), PairError> {
+    fn shake_hands(&mut self, session: Option<Session>, says: Says, witness: &mut Witness) -> Result<(u64, u64), PairError> {
         let (mut sent, mut received) = (0, 0);
-        self.client.begin(self.clock, session).map_err(PairError::Client)?;
-        self.server.begin(self.clock, None).map_err(PairError::Server)?;
+        let mut is_unsaid = says != Says::Nothing;
+        self.client.begin(self.clock, says.plan(session)).map_err(PairError::Client)?;
+        self.server.begin(self.clock, Plan::default()).map_err(PairError::Server)?;
         for _ in 0..TURNS {
-            if self.client.sent.is_empty() && self.server.sent.is_empty() {
-                return match (self.client.is_ready, self.server.is_ready) {
+            if self.client.side.sent.is_empty() && self.server.side.sent.is_empty() {
+                return match (self.client.side.is_ready, self.server.side.is_ready) {
                     (true, true) => Ok((sent, received)),
                     (false, _) => Err(PairError::Stalled("the client")),
                     (true, false) => Err(PairError::Stalled("the server")),
                 };
             }
-            sent += self.client.sent.len() as u64;
-            witness.client_sends(&self.client.sent);
-            self.server.receive(self.clock, &mut self.client.sent).map_err(PairError::Server)?;
-            received += self.server.sent.len() as u64;
-            witness.server_sends(&self.server.sent);
-            self.client.receive(self.clock, &mut self.server.sent).map_err(PairError::Client)?;
+            sent += self.client.side.sent.len() as u64;
+            witness.client_sends(&self.client.side.sent);
+            self.server.receive(self.clock, &mut self.client.side.sent).map_err(PairError::Server)?;
+            received += self.server.side.sent.len() as u64;
+            witness.server_sends(&self.server.side.sent);
+            self.client.receive(self.clock, &mut self.server.side.sent).map_err(PairError::Client)?;
+            // It leaves with the client's Finished.
+            if self.client.side.is_ready
+                && std::mem::take(&mut is_unsaid)
+                && !self.client.is_request_accepted().map_err(|error| PairError::NoAccount { side: "the client", error })?
+            {
+                self.client.send_request(self.clock).map_err(PairError::Client)?;
+            }
         }
         Err(PairError::Endless)
     }
 
     fn deliver(&mut self) -> Result<(), PairError> {
-        while !(self.client.sent.is_empty() && self.server.sent.is_empty()) {
-            self.server.receive(self.clock, &mut self.client.sent).map_err(PairError::Server)?;
-            self.client.receive(self.clock, &mut self.server.sent).map_err(PairError::Client)?;
+        while !(self.client.side.sent.is_empty() && self.server.side.sent.is_empty()) {
+            self.server.receive(self.clock, &mut self.client.side.sent).map_err(PairError::Server)?;
+            self.client.receive(self.clock, &mut self.server.side.sent).map_err(PairError::Client)?;
         }
         Ok(())
     }
@@ -213,56 +272,60 @@ fn check_heard(side: &'static str, data: &[u8], heard: &[u8]) -> Result<(), Pair
 }
 
 impl Party {
-    fn new(endpoint: Box<dyn StackEndpoint>) -> Self {
-        Self {
-            endpoint,
-            sessions: Sessions::new(),
-            sent: Vec::new(),
-            heard: Vec::new(),
-            is_ready: false,
-            is_closed: false,
-            spent: Nanos(0),
-        }
+    pub(crate) fn new(endpoint: Box<dyn StackEndpoint>) -> Self {
+        Self { endpoint, sessions: Sessions::new(), side: Side::default(), spent: Nanos(0), turns: 0 }
     }
 
-    fn begin(&mut self, clock: CpuClock, session: Option<Session>) -> Result<(), Fault> {
-        (self.is_ready, self.is_closed, self.spent) = (false, false, Nanos(0));
-        self.sent.clear();
-        self.heard.clear();
-        let Self { endpoint, sessions, sent, spent, .. } = self;
-        clock.time(spent, || endpoint.begin(sessions, session, Nanos(0), sent))
+    /// The newest session that it has learned.
+    pub(crate) fn take_session(&mut self) -> Option<Session> {
+        let newest = self.sessions.pop();
+        self.sessions.clear();
+        newest
+    }
+
+    pub(crate) fn begin(&mut self, clock: CpuClock, plan: Plan) -> Result<(), Fault> {
+        (self.spent, self.turns) = (Nanos(0), 1);
+        let Self { endpoint, sessions, side, spent, .. } = self;
+        clock.time(spent, || side.begin(&mut **endpoint, sessions, plan, Nanos(0)))
     }
 
     /// Takes all of the peer's records, and answers.
-    fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(crate) fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Fault> {
         if incoming.is_empty() {
             return Ok(());
         }
-        let Self { endpoint, sessions, sent, heard, is_ready, is_closed, spent } = self;
-        let received = clock.time(spent, || {
-            let mut rest = incoming.as_mut_slice();
-            while let Ok(Some((_, length))) = Record::parse(rest) {
-                let (record, after) = std::mem::take(&mut rest).split_at_mut(length);
-                rest = after;
-                match endpoint.receive(sessions, Nanos(0), record, sent)? {
-                    Heard::Nothing => {}
-                    Heard::Ready => *is_ready = true,
-                    Heard::Data(data) => heard.extend_from_slice(data),
-                    Heard::Closed => *is_closed = true,
-                }
-            }
-            Ok(())
-        });
-        incoming.clear();
-        received
+        let Self { endpoint, sessions, side, spent, turns } = self;
+        *turns += 1;
+        clock.time(spent, || side.receive(&mut **endpoint, sessions, Nanos(0), incoming))
     }
 
     fn send(&mut self, data: &[u8]) -> Result<(), Fault> {
-        self.endpoint.send(Nanos(0), data, &mut self.sent)
+        self.endpoint.send(Nanos(0), data, &mut self.side.sent)
     }
 
-    fn end(&mut self, clock: CpuClock, how: End) {
-        let Self { endpoint, sessions, spent, .. } = self;
+    /// Whether a client knows that the server has it from the early data.
+    pub(crate) fn is_request_accepted(&self) -> Result<bool, StackError> {
+        Ok(self.endpoint.account()?.early_data == Some(true))
+    }
+
+    /// A server has it once, and by the way that the wire says.
+    pub(crate) fn check_request(&mut self, observed: Observed) -> Result<(), PairError> {
+        let heard = std::mem::take(&mut self.side.heard);
+        let early = self.endpoint.early_data();
+        let (there, nothing) = if observed.kind == Kind::Early { (early, &*heard) } else { (&*heard, early) };
+        check_heard("the server", &REQUEST, there)?;
+        check_heard("the server", &[], nothing)
+    }
+
+    pub(crate) fn send_request(&mut self, clock: CpuClock) -> Result<(), Fault> {
+        let Self { endpoint, side, spent, turns, .. } = self;
+        *turns += 1;
+        clock.time(spent, || endpoint.send(Nanos(0), &REQUEST, &mut side.sent))
+    }
+
+    pub(crate) fn end(&mut self, clock: CpuClock, how: End) {
+        let Self { endpoint, sessions, spent, turns, .. } = self;
+        *turns += 1;
         clock.time(spent, || endpoint.end(sessions, how));
     }
 }

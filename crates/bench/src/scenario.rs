@@ -8,7 +8,7 @@ use crate::case::{Case, Key};
 /// A question, and the handshakes that answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
-    /// What does resuming save, by ID, by ticket, with an elliptic curve and with a finite field?
+    /// What does resuming save, by ID, by ticket with a key exchange and without, with early data?
     Resumption,
     /// What does a full handshake cost under TLS 1.2 and 1.3, by key and group?
     Full,
@@ -69,6 +69,9 @@ impl Scenario {
                     for (kind, mutual) in self.kinds() {
                         cases.extend(Case::new(version, kind, key, group, mutual));
                     }
+                    if self == Self::Resumption {
+                        cases.extend(beside_early_data(version, key, group));
+                    }
                 }
             }
         }
@@ -98,12 +101,20 @@ impl Scenario {
     /// Kinds, and whether the client is authenticated.
     fn kinds(self) -> Vec<(Kind, bool)> {
         match self {
-            Self::Resumption => vec![(Kind::Full, false), (Kind::Id, false), (Kind::Ticket, false)],
+            Self::Resumption => {
+                vec![(Kind::Full, false), (Kind::Id, false), (Kind::Ticket, false), (Kind::Early, false)]
+            }
             Self::Full => vec![(Kind::Full, false)],
             Self::Mutual => vec![(Kind::Full, false), (Kind::Full, true), (Kind::Ticket, true)],
             Self::Stacks => vec![(Kind::Full, false), (Kind::Id, false)],
         }
     }
+}
+
+/// A ticket without a key exchange; and one with a request after the handshake, which early data has in it.
+fn beside_early_data(version: Version, key: Key, group: NamedGroup) -> Vec<Case> {
+    let ticket = Case::new(version, Kind::Ticket, key, group, false).filter(|_| version == Version::Tls13);
+    ticket.into_iter().flat_map(|ticket| ticket.without_key_exchange().into_iter().chain([ticket.with_request()])).collect()
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl StackRef {
         match self {
             Self::BuiltIn(name) => {
                 let known = built_in().into_iter().find(|(known, _)| known == name).map(|(_, stack)| stack);
-                known.ok_or_else(|| StackError::Unsupported { what: format!("no stack '{name}' is built in") })
+                known.ok_or_else(|| StackError::Unsupported { what: format!("there is no built-in stack '{name}'") })
             }
             Self::Plugin(path) => Ok(Box::new(Plugin::load(path)?)),
         }

@@ -37,7 +37,12 @@ pub(crate) struct Witness {
     server_certificate: bool,
     client_certificate: bool,
     group: Option<NamedGroup>,
+    /// Whether an encrypted record of the client's is shorter than any Finished.
+    ends_early_data: bool,
 }
+
+/// A Finished under SHA-256 in a record of TLS 1.3, without padding: header of the message, hash, type of the content, tag.
+const SHORTEST_FINISHED: usize = 4 + 32 + 1 + 16;
 
 /// The messages of one side, until its bytes are encrypted.
 #[derive(Default)]
@@ -49,6 +54,9 @@ struct Side {
 /// What of a ClientHello tells how it would resume.
 struct Offered {
     has_ticket: bool,
+    has_early_data: bool,
+    has_id: bool,
+    has_psk: bool,
 }
 
 struct Chosen {
@@ -61,6 +69,7 @@ struct Chosen {
 impl Witness {
     /// The client sends these records.
     pub(crate) fn client_sends(&mut self, bytes: &[u8]) {
+        self.ends_early_data |= has_shorter_than_finished(bytes);
         self.client.records(bytes);
         while let Some((what, body)) = self.client.message() {
             match what {
@@ -93,6 +102,7 @@ impl Witness {
         let is_tls13 = chosen.version == Version::Tls13;
         let by_ticket = self.hello.as_ref().is_some_and(|hello| hello.has_ticket);
         let kind = match chosen.version {
+            Version::Tls13 if chosen.has_psk && self.is_early_data_accepted() => Kind::Early,
             Version::Tls13 if chosen.has_psk => Kind::Ticket,
             Version::Tls13 => Kind::Full,
             // Every suite that is compared has the server send one, unless it resumes.
@@ -116,10 +126,27 @@ impl Witness {
         })
     }
 
+    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 8446 §4.5), in a record of its
+    /// own, since the keys change after it; and that is shorter than any Finished, and than what clients here send besides.
+    fn is_early_data_accepted(&self) -> bool {
+        self.ends_early_data && self.hello.as_ref().is_some_and(|hello| hello.has_early_data)
+    }
+
+    /// Whether the client offered a session in the version that was chosen; an ID means nothing under TLS 1.3.
+    pub(crate) fn offers_session(&self) -> bool {
+        let is_tls13 = self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
+        self.hello.as_ref().is_some_and(|hello| if is_tls13 { hello.has_psk } else { hello.has_ticket || hello.has_id })
+    }
+
     fn client_hello(&mut self, body: &[u8]) {
         let Ok(hello) = ClientHello::parse(body) else { return };
-        let ticket = hello.extensions.and_then(|extensions| extensions.find(ExtensionType::SESSION_TICKET));
-        self.hello = Some(Offered { has_ticket: ticket.is_some_and(|ticket| !ticket.is_empty()) });
+        let find = |extension| hello.extensions.and_then(|extensions| extensions.find(extension));
+        self.hello = Some(Offered {
+            has_ticket: find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty()),
+            has_early_data: find(ExtensionType::EARLY_DATA).is_some(),
+            has_id: !hello.session_id.is_empty(),
+            has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+        });
     }
 
     fn server_hello(&mut self, body: &[u8]) {
@@ -151,6 +178,16 @@ fn group_of_tls12(body: &[u8]) -> Option<NamedGroup> {
         384 => Some(NamedGroup::FFDHE3072),
         _ => None,
     }
+}
+
+fn has_shorter_than_finished(mut bytes: &[u8]) -> bool {
+    while let Ok(Some((record, length))) = Record::parse(bytes) {
+        if record.content_type == ContentType::APPLICATION_DATA && record.fragment.len() < SHORTEST_FINISHED {
+            return true;
+        }
+        bytes = bytes.get(length..).unwrap_or_default();
+    }
+    false
 }
 
 impl Side {

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::message::{Answer, Failed, Outcome, Request};
 
@@ -22,6 +22,9 @@ pub struct Launcher {
     pub patience: Duration,
 }
 
+/// How long the end of a child may take that has closed its output.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// No answer is longer.
 const LONGEST_ANSWER: u64 = 1 << 20;
 
@@ -35,7 +38,8 @@ pub(crate) struct Worker {
 
 struct Running {
     child: Child,
-    requests: ChildStdin,
+    /// `None` once it is to end.
+    requests: Option<ChildStdin>,
     answers: Receiver<String>,
 }
 
@@ -46,53 +50,84 @@ impl Worker {
 
     /// Asks, and waits for the answer.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Answer, Failed> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
-        }
-        match self.ask_running(request) {
-            Ok(Answer::Failed { outcome, reason }) => Err(Failed::new(outcome, reason)),
-            Ok(answer) => Ok(answer),
-            Err(Lost(failed)) => {
-                self.lost = Some(failed.clone());
-                self.running = None;
-                Err(failed)
-            }
+        self.post(request)?;
+        self.answer()
+    }
+
+    /// Asks; [`Worker::answer`] waits.
+    pub(crate) fn post(&mut self, request: &Request) -> Result<(), Failed> {
+        let sent = self.unless_lost(|worker| worker.running()?.send(request));
+        sent.inspect_err(|failed| self.lose(failed))
+    }
+
+    /// Waits for the answer to what was posted.
+    pub(crate) fn answer(&mut self) -> Result<Answer, Failed> {
+        let patience = self.launcher.patience;
+        let answer = self.unless_lost(|worker| worker.running()?.receive(patience));
+        match answer.inspect_err(|failed| self.lose(failed))? {
+            Answer::Failed { outcome, reason } => Err(Failed::new(outcome, reason)),
+            answer => Ok(answer),
         }
     }
 
-    fn ask_running(&mut self, request: &Request) -> Result<Answer, Lost> {
-        let broken = |error: &dyn std::fmt::Display| Lost(Failed::new(Outcome::Broken, error));
-        let running = match &mut self.running {
-            Some(running) => running,
-            None => {
-                let started = Running::start(&self.launcher).map_err(|error| broken(&error))?;
-                self.running.insert(started)
-            }
-        };
-        let mut line = serde_json::to_vec(request).map_err(|error| broken(&error))?;
-        line.push(b'\n');
-        // A child that is gone takes nothing: why, its end says.
-        if running.requests.write_all(&line).and_then(|()| running.requests.flush()).is_err() {
-            return Err(running.crashed());
+    /// Asks no more, and waits until the child has ended by itself.
+    pub(crate) fn finish(&mut self) -> Result<(), Failed> {
+        let Some(mut running) = self.running.take() else { return Ok(()) };
+        running.requests = None;
+        match running.wait(self.launcher.patience) {
+            Ok(Some(status)) if status.success() => Ok(()),
+            _ => Err(running.ended(Duration::ZERO)),
         }
-        match running.answers.recv_timeout(self.launcher.patience) {
-            Ok(answer) => serde_json::from_str(&answer).map_err(|_| {
-                let said: String = answer.chars().take(80).collect();
-                Lost(Failed::new(Outcome::Broken, format!("it writes to standard output: {said:?}")))
-            }),
-            Err(RecvTimeoutError::Timeout) => {
-                let waited = self.launcher.patience.as_secs_f64();
-                Err(Lost(Failed::new(Outcome::Hung, format!("no answer within {waited} s"))))
+    }
+
+    fn unless_lost<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
+        match &self.lost {
+            Some(lost) => Err(lost.clone()),
+            None => work(self),
+        }
+    }
+
+    fn lose(&mut self, failed: &Failed) {
+        self.lost = Some(failed.clone());
+        self.running = None;
+    }
+
+    fn running(&mut self) -> Result<&mut Running, Failed> {
+        match self.running.take() {
+            Some(running) => Ok(self.running.insert(running)),
+            None => {
+                let started = Running::start(&self.launcher).map_err(|error| Failed::new(Outcome::Broken, error))?;
+                Ok(self.running.insert(started))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(running.crashed()),
         }
     }
 }
 
-/// The child is of no use any more.
-struct Lost(Failed);
-
 impl Running {
+    fn send(&mut self, request: &Request) -> Result<(), Failed> {
+        let mut line = serde_json::to_vec(request).map_err(|error| Failed::new(Outcome::Broken, error))?;
+        line.push(b'\n');
+        // A child that is gone takes nothing: why, its end says.
+        let sent = self.requests.as_mut().map(|requests| requests.write_all(&line).and_then(|()| requests.flush()));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.ended(GRACE)),
+        }
+    }
+
+    fn receive(&mut self, patience: Duration) -> Result<Answer, Failed> {
+        match self.answers.recv_timeout(patience) {
+            Ok(answer) => serde_json::from_str(&answer).map_err(|_| {
+                let said: String = answer.chars().take(80).collect();
+                Failed::new(Outcome::Broken, format!("it writes to standard output: {said:?}"))
+            }),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(Failed::new(Outcome::Hung, format!("no answer within {} s", patience.as_secs_f64())))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended(GRACE)),
+        }
+    }
+
     fn start(launcher: &Launcher) -> std::io::Result<Self> {
         let mut child = Command::new(&launcher.program)
             .args(&launcher.arguments)
@@ -103,7 +138,7 @@ impl Running {
             .process_group(0)
             .spawn()?;
         let missing = || std::io::Error::other("the child process has no pipes");
-        let requests = child.stdin.take().ok_or_else(missing)?;
+        let requests = Some(child.stdin.take().ok_or_else(missing)?);
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, answers) = channel();
         // It ends with the child's output, which ends with the child.
@@ -126,16 +161,23 @@ impl Running {
     }
 
     /// How it ended.
-    fn crashed(&mut self) -> Lost {
-        // A child that only closed its output may live on: it is ended with this value.
-        for _ in 0..100 {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Lost(Failed::new(Outcome::Crashed, format!("its process ended: {status}"))),
-                Ok(None) => thread::sleep(Duration::from_millis(10)),
-                Err(error) => return Lost(Failed::new(Outcome::Crashed, format!("its process is gone: {error}"))),
+    fn ended(&mut self, grace: Duration) -> Failed {
+        match self.wait(grace) {
+            Ok(Some(status)) => Failed::new(Outcome::Crashed, format!("its process ended: {status}")),
+            // A child that only closed its output may live on: it is ended with this value.
+            Ok(None) => Failed::new(Outcome::Crashed, "its process closed its output"),
+            Err(error) => Failed::new(Outcome::Crashed, format!("its process is gone: {error}")),
+        }
+    }
+
+    fn wait(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+        let begin = Instant::now();
+        loop {
+            match self.child.try_wait()? {
+                None if begin.elapsed() < patience => thread::sleep(Duration::from_millis(10)),
+                ended => return Ok(ended),
             }
         }
-        Lost(Failed::new(Outcome::Crashed, "its process closed its output"))
     }
 }
 

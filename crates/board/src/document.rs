@@ -2,7 +2,6 @@
 
 use reprise_trace::Kind;
 use reprise_trace::document::Provenance;
-use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
@@ -12,7 +11,8 @@ use crate::sizes::Sizes;
 
 /// Everything that one run of `reprise board` measured. Counts are of instructions and cycles that the server's CPU spent on a
 /// connection; waiting is not among them. What is modelled from them says so in its name.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoardDocument {
     /// `reprise.board/1`.
     pub schema: String,
@@ -39,7 +39,9 @@ pub struct BoardDocument {
 }
 
 /// An image.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct BuiltImage {
     /// How the image is called.
     pub name: String,
@@ -54,7 +56,9 @@ pub struct BuiltImage {
 }
 
 /// One kind of connection to one image.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Handshake {
     /// The image's name.
     pub image: String,
@@ -89,7 +93,9 @@ pub struct Handshake {
 }
 
 /// What one function of an image executed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FunctionInstructions {
     /// Its symbol.
     pub name: String,
@@ -98,7 +104,9 @@ pub struct FunctionInstructions {
 }
 
 /// Bytes of RAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Memory {
     /// Stack, at most, of everything since before the first connection.
     pub stack: u32,
@@ -115,7 +123,9 @@ pub struct Memory {
 }
 
 /// Many requests, each on a connection of its own.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Requests {
     /// The image's name.
     pub image: String,
@@ -134,7 +144,9 @@ pub struct Requests {
 }
 
 /// What the session cache costs a full handshake that does not need it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CacheCost {
     /// The key of the server's certificate.
     pub key: Key,
@@ -153,7 +165,9 @@ pub struct CacheCost {
 }
 
 /// The Cortex-M0+ model against QEMU.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Witness {
     /// The image's name.
     pub image: String,
@@ -169,7 +183,9 @@ pub struct Witness {
 
 /// Cycles to time by one factor, for flash, radio and all else, fitted on one figure of the RP2040 report and held against
 /// the others.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Calibration {
     /// The factor: seconds on the board for one second of the model at 133 MHz.
     pub factor: f64,
@@ -182,7 +198,9 @@ pub struct Calibration {
 }
 
 /// One of the RP2040 report's figures.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Figure {
     /// What the board ran.
     pub board: String,
@@ -207,7 +225,9 @@ pub struct Figure {
 }
 
 /// The ESP8266 report's measurement, on the ESP8266's CPU.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Esp8266 {
     /// The image.
     pub image: BuiltImage,
@@ -218,7 +238,9 @@ pub struct Esp8266 {
 }
 
 /// Many requests to the ESP8266's CPU.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Esp8266Requests {
     /// The key of the server's certificate.
     pub key: Key,
@@ -247,7 +269,9 @@ pub struct Esp8266Requests {
 }
 
 /// Instructions by phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PhaseInstructions {
     /// The handshake: what a browser shows as TLS setup, without the network.
     pub handshake: u64,
@@ -256,7 +280,9 @@ pub struct PhaseInstructions {
 }
 
 /// How much more RSA-2048 saves than P-256.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct KeyRatio {
     /// The group of the key exchange.
     pub group: String,
@@ -269,14 +295,4 @@ pub struct KeyRatio {
 impl BoardDocument {
     /// The name of this document.
     pub const SCHEMA: &'static str = "reprise.board/1";
-
-    /// The JSON Schema, with the name of the file that publishes it.
-    pub fn json_schema() -> (&'static str, serde_json::Value) {
-        let mut schema = schema_for!(Self);
-        schema.insert("title".to_owned(), Self::SCHEMA.into());
-        if let Some(field) = schema.pointer_mut("/properties/schema").and_then(serde_json::Value::as_object_mut) {
-            field.insert("const".to_owned(), Self::SCHEMA.into());
-        }
-        ("reprise.board.1.json", schema.to_value())
-    }
 }

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
@@ -16,7 +15,8 @@ const ARM_COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi libn
 const C_LIBRARY: &str = "nano.specs";
 
 /// A TLS stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Stack {
     /// BearSSL 0.6.
     #[serde(rename = "bearssl")]
@@ -65,7 +65,8 @@ impl Stack {
 }
 
 /// The CPU that an image is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Cpu {
     /// The RP2040's, 133 MHz.
     #[serde(rename = "cortex-m0plus")]
@@ -76,7 +77,8 @@ pub enum Cpu {
 }
 
 /// How the compiler optimises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Optimization {
     /// For size.
     #[serde(rename = "-Os")]
@@ -87,7 +89,8 @@ pub enum Optimization {
 }
 
 /// One image: everything that its Makefile is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Image {
     /// The CPU.
     pub cpu: Cpu,

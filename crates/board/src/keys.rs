@@ -1,11 +1,11 @@
 //! The keys and certificates that boards are measured with. Everybody knows them: they protect nothing. They are the same
 //! in every run, because what RSA costs depends on the key.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The key of a server's certificate; self-signed, for [`NAME`](crate::NAME).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Key {
     /// RSA with 1024 bits, which nobody should use any more; the RP2040 report's board did.
     #[serde(rename = "rsa-1024")]

@@ -3,6 +3,15 @@
 //! An image of `firmware/` runs on a [`Machine`]: a model of the Cortex-M0+ in this process, or QEMU. A [`Board`] is what
 //! it looks like from the host: connections open, bytes go, and the server's work is counted. A [`Client`] is Reprise's
 //! engine as the other end.
+//!
+//! ```
+//! use reprise_board::Image;
+//!
+//! // Every image that can be built for the emulated boards, and where its program goes.
+//! for image in Image::all() {
+//!     println!("{}", image.path("target/firmware".as_ref()).display());
+//! }
+//! ```
 
 pub mod bridge;
 pub mod calibration;

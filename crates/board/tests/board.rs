@@ -9,7 +9,7 @@ use reprise_board::{
     Slot, Stack, calibration,
 };
 use reprise_engine::EcdhKeyShare;
-use reprise_lab::servers::missing;
+use reprise_servers::missing;
 use reprise_trace::Kind;
 
 const FIRST: Slot = Slot(0);

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reprise_board::{Answer, Cpu, Firmware, Image, Key, Optimization, Setup, Stack, bridge};
-use reprise_lab::servers::missing;
+use reprise_servers::missing;
 
 /// Runs `client` against a board with BearSSL and a P-256 key, unless something is not installed. Returns how many sessions
 /// the board's cache found.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reprise_board::{
     Answer, Board, CortexM0, Cpu, Fault, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu, Setup, Slot, Stack,
 };
-use reprise_lab::servers::missing;
+use reprise_servers::missing;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

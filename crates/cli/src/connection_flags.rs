@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::Args;
 use reprise_attempt::Target;
-use reprise_attempt::exchange::Request;
+use reprise_attempt::exchange::{HTTP2_ALPN, Request};
 use reprise_probe::{Alpn, Certificates, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
@@ -21,67 +21,67 @@ use crate::key_log;
 use crate::notice::notice;
 use crate::route_flags::RouteArgs;
 use crate::values::{
-    List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name,
+    List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name, parse_wait,
 };
 
 /// The variable that the passphrase of `--key` is taken from.
 const PASSPHRASE: &str = "REPRISE_KEY_PASSPHRASE";
 
-const DEFAULT_METHOD: &str = "GET";
+pub(crate) const DEFAULT_METHOD: &str = "GET";
 
 /// How each connection is made.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConnectionArgs {
-    /// Send nothing, for services that are not HTTP: handshake, wait for tickets, close
+    /// Send no request, for services other than HTTP: handshake, wait for tickets, close
     #[arg(long, conflicts_with_all = ["method", "path", "header"], help_heading = "Request")]
     no_request: bool,
-    /// The request's method
-    #[arg(short = 'X', long, default_value = DEFAULT_METHOD, value_parser = parse_method, help_heading = "Request")]
+    /// Request method
+    #[arg(short = 'X', long, visible_alias = "request", default_value = DEFAULT_METHOD, value_parser = parse_method, help_heading = "Request")]
     method: String,
-    /// The path to request instead of the target's
+    /// Request this path instead of the target's
     #[arg(long, value_parser = parse_path, help_heading = "Request")]
     path: Option<String>,
-    /// A further header field, 'Name: value'; may be given more than once
+    /// Add a header field, 'Name: value'; repeatable
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = parse_header, help_heading = "Request")]
     header: Vec<(String, String)>,
-    /// With --no-request, how long to wait for tickets
-    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = parse_duration, help_heading = "Request")]
+    /// With --no-request, wait this long for tickets
+    #[arg(long, value_name = "DURATION", default_value = "200ms", value_parser = parse_wait, help_heading = "Request")]
     ticket_wait: Duration,
 
     /// Trust the root certificates in this PEM file instead of the system's
     #[arg(long, value_name = "FILE", visible_alias = "cacert", conflicts_with = "insecure", help_heading = "Certificates")]
     ca: Option<PathBuf>,
-    /// Trust any certificate
+    /// Do not verify the server's certificate
     #[arg(short = 'k', long, help_heading = "Certificates")]
     insecure: bool,
-    /// The client's certificate chain, PEM
+    /// Client certificate chain, PEM
     #[arg(short = 'E', long, value_name = "FILE", help_heading = "Certificates")]
     cert: Option<PathBuf>,
-    /// Its private key, PEM; by default in the file of --cert. The passphrase of an encrypted one is taken from
-    /// REPRISE_KEY_PASSPHRASE or asked for
+    /// Private key of --cert, PEM; by default read from the same file. The passphrase comes from REPRISE_KEY_PASSPHRASE or a
+    /// prompt
     #[arg(long, value_name = "FILE", requires = "cert", help_heading = "Certificates")]
     key: Option<PathBuf>,
 
-    /// The name to send and to check the certificate against, instead of the target's host
+    /// Send this server name and verify the certificate against it, instead of the target's host
     #[arg(long, value_name = "NAME", visible_alias = "servername", value_parser = parse_server_name, help_heading = "TLS")]
     sni: Option<String>,
-    /// The protocols to offer by ALPN, 'h2,http/1.1'; '' for none. The request goes by the one that the server chooses
+    /// Offer these protocols by ALPN, 'h2,http/1.1'; '' for none. The request uses the one that the server selects
     #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
     alpn: Option<String>,
-    /// The cipher suites to offer, by IANA's or OpenSSL's names, separated by ',' or ':'
+    /// Offer these cipher suites, by IANA or OpenSSL name, separated by ',' or ':'
     #[arg(long, value_name = "SUITES", visible_alias = "ciphersuites", value_parser = parse_ciphers, help_heading = "TLS")]
     ciphers: Option<List<CipherSuite>>,
-    /// The groups to offer, the first with a key share: x25519, secp256r1, secp384r1 (the default), secp521r1,
+    /// Offer these groups, with a key share for the first: x25519, secp256r1, secp384r1 (the default), secp521r1,
     /// X25519MLKEM768
     #[arg(long, value_name = "GROUPS", visible_alias = "curves", value_parser = parse_groups, help_heading = "TLS")]
     groups: Option<List<NamedGroup>>,
 
-    /// The address to connect to, instead of resolving the name
+    /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     resolve: Option<IpAddr>,
     #[command(flatten)]
     pub(crate) route: RouteArgs,
-    /// How long one connection may take
+    /// Maximum time per connection
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, help_heading = "Network")]
     timeout: Duration,
 }
@@ -127,11 +127,8 @@ impl ConnectionArgs {
             }
             None => None,
         };
-        if let Alpn::Protocols(protocols) = &alpn
-            && let Some((name, _)) = self.header.iter().find(|(name, _)| is_of_http1_alone(name))
-            && protocols.iter().any(|protocol| protocol == b"h2")
-        {
-            bail!("the field {name} is of HTTP/1.1 alone (RFC 9113, section 8.2.2): leave it out, or h2 out of --alpn");
+        if let Alpn::Protocols(protocols) = &alpn {
+            check_fields(&self.header, protocols)?;
         }
         let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         let request = Request { method: self.method, path: self.path, headers: self.header };
@@ -158,9 +155,7 @@ impl ConnectionArgs {
 pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<()> {
     let name = &target.host;
     if options.server_name == ServerName::Host && parse_server_name(name).is_err() {
-        bail!(
-            "'{name}' is no name that a certificate can be for: write the address in full, or give a name with --sni NAME"
-        );
+        bail!("'{name}' is not a valid server name: write the address in full, or set a name with --sni NAME");
     }
     Ok(())
 }
@@ -170,10 +165,23 @@ pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
         return Ok(Zeroizing::new(passphrase));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(format!("set {PASSPHRASE}, or run on a terminal to be asked for it"));
+        return Err(format!("set {PASSPHRASE}, or run in a terminal to enter it"));
     }
     let prompt = format!("Passphrase of {}: ", key.display());
     rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())
+}
+
+/// That every field can be sent by each of the protocols that are offered.
+pub(crate) fn check_fields(fields: &[(String, String)], protocols: &[Vec<u8>]) -> anyhow::Result<()> {
+    match fields.iter().find(|(name, _)| is_of_http1_alone(name)) {
+        Some((name, _)) if protocols.iter().any(|protocol| protocol == HTTP2_ALPN) => {
+            bail!(
+                "the header field {name} is specific to HTTP/1.1 (RFC 9113, section 8.2.2): remove it, or remove h2 from \
+                 --alpn"
+            )
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The fields that speak of one connection, for which HTTP/2 has frames.
@@ -181,7 +189,7 @@ fn is_of_http1_alone(name: &str) -> bool {
     ["keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].iter().any(|it| name.eq_ignore_ascii_case(it))
 }
 
-fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
+pub(crate) fn parse_alpn(list: &str) -> anyhow::Result<Vec<Vec<u8>>> {
     let protocols = list.split(',').map(str::trim).filter(|protocol| !protocol.is_empty());
     let protocols: Vec<Vec<u8>> = protocols.map(|protocol| protocol.as_bytes().to_vec()).collect();
     if protocols.iter().any(|protocol| protocol.len() > 255) {

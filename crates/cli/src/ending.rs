@@ -12,9 +12,9 @@ use crate::secrets;
 
 /// Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
-const BAD_ANSWER: u8 = 1;
-const USAGE: u8 = 2;
-const UNREACHABLE: u8 = 3;
+pub(crate) const BAD_ANSWER: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const UNREACHABLE: u8 = 3;
 
 /// What came of a command.
 pub(crate) enum Ending {

@@ -19,7 +19,7 @@ pub(crate) fn open() -> anyhow::Result<Option<Arc<dyn KeyLog>>> {
         // The embedded lab opens it for each of its servers.
         static TOLD: Once = Once::new();
         TOLD.call_once(|| {
-            notice(format_args!("SSLKEYLOGFILE {shown} lacks secrets from here on: {error}"));
+            notice(format_args!("cannot write further secrets to SSLKEYLOGFILE {shown}: {error}"));
         });
     };
     let file = KeyLogFile::open(&path, on_failure);

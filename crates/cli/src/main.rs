@@ -2,8 +2,12 @@
 
 mod args;
 mod cmd;
+#[cfg(test)]
+mod command_line_page;
+mod complaint;
 mod connection_flags;
 mod ending;
+mod help;
 mod key_log;
 mod notice;
 mod opened_file;
@@ -17,25 +21,43 @@ mod saved_result;
 mod secrets;
 mod session_files;
 mod values;
+mod version;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use anstream::ColorChoice;
+use clap::FromArgMatches;
 use reprise_probe::Interrupt;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Color, Command};
 use crate::ending::Ending;
 use crate::notice::notice;
 
 fn main() -> ExitCode {
-    secrets::learn_flags(&Cli::command());
-    let cli = match Cli::try_parse_from(args::with_default_command(std::env::args_os())) {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if version::is_asked_for(&arguments) {
+        return Ending::from(outputs::print(version::in_full().as_bytes()).map(|()| Ending::Done)).into_exit_code();
+    }
+    let arguments = match args::with_default_command(arguments.into_iter()) {
+        Ok(arguments) => arguments,
+        Err(usage) => return Ending::Usage(usage).into_exit_code(),
+    };
+    let command = help::command(&arguments);
+    secrets::learn_flags(&command);
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(usage) => return ending::of_usage(usage),
     };
+    match cli.everywhere.color {
+        Color::Auto => {}
+        Color::Always => ColorChoice::Always.write_global(),
+        Color::Never => ColorChoice::Never.write_global(),
+    }
+    progress::be_quiet(cli.everywhere.quiet);
     let interrupt = Interrupt::default();
     if let Err(error) = stop_on_ctrl_c(interrupt.clone()) {
-        notice(format_args!("Ctrl-C will lose what was measured: {error}"));
+        notice(format_args!("cannot handle Ctrl-C, it will discard the results: {error}"));
     }
     let result = match cli.command {
         Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
@@ -44,10 +66,13 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => cmd::explain::run(*arguments),
         Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
         Command::Board(arguments) => cmd::board::run(*arguments, &interrupt),
+        Command::Layers(arguments) => cmd::layers::run(*arguments, &interrupt),
         Command::Compare(arguments) => cmd::compare::run(*arguments, &interrupt),
         Command::Stacks(arguments) => cmd::compare::run_stacks(*arguments),
         Command::StackChild => cmd::compare::run_child(),
         Command::Report(arguments) => cmd::report::run(*arguments),
+        Command::Completions(arguments) => cmd::completions::run(&arguments, help::command(&[])),
+        Command::Man(arguments) => cmd::man::run(&arguments, help::command(&[])),
     };
     Ending::from(result).into_exit_code()
 }

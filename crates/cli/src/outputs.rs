@@ -1,7 +1,7 @@
 //! Where results go: the page to standard output, documents to files.
 
 use std::fs::OpenOptions;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,7 +9,7 @@ use clap::Args;
 use reprise_report::terminal::Style;
 
 use crate::opened_file::OpenedFile;
-use crate::rendered::Rendered;
+use crate::rendered::{Format, Rendered};
 
 /// The formats of a result; each takes a file, `-` is standard output.
 #[derive(Args, Clone, Debug, Default)]
@@ -24,62 +24,92 @@ pub(crate) struct OutputArgs {
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// Write the page with charts as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
+
+/// The format of results that have single connections.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct HarArgs {
+    /// Write each connection as an entry of an HTTP archive (HAR 1.2)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) har: Option<PathBuf>,
+}
+
+impl HarArgs {
+    /// The file that is named, with its flag.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
+        self.har.as_deref().map(|path| (HAR, path)).into_iter().collect()
+    }
+}
+
+const HAR: &str = "--har";
 
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
 pub(crate) struct Outputs {
-    json: Option<Output>,
-    csv: Option<Output>,
-    markdown: Option<Output>,
+    formats: Vec<(Format, Output)>,
 }
 
 impl Outputs {
     /// Opens every file. What is there already is overwritten only when there is a result, and without one no new file stays.
     pub(crate) fn open(arguments: &OutputArgs) -> anyhow::Result<Self> {
-        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
-        let outputs =
-            Self { json: open(&arguments.json)?, csv: open(&arguments.csv)?, markdown: open(&arguments.markdown)? };
-        if outputs.all().filter(|output| matches!(output, Output::Standard)).count() > 1 {
-            anyhow::bail!("only one of --json, --csv and --markdown can go to standard output");
-        }
-        Ok(outputs)
+        Self::open_with_har(arguments, &HarArgs::default())
+    }
+
+    /// The same for a result that has single connections.
+    pub(crate) fn open_with_har(arguments: &OutputArgs, har: &HarArgs) -> anyhow::Result<Self> {
+        let har = har.har.as_deref().map(|path| (HAR, Format::Har, path));
+        let named: Vec<(&str, Format, &Path)> = arguments.named().chain(har).collect();
+        check_standard_output(named.iter().map(|(flag, _, path)| (*flag, *path)))?;
+        let open = |(_, format, path): (_, Format, &Path)| anyhow::Ok((format, Output::open(path)?));
+        Ok(Self { formats: named.into_iter().map(open).collect::<anyhow::Result<_>>()? })
     }
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
     /// output that fails does not take the others along.
     pub(crate) fn write(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let page = if self.all().any(|output| matches!(output, Output::Standard)) {
-            Ok(())
-        } else {
-            print_page(|style| result.terminal(style))
-        };
+        let page = if self.take_standard_output() { Ok(()) } else { print_page(|style| result.terminal(style)) };
         self.write_documents(result).and(page)
     }
 
     /// Writes the result in every format that was asked for, and no page.
     pub(crate) fn write_documents(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let json = self.json.map_or(Ok(()), |output| output.write_with(|out| result.json(out)));
-        let csv = self.csv.map_or(Ok(()), |output| output.write_with(|out| result.csv(out)));
-        let markdown = self.markdown.map_or(Ok(()), |output| output.write(result.markdown().as_bytes()));
-        json.and(csv).and(markdown)
+        let write = |(format, output): (Format, Output)| output.write_with(|out| result.write(format, out));
+        self.formats.into_iter().map(write).fold(Ok(()), anyhow::Result::and)
     }
 
     /// Whether a document takes standard output, so that no page goes there.
     pub(crate) fn take_standard_output(&self) -> bool {
-        self.all().any(Output::is_standard)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Output> {
-        [&self.json, &self.csv, &self.markdown].into_iter().flatten()
+        self.formats.iter().any(|(_, output)| output.is_standard())
     }
 }
 
 impl OutputArgs {
     /// The files that are named, with their flags.
     pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
-        let named = [("--json", &self.json), ("--csv", &self.csv), ("--markdown", &self.markdown)];
-        named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?))).collect()
+        self.named().map(|(flag, _, path)| (flag, path)).collect()
     }
+
+    fn named(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
+        let all = [
+            ("--json", Format::Json, &self.json),
+            ("--csv", Format::Csv, &self.csv),
+            ("--markdown", Format::Markdown, &self.markdown),
+            ("--html", Format::Html, &self.html),
+        ];
+        all.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?)))
+    }
+}
+
+/// Refuses two documents on standard output.
+pub(crate) fn check_standard_output<'a>(files: impl IntoIterator<Item = (&'a str, &'a Path)>) -> anyhow::Result<()> {
+    let flags: Vec<&str> = files.into_iter().filter(|(_, path)| is_standard_output(path)).map(|(flag, _)| flag).collect();
+    if flags.len() > 1 {
+        anyhow::bail!("only one of {} can go to standard output", flags.join(" and "));
+    }
+    Ok(())
 }
 
 /// Refuses to write two outputs to one file, where the later would take the place of the earlier. Only sessions may come from
@@ -160,7 +190,7 @@ impl Output {
 pub(crate) fn print_page(page: impl FnOnce(Style) -> String) -> anyhow::Result<()> {
     let out = io::stdout();
     let color = anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
-    let width = if out.is_terminal() { terminal_width() } else { None };
+    let width = width();
     print(page(Style { color, width }).as_bytes())
 }
 
@@ -170,8 +200,13 @@ pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush()).context("cannot write standard output")
 }
 
-/// As many columns as the terminal has, or as `COLUMNS` says.
-fn terminal_width() -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    told.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+/// As many columns as `COLUMNS` says, or as the terminal has; `None` where neither is there.
+pub(crate) fn width() -> Option<usize> {
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    columns().or_else(of_terminal)
+}
+
+/// As `COLUMNS` says.
+pub(crate) fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
 }

@@ -1,6 +1,7 @@
 //! A progress bar for whatever takes over a second, on standard error.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,6 +9,18 @@ use reprise_probe::Observer;
 
 /// Nothing is drawn before, so that what is quick leaves no trace.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether no progress is to be shown; said once, at the start.
+pub(crate) fn be_quiet(is_quiet: bool) {
+    QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Whether no progress is to be shown.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// A bar over all connections.
 pub(crate) struct Progress {
@@ -37,6 +50,9 @@ impl Progress {
 
 impl Observer for Progress {
     fn proceeded(&self, done: u64, planned: u64) {
+        if is_quiet() {
+            return;
+        }
         if self.bar.is_hidden() && self.begun.elapsed() > PATIENCE && std::io::stderr().is_terminal() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }

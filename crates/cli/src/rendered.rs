@@ -2,52 +2,67 @@
 
 use std::io;
 
+use reprise_board::document::BoardDocument;
 use reprise_report::terminal::Style;
-use reprise_report::{csv, json, markdown, terminal};
+use reprise_report::{csv, har, html, json, markdown, terminal};
 use reprise_trace::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
 };
 use serde::Serialize;
+
+/// A format of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Csv,
+    Markdown,
+    Html,
+    /// Of results that have single connections.
+    Har,
+}
 
 /// A result in every format.
 pub(crate) trait Rendered: Serialize + Sized {
     /// The page for a terminal.
     fn terminal(&self, style: Style) -> String;
-    /// The CSV table.
-    fn csv(&self, out: &mut Vec<u8>) -> io::Result<()>;
-    /// The Markdown page.
-    fn markdown(&self) -> String;
-    /// The JSON document.
-    fn json(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        json::write(self, out)
-    }
+    /// The document in this format; nothing where the result has none, and so no flag for it.
+    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()>;
 }
 
-/// A document is rendered by the function of its name in each format.
+/// A document is rendered by the function of its name in each format; those of single connections as HAR too.
 macro_rules! rendered {
-    ($($Document:ty => $name:ident;)*) => {$(
+    ($($Document:ty => $name:ident $(and $har:ident)?;)*) => {$(
         impl Rendered for $Document {
             fn terminal(&self, style: Style) -> String {
                 terminal::$name(self, style)
             }
 
-            fn csv(&self, out: &mut Vec<u8>) -> io::Result<()> {
-                csv::$name(self, out)
-            }
-
-            fn markdown(&self) -> String {
-                markdown::$name(self)
+            fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
+                match format {
+                    Format::Json => json::write(self, out),
+                    Format::Csv => csv::$name(self, out),
+                    Format::Markdown => text(markdown::$name(self), out),
+                    Format::Html => text(html::$name(self), out),
+                    Format::Har => {
+                        $($har::$name(self, out)?;)?
+                        Ok(())
+                    }
+                }
             }
         }
     )*};
 }
 
 rendered! {
-    MeasureDocument => measure;
-    LabDocument => lab;
-    TraceDocument => trace;
+    MeasureDocument => measure and har;
+    LabDocument => lab and har;
+    TraceDocument => trace and har;
     LoadDocument => load;
     CompareDocument => compare;
+    LayersDocument => layers;
+    SideBySideDocument => side_by_side;
+    BoardDocument => board;
 }
 
 /// A diagnosis, and whether each experiment is shown. The documents always hold all of it.
@@ -64,11 +79,37 @@ impl Rendered for Diagnosed<'_> {
         terminal::diagnose(self.document, style, self.shows_experiments)
     }
 
-    fn csv(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        csv::diagnose(self.document, out)
+    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
+        match format {
+            Format::Json => json::write(self, out),
+            Format::Csv => csv::diagnose(self.document, out),
+            Format::Markdown => text(markdown::diagnose(self.document, self.shows_experiments), out),
+            Format::Html => text(html::diagnose(self.document, self.shows_experiments), out),
+            Format::Har => Ok(()),
+        }
+    }
+}
+
+/// A trace, and what each message is for and says. The documents always hold all of it.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Explained<'a>(pub(crate) &'a TraceDocument);
+
+impl Rendered for Explained<'_> {
+    fn terminal(&self, style: Style) -> String {
+        terminal::trace_explained(self.0, style)
     }
 
-    fn markdown(&self) -> String {
-        markdown::diagnose(self.document, self.shows_experiments)
+    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
+        match format {
+            Format::Markdown => text(markdown::trace_explained(self.0), out),
+            Format::Html => text(html::trace_explained(self.0), out),
+            Format::Json | Format::Csv | Format::Har => self.0.write(format, out),
+        }
     }
+}
+
+fn text(page: String, out: &mut Vec<u8>) -> io::Result<()> {
+    out.extend(page.into_bytes());
+    Ok(())
 }

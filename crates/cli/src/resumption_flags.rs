@@ -16,22 +16,22 @@ use zeroize::Zeroizing;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resumption")]
 pub(crate) struct ResumptionArgs {
-    /// How a PSK may be used under TLS 1.3, a ticket's or an external one
+    /// PSK modes to offer under TLS 1.3, for tickets and external PSKs
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::PskDheKe)]
     psk_mode: Mode,
-    /// The identity of a PSK that the server knows already, for the kind psk (TLS 1.3)
+    /// Identity of an external PSK, for the kind psk (TLS 1.3)
     #[arg(long, value_name = "NAME", value_parser = parse_identity)]
     psk_identity: Option<String>,
-    /// Its key, in hexadecimal; who lists the processes of this machine sees it: --psk-key-file hides it
+    /// Key of the PSK, in hexadecimal; visible in the process list, unlike --psk-key-file
     #[arg(long, value_name = "HEX", requires = "psk_identity", value_parser = parse_key, conflicts_with = "psk_key_file")]
     psk_key: Option<PskKey>,
-    /// A file with its key, in hexadecimal
+    /// Read the key of the PSK, in hexadecimal, from this file
     #[arg(long, value_name = "FILE", requires = "psk_identity")]
     psk_key_file: Option<PathBuf>,
-    /// The hash that it is for
+    /// Hash of the PSK
     #[arg(long, value_enum, value_name = "HASH", default_value_t = PskHash::Sha256, requires = "psk_identity")]
     psk_hash: PskHash,
-    /// How many tickets to ask the server for after a full handshake, and after a resumed one (by default 1): RFC 9149
+    /// Request this many tickets after a full handshake, and after a resumed one (default 1): RFC 9149
     #[arg(long, value_name = "NEW[,RESUMED]", value_parser = parse_ticket_request)]
     ticket_requests: Option<TicketRequest>,
 }
@@ -61,10 +61,10 @@ enum Mode {
     /// With a fresh key exchange
     #[value(name = "psk_dhe_ke")]
     PskDheKe,
-    /// Alone: no key exchange, and no forward secrecy
+    /// Without a key exchange: no forward secrecy
     #[value(name = "psk_ke")]
     PskKe,
-    /// As the server chooses
+    /// Offer both; the server chooses
     Both,
 }
 
@@ -79,6 +79,11 @@ impl ResumptionArgs {
         let psk = self.psk()?;
         let tls13 = Tls13Extensions { psk_modes, ticket_request: self.ticket_requests };
         Ok(Options { tls13, psk, ..options })
+    }
+
+    /// Whether an external PSK is given.
+    pub(crate) fn names_psk(&self) -> bool {
+        self.psk_identity.is_some()
     }
 
     fn psk(&self) -> anyhow::Result<Option<ExternalPsk>> {
@@ -100,7 +105,7 @@ impl ResumptionArgs {
 /// asked of the other.
 pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
     if kinds.contains(&Kind::Id) && !versions.is_empty() && !versions.contains(&Version::Tls12) {
-        bail!("TLS 1.3 knows no session IDs: ask for the kind ticket, or add --tls 1.2");
+        bail!("TLS 1.3 has no session IDs: use the kind ticket, or add --tls 1.2");
     }
     if kinds.contains(&Kind::Psk) && options.psk.is_none() {
         bail!("the kind psk needs a PSK: --psk-identity NAME with --psk-key HEX or --psk-key-file FILE");
@@ -108,18 +113,18 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     if let Some(psk) = &options.psk
         && !has_suite(options, psk.hash)
     {
-        bail!("none of --ciphers has the hash of the PSK: it says with --psk-hash which");
+        bail!("no suite in --ciphers uses the hash of the PSK: set it with --psk-hash");
     }
     match &options.request {
         None if kinds.contains(&Kind::Early) => {
-            bail!("early data is the request: the kind early cannot go with --no-request")
+            bail!("the kind early needs a request: remove --no-request")
         }
         Some(_) if kinds.contains(&Kind::Early) && options.starttls.is_some() => {
-            bail!("early data is an HTTP request here: the kind early cannot go with --starttls")
+            bail!("the kind early needs an HTTP request: remove --starttls")
         }
         Some(request) if kinds.contains(&Kind::Early) && !request.may_be_replayed() => bail!(
-            "{} is not sent as early data: whoever records it could send it again, and only GET, HEAD, OPTIONS and TRACE are \
-             safe to be repeated (RFC 8470, section 4)",
+            "{} is not sent as early data: an attacker could replay it, and only GET, HEAD, OPTIONS and TRACE are safe to \
+                repeat (RFC 8470, section 4)",
             request.method
         ),
         _ => {}
@@ -127,11 +132,11 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     check_suites(kinds, versions, options)?;
     for kind in [Kind::Psk, Kind::Early] {
         if kinds.contains(&kind) && !versions.is_empty() && !versions.contains(&Version::Tls13) {
-            bail!("the kind {kind} is of TLS 1.3: leave --tls out, or add 1.3");
+            bail!("the kind {kind} requires TLS 1.3: remove --tls, or add 1.3");
         }
     }
     if options.psk.is_some() && versions == [Version::Tls12] {
-        bail!("a PSK is of TLS 1.3: leave --tls out, or add 1.3");
+        bail!("a PSK requires TLS 1.3: remove --tls, or add 1.3");
     }
     Ok(())
 }
@@ -145,7 +150,7 @@ fn check_suites(kinds: &[Kind], versions: &[Version], options: &Options) -> anyh
             None => continue,
         };
         if !offers_suite(options, |suite| suite.version == version) {
-            bail!("--ciphers names no suite of {version}, which {wants} needs: add one, or leave --ciphers out");
+            bail!("--ciphers has no suite of {version}, which {wants} needs: add one, or remove --ciphers");
         }
     }
     Ok(())
@@ -171,7 +176,14 @@ fn read_key(path: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {
 }
 
 fn parse_ticket_request(text: &str) -> Result<TicketRequest, String> {
-    let count = |text: &str| text.parse().map_err(|_| format!("'{text}' is no number of tickets, 0 to 255: write 4 or 4,1"));
+    let count = |text: &str| {
+        text.parse().map_err(|_| {
+            format!(
+                "invalid number of tickets '{text}': 0 to 255, such as 4 or \
+        4,1"
+            )
+        })
+    };
     let (new, resumed) = text.split_once(',').unwrap_or((text, "1"));
     Ok(TicketRequest { new_session_count: count(new)?, resumption_count: count(resumed)? })
 }
@@ -180,7 +192,7 @@ fn parse_identity(text: &str) -> Result<String, String> {
     match text.len() {
         0 => Err("an identity has at least one byte".to_owned()),
         1..=MAX_IDENTITY => Ok(text.to_owned()),
-        _ => Err(format!("an identity has at most {MAX_IDENTITY} bytes here")),
+        _ => Err(format!("an identity has at most {MAX_IDENTITY} bytes")),
     }
 }
 

@@ -9,17 +9,17 @@ use reprise_probe::Options;
 /// The way to the target.
 #[derive(Args, Clone)]
 pub(crate) struct RouteArgs {
-    /// Begin in the clear and ask for TLS, by the names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql,
-    /// xmpp. Unless the target names one, the port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the
-    /// handshake something harmless is asked: EHLO, NOOP, CAPA, a search for nothing, a login that fails, a stream
+    /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
+    /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
+    /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
     #[arg(long, value_name = "PROTOCOL", value_parser = parse_starttls, help_heading = "Network")]
     starttls: Option<StartTls>,
-    /// Connect through this proxy, by the names of curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved
-    /// here) or socks5h://… (by the proxy); the port is 1080 unless given. With --resolve, the proxy is asked for that
-    /// address. Environment variables such as https_proxy are ignored
+    /// Connect through this proxy, as with curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved here) or
+    /// socks5h://… (by the proxy); the default port is 1080. With --resolve, the proxy connects to that address. Environment
+    /// variables such as https_proxy are ignored
     #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
     proxy: Option<String>,
-    /// Begin each connection with a PROXY header, v1 or v2, for servers that expect one from a load balancer
+    /// Send a PROXY protocol header, v1 or v2, as a load balancer does
     #[arg(long, value_name = "VERSION", value_parser = parse_proxy_protocol, help_heading = "Network")]
     proxy_protocol: Option<ProxyProtocol>,
 }
@@ -51,7 +51,7 @@ impl RouteArgs {
     /// Enters what was given. `names_a_request` says whether a flag describes an HTTP request.
     pub(crate) fn enter(self, options: &mut Options, names_a_request: bool) -> anyhow::Result<()> {
         if let Some(protocol) = self.starttls.filter(|_| names_a_request) {
-            bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
+            bail!("--starttls {protocol} sends no HTTP request: remove --method, --path and --header");
         }
         // Not parsed with the other flags, whose error messages repeat the value: a password may stand in it.
         let proxy = self.proxy.as_deref().map(str::parse::<Proxy>).transpose().context("--proxy")?;
@@ -72,10 +72,10 @@ impl std::fmt::Debug for RouteArgs {
     }
 }
 
-fn parse_starttls(text: &str) -> Result<StartTls, String> {
+pub(crate) fn parse_starttls(text: &str) -> Result<StartTls, String> {
     text.parse()
 }
 
-fn parse_proxy_protocol(text: &str) -> Result<ProxyProtocol, String> {
+pub(crate) fn parse_proxy_protocol(text: &str) -> Result<ProxyProtocol, String> {
     text.parse()
 }

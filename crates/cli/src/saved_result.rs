@@ -38,12 +38,12 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
     } else {
         let file = File::open(path).with_context(cannot_read)?;
         let length = file.metadata().with_context(cannot_read)?.len();
-        ensure!(length <= LARGEST, "{shown} is larger than any result");
+        ensure!(length <= LARGEST, "{shown} is too large for a result");
         Box::new(file)
     };
     let mut text = String::new();
     source.take(LARGEST + 1).read_to_string(&mut text).with_context(cannot_read)?;
-    ensure!(text.len() as u64 <= LARGEST, "{shown} is larger than any result");
+    ensure!(text.len() as u64 <= LARGEST, "{shown} is too large for a result");
     Ok(text)
 }
 
@@ -57,12 +57,12 @@ pub(crate) fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T>
     match text.get(documents.byte_offset()..).unwrap_or_default().trim() {
         "" => Ok(first),
         another if another.starts_with('{') => {
-            bail!("it holds more than one, as --every writes them: take one line, 'tail -n 1'")
+            bail!("it contains several results, as --every writes them: extract one line, for example with 'tail -n 1'")
         }
         // A container's log holds standard error as well, which says why a run failed. Escaped, since a terminal obeys.
         rest => {
             let line: String = rest.lines().next().unwrap_or_default().chars().take(LONGEST_LINE).collect();
-            bail!("it holds other text as well, {line:?}: where that says that the run failed, leave this one out")
+            bail!("it contains other text, {line:?}: if the run failed, omit this file")
         }
     }
 }
@@ -76,9 +76,9 @@ mod tests {
         let result = "{\n  \"schema\": \"reprise.load/1\"\n}\n";
         let refusal = |rest: &str| parse::<Named>(&format!("{result}{rest}")).err().map(|error| error.to_string());
         assert_eq!(refusal(" \n"), None);
-        assert!(refusal(result).unwrap().contains("more than one"));
+        assert!(refusal(result).unwrap().contains("several results"));
         let log = refusal("reprise: no connection completed: 128 failed\x1b[2J\n  a hint\n").unwrap();
         assert!(log.contains("\"reprise: no connection completed: 128 failed\\u{1b}[2J\""), "{log}");
-        assert!(!log.contains("hint") && !log.contains("more than one"), "{log}");
+        assert!(!log.contains("hint") && !log.contains("several results"), "{log}");
     }
 }

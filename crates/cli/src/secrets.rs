@@ -61,7 +61,7 @@ static SWITCHES: OnceLock<Vec<char>> = OnceLock::new();
 
 /// Told once, at the start: which flags there are. What stands behind one that takes no value is another's.
 pub(crate) fn learn_flags(command: &Command) {
-    let all = command.get_subcommands().flat_map(Command::get_arguments);
+    let all = command.get_subcommands().flat_map(Command::get_arguments).chain(command.get_arguments());
     let switches = all.filter(|flag| !flag.get_action().takes_values()).filter_map(clap::Arg::get_short);
     SWITCHES.get_or_init(|| switches.collect());
 }

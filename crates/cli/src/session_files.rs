@@ -22,15 +22,14 @@ use crate::notice::notice;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resumption")]
 pub(crate) struct SessionFileArgs {
-    /// Begin with the sessions that --session-out wrote: the first connection offers the newest. TLS 1.3 tickets that
-    /// were used are taken out of the file
+    /// Offer the sessions that --session-out wrote, the newest first. Used TLS 1.3 tickets are removed from the file
     #[arg(long, value_name = "FILE")]
     session_in: Option<PathBuf>,
-    /// Keep the sessions that are left at the end, for another process: whoever reads the file can be their client
+    /// Save the remaining sessions for another process. Keep the file private: with it, anyone can resume them
     #[arg(long, value_name = "FILE")]
     session_out: Option<PathBuf>,
-    /// Seal the file of --session-out, and open that of --session-in, with the passphrase that is the first line of this
-    /// file; '-' asks for it on the terminal
+    /// Encrypt the --session-out file, and decrypt the --session-in file, with the passphrase in the first line of this
+    /// file; '-' prompts for it
     #[arg(long, value_name = "FILE")]
     session_passphrase_file: Option<PathBuf>,
 }
@@ -71,18 +70,16 @@ impl SessionFileArgs {
         }
         if let Some(path) = self.session_out.clone() {
             if path == Path::new("-") {
-                bail!(
-                    "--session-out: whoever reads sessions can be their client, so they go to a file, not to standard output"
-                );
+                bail!("--session-out: refusing to write session secrets to standard output: name a file");
             }
             if let (None, Some(_)) = (&key, &self.session_passphrase_file) {
                 let passphrase = self.passphrase(&path).map_err(anyhow::Error::msg)?;
-                key = Some(Arc::new(Key::of_passphrase(&passphrase).context("the passphrase cannot be made into a key")?));
+                key = Some(Arc::new(Key::of_passphrase(&passphrase).context("cannot derive a key from the passphrase")?));
             }
             let destination = Destination::open(&path, key)?;
             files.out = Some((path, destination));
         } else if self.session_in.is_none() && self.session_passphrase_file.is_some() {
-            bail!("--session-passphrase-file is for the file of --session-in or --session-out, and neither is given");
+            bail!("--session-passphrase-file needs --session-in or --session-out");
         }
         Ok(files)
     }
@@ -99,7 +96,7 @@ impl SessionFileArgs {
                 let prompt = format!("Passphrase of {}: ", sessions.display());
                 rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())?
             }
-            None => return Err("name its file with --session-passphrase-file, or run on a terminal to be asked".to_owned()),
+            None => return Err("set --session-passphrase-file, or run in a terminal to enter it".to_owned()),
         };
         if passphrase.is_empty() { Err("the passphrase is empty".to_owned()) } else { Ok(passphrase) }
     }
@@ -109,18 +106,18 @@ impl SessionFileArgs {
 fn fresh(path: &Path, file: &SessionFile, target: &Target, options: &Options) -> anyhow::Result<Vec<Session>> {
     let (shown, asked) = (path.display(), server(target, &options.server_name));
     if file.server != asked {
-        bail!("the sessions in {shown} are those of {}, and are not offered to {asked}", file.server);
+        bail!("the sessions in {shown} belong to {} and are not offered to {asked}", file.server);
     }
     if !file.verified && matches!(options.certificates, Certificates::Roots(_)) {
         bail!(
-            "the sessions in {shown} were made with --insecure, and a resumption would inherit that nobody verified the \
-             certificate: make them anew, or give --insecure here too"
+            "the sessions in {shown} were made with --insecure: the certificate was not verified, and a resumption \
+                inherits that. Create new sessions, or add --insecure"
         );
     }
     let fresh = file.fresh(SystemTime::now()).with_context(|| format!("cannot use the sessions in {shown}"))?;
     match (file.sessions.len(), fresh.len()) {
-        (0, _) => bail!("no session is left in {shown}: TLS 1.3 tickets are used once; --session-out makes new ones"),
-        (_, 0) => bail!("the sessions in {shown} have expired: --session-out makes new ones"),
+        (0, _) => bail!("{shown} has no unused session left: TLS 1.3 tickets are used once; --session-out saves new ones"),
+        (_, 0) => bail!("the sessions in {shown} have expired: --session-out saves new ones"),
         _ => Ok(fresh),
     }
 }
@@ -131,28 +128,26 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         return Ok(());
     }
     if !kinds.is_empty() && !kinds.iter().any(|kind| matches!(kind, Kind::Id | Kind::Ticket | Kind::Early)) {
-        bail!("--session-in has nothing to be offered by: ask for the kind id, ticket or early");
+        bail!("--session-in needs a kind that resumes: add id, ticket or early to --kinds");
     }
     let is_of = |session: &Session| match session {
         Session::Tls12(_) => versions.contains(&Version::Tls12),
         Session::Tls13(_) => versions.contains(&Version::Tls13),
     };
     if !versions.is_empty() && !options.sessions.iter().any(is_of) {
-        bail!("--session-in holds no session of the version that --tls names");
+        bail!("--session-in has no session of the version in --tls");
     }
     // Offering a session offers its suite (RFC 5246 §7.4.1.3, RFC 8446 §4.2.11).
     let mut suites = options.sessions.iter().map(suite_of);
     if let Some(suite) = suites.find(|suite| !options.cipher_suites.is_empty() && !options.cipher_suites.contains(suite)) {
-        bail!("--session-in holds a session of {suite}, which --ciphers leaves out: add it, or leave --ciphers out");
+        bail!("--session-in has a session of {suite}, which is not in --ciphers: add it, or remove --ciphers");
     }
     // RFC 8446 §4.2.10: early data goes by the protocol of its ticket's connection.
     let early_alone = kinds.contains(&Kind::Early) && !kinds.contains(&Kind::Ticket);
     if let Some(protocol) = options.sessions.iter().filter_map(early_protocol).find(|it| early_alone && !offers(options, it))
     {
         let protocol = String::from_utf8_lossy(protocol);
-        bail!(
-            "--session-in holds a ticket whose early data goes by {protocol}, which is not offered: add --alpn {protocol}"
-        );
+        bail!("--session-in has a ticket whose early data uses {protocol}, which is not offered: add --alpn {protocol}");
     }
     Ok(())
 }
@@ -191,7 +186,7 @@ impl SessionFiles {
         if let Some((path, destination)) = self.out {
             let file = unused.to_file(SystemTime::now());
             if file.sessions.is_empty() {
-                notice(format_args!("the server gave no session: {} holds none", path.display()));
+                notice(format_args!("the server issued no session: {} is empty", path.display()));
             }
             destination.write(&file)?;
         }

@@ -24,34 +24,34 @@ pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {
         // RFC 6066 §3: without the dot that ends it in the DNS; and as a target's host is written.
         Ok(rustls_pki_types::ServerName::DnsName(_)) => Ok(text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase()),
         Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("no name or address that a certificate can be for".to_owned()),
+        Err(_) => Err("not a valid server name or address".to_owned()),
     }
 }
 
 pub(crate) fn parse_method(text: &str) -> Result<String, String> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if text.is_empty() || !text.bytes().all(is_token) { Err("no HTTP method".to_owned()) } else { Ok(text.to_owned()) }
+    if text.is_empty() || !text.bytes().all(is_token) { Err("invalid HTTP method".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 pub(crate) fn parse_path(text: &str) -> Result<String, String> {
     match text {
-        _ if !text.starts_with('/') => Err("a path begins with /".to_owned()),
+        _ if !text.starts_with('/') => Err("a path starts with /".to_owned()),
         _ if text.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-            Err("a path holds no space or control character: write it percent-encoded".to_owned())
+            Err("a path must not contain spaces or control characters: percent-encode them".to_owned())
         }
         _ => Ok(text.to_owned()),
     }
 }
 
 pub(crate) fn parse_header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("a header field is 'Name: value'")?;
-    let name = parse_method(name).map_err(|_| format!("'{name}' is no header name"))?;
+    let (name, value) = text.split_once(':').ok_or("a header field has the form 'Name: value'")?;
+    let name = parse_method(name).map_err(|_| format!("invalid header name '{name}'"))?;
     if name.eq_ignore_ascii_case("connection") {
         return Err("the field Connection is set by measure's --connections close and --connections keepalive".to_owned());
     }
     let value = value.trim();
     if value.chars().any(char::is_control) {
-        Err("a header value holds no control character".to_owned())
+        Err("a header value must not contain control characters".to_owned())
     } else {
         Ok((name, value.to_owned()))
     }
@@ -59,14 +59,20 @@ pub(crate) fn parse_header(text: &str) -> Result<(String, String), String> {
 
 /// Up to an hour.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let complain = || format!("invalid duration '{text}': write 500ms, 10s or 2m, above zero and up to an hour");
+    let complain = || format!("invalid duration '{text}': use 500ms, 10s or 2m; more than zero, at most one hour");
+    duration(text, Duration::from_secs(3600)).filter(|duration| !duration.is_zero()).ok_or_else(complain)
+}
+
+/// Up to an hour, and none at all.
+pub(crate) fn parse_wait(text: &str) -> Result<Duration, String> {
+    let complain = || format!("invalid duration '{text}': use 0s, 500ms, 10s or 2m; at most one hour");
     duration(text, Duration::from_secs(3600)).ok_or_else(complain)
 }
 
 /// Up to a day, for what takes long.
 pub(crate) fn parse_long_duration(text: &str) -> Result<Duration, String> {
-    let complain = || format!("invalid duration '{text}': write 500ms, 10s, 2m or 8h, above zero and up to a day");
-    duration(text, Duration::from_secs(86_400)).ok_or_else(complain)
+    let complain = || format!("invalid duration '{text}': use 500ms, 10s, 2m or 8h; more than zero, at most one day");
+    duration(text, Duration::from_secs(86_400)).filter(|duration| !duration.is_zero()).ok_or_else(complain)
 }
 
 /// A number of seconds, or with the unit that follows it.
@@ -81,15 +87,15 @@ fn duration(text: &str, most: Duration) -> Option<Duration> {
         _ => return None,
     };
     let duration = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds_of_one).ok()?;
-    Some(duration).filter(|duration| !duration.is_zero() && *duration <= most)
+    Some(duration).filter(|duration| *duration <= most)
 }
 
 pub(crate) fn parse_ciphers(text: &str) -> Result<List<CipherSuite>, String> {
     let parse = |name: &str| {
-        let suite = CipherSuite::from_name(name).ok_or_else(|| format!("no cipher suite is named '{name}'"))?;
+        let suite = CipherSuite::from_name(name).ok_or_else(|| format!("unknown cipher suite '{name}'"))?;
         match reprise_engine::suite::find(suite) {
             Some(_) => Ok(suite),
-            None => Err(format!("{suite} is known and not spoken: AES-GCM and ChaCha20-Poly1305 with ECDHE or RSA are")),
+            None => Err(format!("{suite} is not supported: only AES-GCM and ChaCha20-Poly1305, with ECDHE or RSA, are")),
         }
     };
     parse_list(text, parse)
@@ -103,12 +109,12 @@ pub(crate) fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
 /// Groups, all of them among those that are spoken.
 pub(crate) fn parse_groups_of(text: &str, spoken: &[NamedGroup]) -> Result<List<NamedGroup>, String> {
     let parse = |name: &str| {
-        let group = NamedGroup::from_name(name).ok_or_else(|| format!("no group is named '{name}'"))?;
+        let group = NamedGroup::from_name(name).ok_or_else(|| format!("unknown group '{name}'"))?;
         if spoken.contains(&group) {
             Ok(group)
         } else {
             let spoken: Vec<String> = spoken.iter().map(ToString::to_string).collect();
-            Err(format!("{group} is known and not spoken: {} are", spoken.join(", ")))
+            Err(format!("{group} is not supported; supported: {}", spoken.join(", ")))
         }
     };
     parse_list(text, parse)
@@ -120,11 +126,11 @@ fn parse_list<T: PartialEq + Display>(text: &str, parse: impl Fn(&str) -> Result
     for name in text.split([',', ':']).filter(|name| !name.is_empty()) {
         let item = parse(name)?;
         if items.contains(&item) {
-            return Err(format!("{item} stands twice"));
+            return Err(format!("{item} is listed twice"));
         }
         items.push(item);
     }
-    if items.is_empty() { Err("it names none: leave the flag out to offer all".to_owned()) } else { Ok(List(items)) }
+    if items.is_empty() { Err("the list is empty: omit the flag to offer all".to_owned()) } else { Ok(List(items)) }
 }
 
 #[cfg(test)]
@@ -138,6 +144,16 @@ mod tests {
         assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
         for wrong in ["0s", "-1s", "x", "5h", "2h", "3601s", "", "1e999s", "NaNs"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_wait_may_be_none() {
+        assert_eq!(parse_wait("0s"), Ok(Duration::ZERO));
+        assert_eq!(parse_wait("0"), Ok(Duration::ZERO));
+        assert_eq!(parse_wait("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["-1s", "x", "2h", ""] {
+            assert!(parse_wait(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -177,7 +193,7 @@ mod tests {
         assert_eq!(parse_groups("P-256,X25519").unwrap().0, [NamedGroup::SECP256R1, NamedGroup::X25519]);
         assert_eq!(parse_groups("X25519MLKEM768").unwrap().0, [NamedGroup::X25519MLKEM768]);
         let unspoken = parse_groups("x448").unwrap_err();
-        assert!(unspoken.contains("not spoken: ") && unspoken.contains("X25519MLKEM768"), "{unspoken}");
-        assert!(parse_ciphers("DHE-RSA-AES128-GCM-SHA256").unwrap_err().contains("not spoken"));
+        assert!(unspoken.contains("supported: ") && unspoken.contains("X25519MLKEM768"), "{unspoken}");
+        assert!(parse_ciphers("DHE-RSA-AES128-GCM-SHA256").unwrap_err().contains("not supported"));
     }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use reprise_lab::servers::missing;
+use reprise_servers::missing;
 
 fn board() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_reprise"));
@@ -33,7 +33,7 @@ fn outside_of_a_checkout_it_says_where_the_firmware_is() {
 #[test]
 fn quick_refuses_what_it_would_leave_out() {
     for (flags, why) in [
-        (&["--quick", "--keys", "rsa-2048"][..], "--quick leaves rsa-2048 out"),
+        (&["--quick", "--keys", "rsa-2048"][..], "--quick skips rsa-2048"),
         (&["--quick", "--runs", "5"], "--runs"),
         (&["--quick", "--requests", "5"], "--requests"),
     ] {

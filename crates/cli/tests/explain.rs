@@ -50,7 +50,15 @@ fn explain_alone_lists_every_cause() {
 
 #[test]
 fn an_unknown_cause_is_a_usage_error_that_names_its_like() {
-    for (unknown, like) in [("not-ofered", "near it are not-offered"), ("qqqq", "lists them all"), ("", "lists them all")] {
+    for (unknown, like) in [
+        ("not-ofered", "similar: not-offered"),
+        ("qqqq", "lists all causes"),
+        (
+            "",
+            "lists all \
+        causes",
+        ),
+    ] {
         let output = reprise(&["explain", unknown]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(like), "{}", text(&output.stderr));
@@ -98,7 +106,7 @@ fn a_saved_diagnosis_is_shown_again_in_every_format() {
         page.contains("a.example: no resumption") && page.contains("not reached") && !page.contains("none resumed"),
         "{page}"
     );
-    assert!(printed(&["report", file, "--experiments"]).contains("none resumed, made 3 times"));
+    assert!(printed(&["report", file, "--experiments"]).contains("none resumed, 3 times"));
 
     let json: Value = serde_json::from_str(&printed(&["report", file, "--json", "-"])).unwrap();
     assert_eq!(json, serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).unwrap());
@@ -125,8 +133,8 @@ fn formats_of_a_diagnosis_are_refused_where_they_do_not_fit() {
     fs::write(&other, r#"{"schema":"reprise.load/1"}"#).unwrap();
     let one = folder.path().join("one").to_str().unwrap().to_owned();
     for (arguments, why) in [
-        (&["report", other.to_str().unwrap(), "--sarif", "-"][..], "--sarif is for results of diagnose alone"),
-        (&["report", other.to_str().unwrap(), "--experiments"], "--experiments is for results of diagnose alone"),
+        (&["report", other.to_str().unwrap(), "--sarif", "-"][..], "--sarif applies only to results of diagnose"),
+        (&["report", other.to_str().unwrap(), "--experiments"], "--experiments applies only to results of diagnose"),
         (&["report", file, "--sarif", "-", "--json", "-"], "can go to standard output"),
         (&["report", file, "--sarif", &one, "--junit", &one], "name the same file"),
         (&["report", file, "--junit", "/no/such/folder/file"], "cannot write"),

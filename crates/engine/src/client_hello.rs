@@ -1,7 +1,11 @@
 //! The ClientHello: everything that is offered.
 
 use reprise_trace::{Nanos, PskMode, Version};
-use reprise_wire::codec::{self, vec8, vec16};
+use reprise_wire::extensions::{
+    Cookie, EcPointFormats, KeyShareClientHello, KeyShareEntry, OfferedPsks, ProtocolNameList, PskBinder, PskIdentity,
+    PskKeyExchangeModes, RenegotiationInfo, ServerName, ServerNameList, SignatureAlgorithms, SupportedGroups,
+    SupportedVersions,
+};
 use reprise_wire::{
     CipherSuite, ClientHello, ExtensionType, ExtensionsBuilder, HandshakeType, List16, NamedGroup, ProtocolVersion,
     PskKeyExchangeMode, frame,
@@ -66,31 +70,29 @@ impl Hello<'_> {
         let mut extensions = ExtensionsBuilder::new();
 
         if let Some(name) = &config.sni {
-            // RFC 6066 §3: one host_name (0).
-            extensions.push(ExtensionType::SERVER_NAME, |out| {
-                vec16(out, |out| {
-                    codec::u8(out, 0);
-                    vec16(out, |out| out.extend_from_slice(name.as_bytes()));
-                });
-            });
+            let name = ServerName::host_name(name.as_bytes());
+            extensions.push(ExtensionType::SERVER_NAME, |out| ServerNameList::encode([name], out));
         }
         if !groups.is_empty() {
-            extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| vec16(out, |out| List16::encode(&groups, out)));
+            extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| SupportedGroups::encode(&groups, out));
         }
         extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| {
-            vec16(out, |out| List16::encode(&config.signature_schemes, out));
+            SignatureAlgorithms::encode(&config.signature_schemes, out);
         });
         if !config.alpn.is_empty() {
             extensions.push(ExtensionType::APPLICATION_LAYER_PROTOCOL_NEGOTIATION, |out| {
-                vec16(out, |out| config.alpn.iter().for_each(|protocol| vec8(out, |out| out.extend_from_slice(protocol))));
+                ProtocolNameList::encode(config.alpn.iter().map(Vec::as_slice), out);
             });
         }
         if tls12 {
             if config.shape.extended_master_secret {
                 extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| {});
             }
-            extensions.push(ExtensionType::RENEGOTIATION_INFO, |out| vec8(out, |_| {}));
-            extensions.push(ExtensionType::EC_POINT_FORMATS, |out| vec8(out, |out| codec::u8(out, 0)));
+            extensions
+                .push(ExtensionType::RENEGOTIATION_INFO, |out| RenegotiationInfo { renegotiated_connection: &[] }.emit(out));
+            extensions.push(ExtensionType::EC_POINT_FORMATS, |out| {
+                EcPointFormats { formats: &[EcPointFormats::UNCOMPRESSED] }.emit(out)
+            });
             match self.offer {
                 Offer::Full { session_ticket: true } => {
                     extensions.push(ExtensionType::SESSION_TICKET, |_| {});
@@ -105,23 +107,20 @@ impl Hello<'_> {
         }
         if tls13 {
             extensions.push(ExtensionType::SUPPORTED_VERSIONS, |out| {
-                vec8(out, |out| List16::encode(&offered_versions(config), out));
+                SupportedVersions::encode(&offered_versions(config), out);
             });
             if !config.tls13.psk_modes.is_empty() {
                 extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
-                    vec8(out, |out| config.tls13.psk_modes.iter().for_each(|&mode| codec::u8(out, wire_mode(mode).0)));
+                    PskKeyExchangeModes::encode(config.tls13.psk_modes.iter().copied().map(wire_mode), out);
                 });
             }
             extensions.push(ExtensionType::KEY_SHARE, |out| {
-                vec16(out, |out| {
-                    if let Some(share) = self.key_share {
-                        codec::u16(out, share.group().0);
-                        vec16(out, |out| out.extend_from_slice(share.public()));
-                    }
-                });
+                let entries =
+                    self.key_share.iter().map(|share| KeyShareEntry { group: share.group(), key_exchange: share.public() });
+                KeyShareClientHello::encode(entries, out);
             });
             if let Some(cookie) = self.cookie {
-                extensions.push(ExtensionType::COOKIE, |out| vec16(out, |out| out.extend_from_slice(cookie)));
+                extensions.push(ExtensionType::COOKIE, |out| Cookie { cookie }.emit(out));
             }
             if let Some(request) = &config.tls13.ticket_request {
                 extensions.push(ExtensionType::TICKET_REQUEST, |out| request.emit(out));
@@ -143,17 +142,13 @@ impl Hello<'_> {
 
     /// The identities, the true one last, and binders of zeros, of which the last is still to be made.
     fn emit_psk(&self, psk: Psk<'_>, decoys: u8, out: &mut Vec<u8>) {
-        let age = psk.obfuscated_age(self.now);
-        vec16(out, |out| {
-            let mut identity = |bytes: &[u8]| {
-                vec16(out, |out| out.extend_from_slice(bytes));
-                codec::u32(out, age);
-            };
-            (0..decoys).for_each(|index| identity(&decoy(self.random, index, psk.identity().len())));
-            identity(psk.identity());
-        });
-        let binder = |out: &mut Vec<u8>| vec8(out, |out| out.resize(out.len() + psk.hash().output_len(), 0));
-        vec16(out, |out| (0..=decoys).for_each(|_| binder(out)));
+        let obfuscated_ticket_age = psk.obfuscated_age(self.now);
+        let decoyed: Vec<_> = (0..decoys).map(|index| decoy(self.random, index, psk.identity().len())).collect();
+        let identities = decoyed.iter().map(|decoy| &decoy[..]).chain([psk.identity()]);
+        let identities = identities.map(|identity| PskIdentity { identity, obfuscated_ticket_age });
+        let binder = vec![0; psk.hash().output_len()];
+        let binders = std::iter::repeat_n(PskBinder(&binder), usize::from(decoys) + 1);
+        OfferedPsks::encode(identities, binders, out);
     }
 }
 

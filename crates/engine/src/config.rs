@@ -52,6 +52,8 @@ pub struct Config {
     pub signature_schemes: Vec<SignatureScheme>,
     /// What to do about a server that breaks a rule and can be understood all the same.
     pub strictness: Strictness,
+    /// Whether the bytes of each handshake message are kept, for [`Connection::messages`](crate::Connection::messages).
+    pub keeps_messages: bool,
 }
 
 impl Config {
@@ -84,6 +86,7 @@ impl Config {
             survey: false,
             signature_schemes: SIGNATURE_SCHEMES.to_vec(),
             strictness: Strictness::default(),
+            keeps_messages: false,
         }
     }
 }

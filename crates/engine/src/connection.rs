@@ -258,6 +258,12 @@ impl Connection {
         self.core.log.events()
     }
 
+    /// The bytes of each handshake message of [`Connection::events`], header included, in the same order; none unless
+    /// [`Config::keeps_messages`].
+    pub fn messages(&self) -> &[Vec<u8>] {
+        self.core.log.messages()
+    }
+
     /// How many messages are missing from the end of [`Connection::events`], because a peer could otherwise make us hold
     /// as many as it likes: of records of application data the first 3,072 are kept, of all events the first 4,096.
     pub fn omitted_events(&self) -> u64 {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use reprise_trace::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
 use reprise_wire::{
-    Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, HandshakeType, MAX_PLAINTEXT,
-    ProtocolVersion, Record,
+    Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, MAX_PLAINTEXT, ProtocolVersion, Record,
 };
 use rustls_pki_types::{CertificateDer, UnixTime};
 
@@ -103,7 +102,7 @@ impl Core {
     fn send_in_records(&mut self, mut flight: &[u8], size: usize) -> Result<(), Error> {
         let fragments = flight.chunks(size);
         while let Ok(Some((message, length))) = Handshake::parse(flight) {
-            self.observe_message(Direction::Sent, message.msg_type, length);
+            self.observe_message(Direction::Sent, &message);
             flight = flight.get(length..).unwrap_or_default();
         }
         fragments.into_iter().try_for_each(|fragment| self.send_record(ContentType::HANDSHAKE, fragment))
@@ -176,20 +175,31 @@ impl Core {
 
     /// What is always under the keys in force, if there are any: messages and data.
     pub(crate) fn observe(&mut self, direction: Direction, what: What, size: usize) {
-        let encrypted = match direction {
-            Direction::Sent => self.sealer.is_some(),
-            Direction::Received => self.opener.is_some(),
-        };
-        self.observe_record(direction, what, size, encrypted);
+        self.observe_record(direction, what, size, self.is_protected(direction));
     }
 
     pub(crate) fn observe_record(&mut self, direction: Direction, what: What, size: usize, encrypted: bool) {
-        self.log.push(Event { at: self.now, direction, what, size: Bytes::from(size), encrypted });
+        self.log.push(Event::new(self.now, direction, what, Bytes::from(size), encrypted));
     }
 
-    pub(crate) fn observe_message(&mut self, direction: Direction, msg_type: HandshakeType, size: usize) {
-        let message = msg_type.name().map_or_else(|| Cow::Owned(msg_type.to_string()), Cow::Borrowed);
-        self.observe(direction, What::Handshake { message }, size);
+    pub(crate) fn observe_message(&mut self, direction: Direction, message: &Handshake<'_>) {
+        let msg_type = message.msg_type;
+        let name = msg_type.name().map_or_else(|| Cow::Owned(msg_type.to_string()), Cow::Borrowed);
+        self.observe_message_as(name, direction, message);
+    }
+
+    /// A message by another name than that of its type.
+    pub(crate) fn observe_message_as(&mut self, name: Cow<'static, str>, direction: Direction, message: &Handshake<'_>) {
+        let what = What::Handshake { message: name };
+        let event = Event::new(self.now, direction, what, Bytes::from(message.raw.len()), self.is_protected(direction));
+        self.log.push_message(event, self.config.keeps_messages.then(|| message.raw.to_vec()));
+    }
+
+    fn is_protected(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Sent => self.sealer.is_some(),
+            Direction::Received => self.opener.is_some(),
+        }
     }
 
     pub(crate) fn observe_alert(&mut self, direction: Direction, description: AlertDescription, encrypted: bool) {

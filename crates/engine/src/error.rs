@@ -28,7 +28,7 @@ pub enum Error {
     #[error("the server misbehaved: {0}")]
     PeerMisbehaved(Misbehaviour),
     /// The server chose something that Reprise recognises and does not speak.
-    #[error("the server chose {0}, which Reprise recognises and does not speak")]
+    #[error("the server chose {0}, which Reprise does not support")]
     Unspoken(Unspoken),
     /// The server ended the connection with an alert.
     #[error("the server refused with the alert {0}")]
@@ -62,7 +62,7 @@ pub enum Error {
     #[error("nothing to offer: {0}")]
     NothingToOffer(&'static str),
     /// The client's key cannot sign in any scheme that the server takes.
-    #[error("the client's key cannot sign in any scheme that the server accepts")]
+    #[error("the client's key supports no signature scheme that the server accepts")]
     NoCommonSignatureScheme,
     /// A primitive failed that does not fail on valid input.
     #[error("the crypto library failed at {0}")]

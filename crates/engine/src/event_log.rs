@@ -11,29 +11,40 @@ const MAX_DATA_EVENTS: usize = 3072;
 #[derive(Default)]
 pub(crate) struct EventLog {
     events: Vec<Event>,
+    /// The bytes of the handshake messages among them, one after the other, if they are kept at all.
+    messages: Vec<Vec<u8>>,
     /// What was made and has not left yet.
-    waiting: Vec<Event>,
+    waiting: Vec<(Event, Option<Vec<u8>>)>,
     data_events: usize,
     omitted: u64,
 }
 
 impl EventLog {
     pub(crate) fn push(&mut self, event: Event) {
+        self.push_message(event, None);
+    }
+
+    /// With the bytes of a handshake message, header included, where they are kept.
+    pub(crate) fn push_message(&mut self, event: Event, raw: Option<Vec<u8>>) {
         match event.direction {
-            Direction::Sent => self.waiting.push(event),
-            Direction::Received => self.keep(event),
+            Direction::Sent => self.waiting.push((event, raw)),
+            Direction::Received => self.keep(event, raw),
         }
     }
 
     /// What was made since the last call leaves at `now`.
     pub(crate) fn depart(&mut self, now: Nanos) {
         let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.drain(..).for_each(|event| self.keep(Event { at: now, ..event }));
+        waiting.drain(..).for_each(|(event, raw)| self.keep(Event { at: now, ..event }, raw));
         self.waiting = waiting; // for its memory
     }
 
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    pub(crate) fn messages(&self) -> &[Vec<u8>] {
+        &self.messages
     }
 
     /// How many events there was no room for.
@@ -45,7 +56,7 @@ impl EventLog {
         self.events.iter().any(|event| event.direction == Direction::Received && event.what == *what)
     }
 
-    fn keep(&mut self, event: Event) {
+    fn keep(&mut self, event: Event, raw: Option<Vec<u8>>) {
         let is_data = event.what == What::ApplicationData;
         if self.events.len() >= MAX_EVENTS || is_data && self.data_events >= MAX_DATA_EVENTS {
             self.omitted += 1;
@@ -53,6 +64,7 @@ impl EventLog {
         }
         self.data_events += usize::from(is_data);
         self.events.push(event);
+        self.messages.extend(raw);
     }
 }
 
@@ -63,7 +75,7 @@ mod tests {
     use super::*;
 
     fn received(what: What) -> Event {
-        Event { at: Nanos(0), direction: Direction::Received, what, size: Bytes(1), encrypted: true }
+        Event::new(Nanos(0), Direction::Received, what, Bytes(1), true)
     }
 
     #[test]

@@ -45,11 +45,20 @@ mod transcript;
 mod verify;
 
 #[cfg(test)]
-#[path = "../tests/engine/vector_file.rs"]
 mod vector_file;
 
+// Servers of tests need both sides of what these derive and protect. Nobody else is shown secrets.
+#[cfg(feature = "testing")]
 pub mod key_schedule;
+#[cfg(not(feature = "testing"))]
+#[allow(unreachable_pub)]
+mod key_schedule;
+#[cfg(feature = "testing")]
 pub mod protection;
+#[cfg(not(feature = "testing"))]
+#[allow(unreachable_pub)]
+mod protection;
+
 pub mod suite;
 
 pub use client_auth::{ClientIdentity, Signer};

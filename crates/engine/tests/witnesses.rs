@@ -12,8 +12,9 @@ use reprise_engine::{
     CertificatePolicy, Config, Connection, Entropy, Error, ExternalPsk, KeyShare, KeyShares, Offer, Session, Start,
     Tls13Extensions, Tls13Ticket, generate_key_share,
 };
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions, require};
+use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
+use reprise_servers::require;
+use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_trace::{EarlyData, Kind, Nanos, Outcome, PskMode, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
@@ -23,7 +24,7 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
-fn openssl_resumes_with_psk_ke_where_it_may_and_does_a_full_handshake_where_it_may_not() {
+fn openssl_resumes_with_psk_ke_only_where_allowed() {
     require!("openssl");
     for (extra, due) in [(vec!["-allow_no_dhe_kex".to_owned()], Some(PskMode::PskKe)), (Vec::new(), None)] {
         let server = s_server(|config| config.extra = extra);
@@ -37,7 +38,7 @@ fn openssl_resumes_with_psk_ke_where_it_may_and_does_a_full_handshake_where_it_m
 }
 
 #[test]
-fn openssl_takes_an_external_psk_and_refuses_one_that_it_does_not_know() {
+fn openssl_takes_a_known_external_psk_only() {
     require!("openssl");
     let psk = Some(("meter".to_owned(), "0102030405060708090a0b0c0d0e0f10".to_owned()));
     let external = |identity: &str, key: std::ops::RangeInclusive<u8>| {

@@ -14,6 +14,7 @@ pub(crate) fn target_record(target: &Target, options: &Options, address: Option<
         port: target.port,
         address: address.map(|address| address.ip().to_string()),
         path: request.map(|request| publishable(request.path.as_deref().unwrap_or(&target.path))),
+        method: request.map(|request| request.method.clone()),
         proxy: options.proxy.as_ref().map(ToString::to_string),
         proxy_protocol: options.proxy_protocol.map(|version| version.name().to_owned()),
         starttls: options.starttls.map(|protocol| protocol.name().to_owned()),

@@ -16,12 +16,11 @@ pub(crate) fn words(fault: &ClearTextFault) -> (String, Option<String>) {
 pub(crate) fn silence(class: FailureClass) -> Option<(&'static str, &'static str)> {
     match class {
         FailureClass::Proxy => {
-            Some(("the proxy", "the proxy may not reach the target, or speak another protocol; --timeout gives it longer"))
+            Some(("the proxy", "the proxy may not reach the target, or may speak another protocol; --timeout waits longer"))
         }
-        FailureClass::Starttls => Some((
-            "the server",
-            "if the port begins with TLS (465, 993, 636, …), leave --starttls out; --timeout gives it longer",
-        )),
+        FailureClass::Starttls => {
+            Some(("the server", "if the port starts with TLS (465, 993, 636, …), remove --starttls; --timeout waits longer"))
+        }
         _ => None,
     }
 }
@@ -39,8 +38,8 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
 
 fn under_tls(problem: &Problem) -> String {
     match problem {
-        Problem::TooLong(limit) => format!("the server's answer under TLS goes on after {limit} bytes"),
-        Problem::Unexpected(bytes) => format!("the server's answer under TLS is none: {}", quoted(bytes)),
+        Problem::TooLong(limit) => format!("the server's answer under TLS exceeds {limit} bytes"),
+        Problem::Unexpected(bytes) => format!("the server's answer under TLS is invalid: {}", quoted(bytes)),
         _ => "the server closed the connection under TLS without an answer".to_owned(),
     }
 }
@@ -49,13 +48,13 @@ fn in_the_clear(fault: &ClearTextFault) -> String {
     let peer = name(fault.peer);
     let message = fault.message.name();
     match &fault.problem {
-        Problem::Unexpected(bytes) => format!("{peer}'s {message} is none: {}", quoted(bytes)),
-        Problem::Injected(bytes) => format!("{peer} said more before TLS than is its turn: {}", quoted(bytes)),
-        Problem::TooLong(limit) => format!("{peer} goes on after {limit} bytes without a {message}"),
+        Problem::Unexpected(bytes) => format!("invalid {message} from {peer}: {}", quoted(bytes)),
+        Problem::Injected(bytes) => format!("{peer} sent extra bytes before TLS: {}", quoted(bytes)),
+        Problem::TooLong(limit) => format!("{peer} sent {limit} bytes without a {message}"),
         Problem::Closed => format!("{peer} closed the connection without a {message}"),
         Problem::AuthenticationRequired => format!("{peer} asks for a user name and a password{}", status(fault.peer)),
         Problem::AuthenticationFailed if fault.message == Message::MethodSelection => {
-            format!("{peer} accepts neither a user name and password nor a client without")
+            format!("{peer} accepts neither a user name and password nor an anonymous client")
         }
         Problem::AuthenticationFailed => {
             format!("{peer} does not accept the user name and password{}", status(fault.peer))
@@ -98,13 +97,13 @@ fn advice(remedy: Remedy, fault: &ClearTextFault) -> String {
             return format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
         }
         (Remedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
-        (Remedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "the server's log may say why",
-        (Remedy::ReadLog, Peer::Service(_)) => "the server's log says why",
-        (Remedy::ReadLog, _) => "its log may say why",
-        (Remedy::SuspectPath, _) => "someone on the path may have slipped it in",
-        (Remedy::GiveCredentials, Peer::HttpProxy) => "give them as --proxy http://USER:PASSWORD@HOST:PORT",
-        (Remedy::GiveCredentials, _) => "give them as --proxy socks5://USER:PASSWORD@HOST:PORT",
-        (Remedy::FindScheme, _) => "it may want another scheme than Basic: its Proxy-Authenticate field says",
+        (Remedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "check the server's log",
+        (Remedy::ReadLog, Peer::Service(_)) => "check the server's log",
+        (Remedy::ReadLog, _) => "check its log",
+        (Remedy::SuspectPath, _) => "an attacker on the path may have injected them",
+        (Remedy::GiveCredentials, Peer::HttpProxy) => "set them with --proxy http://USER:PASSWORD@HOST:PORT",
+        (Remedy::GiveCredentials, _) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
+        (Remedy::FindScheme, _) => "it may require another scheme than Basic: see its Proxy-Authenticate field",
         (Remedy::CheckProxyRules, _) => "its rules allow no tunnel to this host or port",
         (Remedy::CheckReach, _) => "it may not reach the target: check the target's name and port from there",
         (Remedy::CheckReachAndRules, _) => "check the target's name and port from the proxy, and the proxy's rules",
@@ -113,9 +112,9 @@ fn advice(remedy: Remedy, fault: &ClearTextFault) -> String {
         (Remedy::ConfigureTls, Peer::Service(StartTls::MySql)) => "my.cnf: ssl_cert and ssl_key; and no skip_ssl",
         (Remedy::ConfigureTls, _) => "postgresql.conf: ssl = on, with ssl_cert_file and ssl_key_file",
         (Remedy::NameServedHost, _) => {
-            "it serves names: the target must be one of them, and --resolve ADDRESS says where it is"
+            "it serves host names: the target must be one of them; set its address with --resolve ADDRESS"
         }
-        (Remedy::AskNothing, _) => "--no-request asks nothing, and only waits for tickets",
+        (Remedy::AskNothing, _) => "--no-request sends nothing and only waits for tickets",
     };
     words.to_owned()
 }
@@ -189,15 +188,15 @@ mod tests {
     fn a_proxy_that_wants_a_password() {
         let (http, socks) = (Peer::HttpProxy, Peer::Socks5Proxy);
         let required = "the proxy asks for a user name and a password (407)";
-        let give = "give them as --proxy http://USER:PASSWORD@HOST:PORT";
+        let give = "set them with --proxy http://USER:PASSWORD@HOST:PORT";
         assert_says(http, Message::ConnectResponse, Problem::AuthenticationRequired, required, Some(give));
         let required = "the proxy asks for a user name and a password";
-        let give = "give them as --proxy socks5://USER:PASSWORD@HOST:PORT";
+        let give = "set them with --proxy socks5://USER:PASSWORD@HOST:PORT";
         assert_says(socks, Message::MethodSelection, Problem::AuthenticationRequired, required, Some(give));
         let failed = "the proxy does not accept the user name and password (407)";
-        let scheme = "it may want another scheme than Basic: its Proxy-Authenticate field says";
+        let scheme = "it may require another scheme than Basic: see its Proxy-Authenticate field";
         assert_says(http, Message::ConnectResponse, Problem::AuthenticationFailed, failed, Some(scheme));
-        let failed = "the proxy accepts neither a user name and password nor a client without";
+        let failed = "the proxy accepts neither a user name and password nor an anonymous client";
         assert_says(socks, Message::MethodSelection, Problem::AuthenticationFailed, failed, None);
         let failed = "the proxy does not accept the user name and password";
         assert_says(socks, Message::PasswordStatus, Problem::AuthenticationFailed, failed, None);
@@ -227,24 +226,24 @@ mod tests {
         let service = Peer::Service(StartTls::Imap);
         let unexpected = || Problem::Unexpected(b"x".to_vec());
         let check = "check the port, and that it speaks imap in the clear: --starttls names the protocol";
-        assert_says(service, Message::Greeting, unexpected(), "the server's greeting is none: \"x\"", Some(check));
+        assert_says(service, Message::Greeting, unexpected(), "invalid greeting from the server: \"x\"", Some(check));
         let check = "check the proxy's port, and whether it is http:// or socks5://";
         assert_says(
             Peer::HttpProxy,
             Message::ConnectResponse,
             unexpected(),
-            "the proxy's response to CONNECT is none: \"x\"",
+            "invalid response to CONNECT from the proxy: \"x\"",
             Some(check),
         );
-        let more = "the server said more before TLS than is its turn: \"x\"";
-        let path = "someone on the path may have slipped it in";
+        let more = "the server sent extra bytes before TLS: \"x\"";
+        let path = "an attacker on the path may have injected them";
         assert_says(service, Message::StartTlsResponse, Problem::Injected(b"x".to_vec()), more, Some(path));
-        let long = "the server goes on after 16384 bytes without a greeting";
+        let long = "the server sent 16384 bytes without a greeting";
         assert_says(service, Message::Greeting, Problem::TooLong(16384), long, None);
         let closed = "the server closed the connection without a response to STARTTLS";
-        assert_says(service, Message::StartTlsResponse, Problem::Closed, closed, Some("the server's log may say why"));
+        assert_says(service, Message::StartTlsResponse, Problem::Closed, closed, Some("check the server's log"));
         let closed = "the proxy closed the connection without a reply";
-        assert_says(Peer::Socks5Proxy, Message::SocksReply, Problem::Closed, closed, Some("its log may say why"));
+        assert_says(Peer::Socks5Proxy, Message::SocksReply, Problem::Closed, closed, Some("check its log"));
     }
 
     #[test]
@@ -294,7 +293,7 @@ mod tests {
                 Message::SslRequestAnswer,
                 refused(None, b"E"),
                 "answers SSLRequest with an error",
-                Some("the server's log says why"),
+                Some("check the server's log"),
             ),
             (
                 StartTls::MySql,
@@ -319,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_stream_error_is_told_by_its_condition_and_text() {
-        let served = "it serves names: the target must be one of them, and --resolve ADDRESS says where it is";
+        let served = "it serves host names: the target must be one of them; set its address with --resolve ADDRESS";
         for (condition, text, expected, hint) in [
             ("host-unknown", Some("No x here"), "\"host-unknown\", \"No x here\"", Some(served)),
             ("undefined-condition", None, "\"undefined-condition\"", None),
@@ -334,11 +333,11 @@ mod tests {
     fn a_question_under_tls_without_an_answer() {
         let service = Peer::Service(StartTls::Smtp);
         let closed = "the server closed the connection under TLS without an answer";
-        let ask_nothing = "--no-request asks nothing, and only waits for tickets";
+        let ask_nothing = "--no-request sends nothing and only waits for tickets";
         assert_says(service, Message::Answer, Problem::Closed, closed, Some(ask_nothing));
-        let none = "the server's answer under TLS is none: \"\\u{7}\"";
+        let none = "the server's answer under TLS is invalid: \"\\u{7}\"";
         assert_says(service, Message::Answer, Problem::Unexpected(vec![7]), none, None);
-        let long = "the server's answer under TLS goes on after 65536 bytes";
+        let long = "the server's answer under TLS exceeds 65536 bytes";
         assert_says(service, Message::Answer, Problem::TooLong(65536), long, None);
     }
 

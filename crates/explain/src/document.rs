@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use reprise_attempt::Target;
 use reprise_attempt::exchange::ConnectionReuse;
-use reprise_probe::{Failed, Measurement, Options, Series, ratios, records, run, unequal_connects};
+use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
+use reprise_trace::Observation;
 use reprise_trace::document::{FirstConnection, MeasureDocument, Provenance};
-use reprise_trace::{Failure, Kind, Observation};
 
 use crate::asked_record::{target_record, ticket_request};
-use crate::fault::{FaultContext, failure};
+use crate::failed::failure_of;
 use crate::findings::findings;
 use crate::series::Case;
 use crate::warnings::{measure_warnings, order_warning};
@@ -39,7 +39,8 @@ pub fn measure_document(
     observations.sort_unstable_by_key(|seen| seen.index);
     let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
     let psk_modes = &options.tls13.psk_modes;
-    document.findings = findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes });
+    document.findings =
+        findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes, cpu_costs: &[] });
     document
 }
 
@@ -58,28 +59,6 @@ pub(crate) fn figures_document(
         samples: records(series),
         ticket_request: ticket_request(options),
         ..MeasureDocument::begun(target.to_string(), shown, provenance)
-    }
-}
-
-/// A fault in words, with what else is known of the connection and of what was asked for.
-pub fn failure_of(failed: &Failed, options: &Options) -> Failure {
-    failure(&failed.fault, &context(failed, options))
-}
-
-pub(crate) fn context<'a>(failed: &Failed, options: &'a Options) -> FaultContext<'a> {
-    let seen = failed.observation.as_deref();
-    FaultContext {
-        version: seen.map(|seen| seen.asked.tls),
-        groups: &options.groups,
-        timeout: options.timeout,
-        has_identity: options.identity.is_some(),
-        offers_external_psk: seen.and_then(|seen| seen.offered).is_some_and(|offered| offered.kind == Kind::Psk),
-        psk_beside_full: failed.is_full_beside_psk,
-        is_through_proxy: options.proxy.is_some(),
-        sent_proxy_header: options.proxy_protocol.is_some(),
-        is_answered: seen.is_some_and(|seen| seen.heard_tls),
-        wanted_group: failed.wanted_group,
-        local_port: seen.and_then(Observation::local_port),
     }
 }
 

@@ -81,7 +81,7 @@ fn words(fault: &Fault, context: &FaultContext<'_>) -> Words {
         }
         Some(Detail::ClearText(fault)) => clear_text::words(fault),
         Some(Detail::Unusable(name)) if fault.name == FaultName::BadServerName => {
-            (format!("'{name}' is no name that a certificate can be for"), next_step(fault.name))
+            (format!("'{name}' is not a valid server name"), next_step(fault.name))
         }
         Some(Detail::Said(_) | Detail::Unusable(_) | Detail::Unfit(_)) | None => {
             match (response_words::words(fault), fault.name) {
@@ -103,7 +103,10 @@ fn next_step(name: FaultName) -> Option<String> {
 
 fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
     if fault.name == FaultName::Unconfirmed {
-        return (format!("the server fell silent before it showed that it had finished: no {what}"), next_step(fault.name));
+        return (
+            format!("the server sent nothing more before it confirmed the handshake: no {what}"),
+            next_step(fault.name),
+        );
     }
     let message = format!("no {what} within {} s", context.timeout.as_secs_f64());
     if fault.name == FaultName::EarlyDataUnanswered {
@@ -114,11 +117,11 @@ fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
     }
     match fault.class {
         FailureClass::Request => {
-            (message, Some("the service may not speak HTTP: try --no-request; --timeout gives it longer".to_owned()))
+            (message, Some("the service may not speak HTTP: try --no-request; --timeout waits longer".to_owned()))
         }
         FailureClass::Tls if !context.is_answered => (
             message,
-            Some("the port may not speak TLS, or want STARTTLS first: --starttls; --timeout gives it longer".to_owned()),
+            Some("the port may not speak TLS, or may need STARTTLS: --starttls; --timeout waits longer".to_owned()),
         ),
         _ => (message, next_step(fault.name)),
     }
@@ -126,7 +129,7 @@ fn timed_out(fault: &Fault, what: &str, context: &FaultContext<'_>) -> Words {
 
 /// Where it is known of one connection that it was closed; the name is of those that fell silent too.
 fn closed_unconfirmed() -> String {
-    "the server closed the connection before it showed that it had finished: no record under its application keys".to_owned()
+    "the server closed the connection before it confirmed the handshake: no record under its application keys".to_owned()
 }
 
 fn tls_message(error: &Error) -> String {
@@ -147,25 +150,25 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
         Error::NotTls(bytes) if [&b"HTTP/"[..], b"<!DOCTYPE", b"<html"].iter().any(|start| bytes.starts_with(start)) => {
             "this port speaks plain HTTP; its TLS port is often 443 or 8443"
         }
-        Error::NotTls(_) => "this port speaks something else; if it wants STARTTLS first, name its protocol with --starttls",
+        Error::NotTls(_) => "this port uses another protocol; if it needs STARTTLS, set the protocol with --starttls",
         Error::PeerMisbehaved(Misbehaviour::UnexpectedMessage {
             received: HandshakeType::CERTIFICATE_REQUEST,
             expected: "application data",
         }) => {
-            "it asks for a certificate after the handshake, which was not offered (RFC 8446, section 4.6.2): let it ask during \
-             the handshake"
+            "it requests a certificate after the handshake, which was not offered (RFC 8446, section 4.6.2): let it \
+                request one during the handshake"
         }
         Error::Certificate(CertificateError::UnknownIssuer) => {
-            "give the root that signed it with --ca FILE, or skip verification with --insecure"
+            "trust its root with --ca FILE, or skip verification with --insecure"
         }
         Error::Certificate(CertificateError::Expired | CertificateError::NotValidYet) => {
             "renew it, check this machine's clock, or skip verification with --insecure"
         }
         Error::Certificate(CertificateError::WrongName { .. }) => {
-            "ask for one of its names with --sni NAME, or skip verification with --insecure"
+            "set one of its names with --sni NAME, or skip verification with --insecure"
         }
-        Error::Certificate(_) => "--insecure measures all the same",
-        Error::ClosedEarly(_) | Error::AlertReceived(AlertDescription::CLOSE_NOTIFY) => "the server's log may say why",
+        Error::Certificate(_) => "skip verification with --insecure",
+        Error::ClosedEarly(_) | Error::AlertReceived(AlertDescription::CLOSE_NOTIFY) => "check the server's log",
         Error::AlertReceived(alert) => alert_hint(*alert, answers_hello, context.has_identity)?,
         Error::NoCommonSignatureScheme => "use a client key of another kind",
         _ => return None,
@@ -176,9 +179,7 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
 /// `answers_hello`: no server has asked for a client's certificate by then.
 fn alert_hint(alert: AlertDescription, answers_hello: bool, has_identity: bool) -> Option<&'static str> {
     Some(match alert {
-        AlertDescription::PROTOCOL_VERSION => {
-            "it speaks no version that was offered: without --tls these are TLS 1.2 and 1.3"
-        }
+        AlertDescription::PROTOCOL_VERSION => "it supports no offered version: without --tls these are TLS 1.2 and 1.3",
         AlertDescription::HANDSHAKE_FAILURE if answers_hello => {
             "no version, cipher suite, group or kind of certificate in common (--tls, --ciphers, --groups), or a name that it \
              does not know (--sni); its log may say which"
@@ -189,7 +190,7 @@ fn alert_hint(alert: AlertDescription, answers_hello: bool, has_identity: bool) 
         AlertDescription::HANDSHAKE_FAILURE | AlertDescription::CERTIFICATE_REQUIRED | AlertDescription::BAD_CERTIFICATE
             if !has_identity =>
         {
-            "if it asks for a client certificate, give one with --cert FILE --key FILE"
+            "if it requests a client certificate, set one with --cert FILE --key FILE"
         }
         AlertDescription::UNKNOWN_CA
         | AlertDescription::BAD_CERTIFICATE
@@ -203,8 +204,8 @@ fn alert_hint(alert: AlertDescription, answers_hello: bool, has_identity: bool) 
         {
             "it does not accept the client's certificate: check that its CA is the one the server trusts"
         }
-        AlertDescription::UNRECOGNIZED_NAME => "it does not know this name: --sni NAME asks for another",
-        AlertDescription::NO_APPLICATION_PROTOCOL => "it wants another protocol: --alpn NAME offers it",
+        AlertDescription::UNRECOGNIZED_NAME => "it does not know this name: set another with --sni NAME",
+        AlertDescription::NO_APPLICATION_PROTOCOL => "it requires another protocol: offer it with --alpn NAME",
         _ => return None,
     })
 }
@@ -220,7 +221,7 @@ fn of_circumstances(fault: &Fault, context: &FaultContext<'_>, own: Option<Strin
         return Some("if the server knows PSKs and no certificate, measure --kinds psk alone".to_owned());
     }
     if let Some(group) = context.wanted_group {
-        return Some(format!("it wants the group {group}, which was not offered: --groups {group}"));
+        return Some(format!("it requests the group {group}, which was not offered: --groups {group}"));
     }
     let of_psk = psk_hint(alert).filter(|_| context.offers_external_psk).map(str::to_owned);
     let hint = of_psk.or(own);
@@ -232,8 +233,7 @@ fn of_circumstances(fault: &Fault, context: &FaultContext<'_>, own: Option<Strin
     Some(hint.map_or_else(|| groups.to_owned(), |hint| format!("{groups}; {hint}")))
 }
 
-const NO_PROXY_HEADER: &str =
-    "the server may expect no PROXY header, and take it for the first bytes of TLS: try without --proxy-protocol";
+const NO_PROXY_HEADER: &str = "the server may not expect a PROXY header and take it for TLS: try without --proxy-protocol";
 
 /// Whether a PROXY header was sent and nothing answered that is TLS.
 fn is_misled_by_proxy_header(fault: &Fault, context: &FaultContext<'_>) -> bool {
@@ -253,8 +253,8 @@ fn psk_hint(alert: AlertDescription) -> Option<&'static str> {
         AlertDescription::DECODE_ERROR => "the server may know this PSK for another hash: compare --psk-hash",
         AlertDescription::UNKNOWN_PSK_IDENTITY => "the server does not know this identity: compare --psk-identity",
         AlertDescription::HANDSHAKE_FAILURE | AlertDescription::MISSING_EXTENSION => {
-            "the server does not take this PSK and has no certificate to go on with: compare --psk-identity and --psk-hash, or \
-             try --psk-mode both"
+            "the server does not accept this PSK and has no certificate to fall back on: check --psk-identity and \
+                --psk-hash, or try --psk-mode both"
         }
         _ => return None,
     })
@@ -346,14 +346,14 @@ mod tests {
         assert!(hint(&fault, &context).contains("--starttls"));
         let header = FaultContext { sent_proxy_header: true, ..context };
         assert_eq!(hint(&fault, &header), NO_PROXY_HEADER);
-        assert_eq!(hint(&fault, &FaultContext { is_answered: true, ..header }), "--timeout gives it longer");
+        assert_eq!(hint(&fault, &FaultContext { is_answered: true, ..header }), "increase --timeout");
     }
 
     #[test]
     fn a_silent_server_is_not_said_to_have_closed() {
         let message = |fault| failure(&fault, &FaultContext::default()).message;
-        let ends = "before it showed that it had finished: no record under its application keys";
-        assert_eq!(message(Fault::unconfirmed()), format!("the server fell silent {ends}"));
+        let ends = "before it confirmed the handshake: no record under its application keys";
+        assert_eq!(message(Fault::unconfirmed()), format!("the server sent nothing more {ends}"));
         assert_eq!(message(Fault::new(FaultName::Unconfirmed)), format!("the server closed the connection {ends}"));
     }
 
@@ -361,7 +361,7 @@ mod tests {
     fn a_close_notify_refuses_nothing() {
         let told = failure(&alert(AlertDescription::CLOSE_NOTIFY), &FaultContext::default());
         assert_eq!(told.message, "the server closed the connection with a close_notify in the middle of the handshake");
-        assert_eq!((told.name.as_str(), told.hint.as_deref()), ("alert_close_notify", Some("the server's log may say why")));
+        assert_eq!((told.name.as_str(), told.hint.as_deref()), ("alert_close_notify", Some("check the server's log")));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             told.message,
             "cannot connect to 127.0.0.1:1: connection refused; cannot connect to [::1]:1: connection refused"
         );
-        assert_eq!(told.hint.unwrap(), "nothing listens there: check the port, and that the server runs");
+        assert_eq!(told.hint.unwrap(), "check the port, and that the server is running");
         let through = FaultContext { is_through_proxy: true, ..FaultContext::default() };
         assert!(failure(&fault, &through).message.starts_with("cannot connect to the proxy 127.0.0.1:1: "));
     }

@@ -62,7 +62,7 @@ fn about_resuming(document: &LabDocument, version: Version) -> Option<String> {
         .any(|run| run.n > 0 && run.observed.psk_mode == Some(PskMode::PskDheKe));
     let remains =
         if fresh_exchange { ": it keeps a fresh key exchange and saves only the certificate and its signature" } else { "" };
-    let unsure = if floors.iter().any(|(_, it)| !it.is_sure) { ", in too few connections to be sure" } else { "" };
+    let unsure = if floors.iter().any(|(_, it)| !it.is_sure) { " (too few connections to be sure)" } else { "" };
     Some(format!("Resuming makes the {version} handshake {}{unsure}{remains}.", list(listed.collect())))
 }
 
@@ -165,7 +165,7 @@ mod tests {
         let sentences = lab_sentences(&lab(vec![few(document)]));
         assert_eq!(
             sentences[1],
-            "Resuming makes the TLS 1.3 handshake 2.0 times as fast with p-256, in too few connections to be sure."
+            "Resuming makes the TLS 1.3 handshake 2.0 times as fast with p-256 (too few connections to be sure)."
         );
     }
 

@@ -14,16 +14,16 @@ pub enum MergeError {
     #[error("no results to merge")]
     Nothing,
     /// They are of different loads.
-    #[error("the results are of different loads ({0}): merging them would compare nothing")]
+    #[error("the results are from different loads ({0}) and cannot be merged")]
     Different(&'static str),
     /// One of them stands there twice, as if two generators had seen the same.
-    #[error("two of the results are one and the same: it would be counted twice")]
+    #[error("two of the results are the same: they would be counted twice")]
     Twice,
     /// Two were made at different times, so that the server never bore both.
     #[error(
-        "results {} and {} were made at different times: they have {:.0} % of their time in common, and rates add up only where \
-         the server bore both at once (90 %). Let the generators begin together: reprise load --start-at with the same second, \
-         $(($(date +%s) + 10)), and the same --duration for all", .places.0, .places.1, (.overlap * 100.0).floor()
+        "results {} and {} overlap for only {:.0} % of their time: rates add up only if the loads ran together (90 %). \
+            Start the generators together: reprise load --start-at $(($(date +%s) + 10)), the same second and the same \
+            --duration for all", .places.0, .places.1, (.overlap * 100.0).floor()
     )]
     Apart {
         /// Their places among the results, from 1.
@@ -32,13 +32,13 @@ pub enum MergeError {
         overlap: f64,
     },
     /// One does not say when it was made.
-    #[error("result {place} does not say when it was made, as those of earlier versions do not: make it again")]
+    #[error("result {place} has no time window, it is from an earlier version: run the load again")]
     Timeless {
         /// Its place among the results, from 1.
         place: usize,
     },
     /// One is of a search, whose rate is not that of the others.
-    #[error("a result of --step is that of one generator alone: others searched by themselves and ended at other rates")]
+    #[error("results of --step cannot be merged: each generator searched for its own rate")]
     Search,
     /// A histogram cannot be read.
     #[error("a histogram of {kind} cannot be read: the file was changed, or is of another version")]
@@ -80,6 +80,11 @@ pub fn merge(documents: &[LoadDocument]) -> Result<LoadDocument, MergeError> {
         merged.set_latency(*kind, *phase, latency(histogram));
     }
     merged.bottleneck = bottleneck(documents);
+    // They were held against each generator by itself, and quantiles do not add up.
+    merged.conditions.clear();
+    if documents.len() > 1 {
+        merged.rate.latency_per_second.clear();
+    }
     Ok(merged)
 }
 
@@ -89,7 +94,7 @@ fn encoded(kind: Kind, phase: Option<Phase>, histogram: &Histogram<u64>) -> Opti
 
 fn latency(histogram: &Histogram<u64>) -> LoadLatency {
     let it = spread(histogram);
-    LoadLatency { p50: it.p50, p90: it.p90, p99: it.p99, p999: it.p999, max: it.max }
+    LoadLatency { p50: it.p50, p90: it.p90, p95: Some(it.p95), p99: it.p99, p999: it.p999, max: it.max }
 }
 
 fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
@@ -104,6 +109,10 @@ fn check(one: &LoadDocument, other: &LoadDocument) -> Result<(), MergeError> {
     differs("paths", one.target.path == other.target.path)?;
     differs("key shares", one.asked.key_shares == other.asked.key_shares)?;
     differs("endings", one.asked.close == other.asked.close)?;
+    differs("methods", one.asked.method == other.asked.method)?;
+    differs("protocols", one.asked.alpn == other.asked.alpn)?;
+    let way = |document: &LoadDocument| (document.target.starttls.clone(), document.target.proxy_protocol.clone());
+    differs("ways to TLS", way(one) == way(other))?;
     differs("verification", one.asked.verify == other.asked.verify)?;
     if one.steps.is_empty() && other.steps.is_empty() { Ok(()) } else { Err(MergeError::Search) }
 }
@@ -154,6 +163,7 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     }
     add_counts(&mut merged.warmup_errors, &other.warmup_errors);
     add_counts(&mut merged.http_status, &other.http_status);
+    add_counts(&mut merged.alpn, &other.alpn);
     add_count(&mut merged.warmup_completed, other.warmup_completed);
     add_count(&mut merged.primed, other.primed);
     add_count(&mut merged.refused, other.refused);
@@ -180,6 +190,7 @@ fn add(merged: &mut LoadDocument, other: &LoadDocument) {
     add_count(&mut merged.asked.threads, other.asked.threads);
     merged.asked.connections =
         merged.asked.connections.zip(other.asked.connections).map(|(one, other)| one.saturating_add(other));
+    merged.asked.sessions = merged.asked.sessions.zip(other.asked.sessions).map(|(one, other)| one.saturating_add(other));
     merged.asked.rate = merged.asked.rate.zip(other.asked.rate).map(|(one, other)| one + other);
     for warning in &other.warnings {
         if !merged.warnings.contains(warning) {

@@ -27,7 +27,7 @@ pub fn about_queue(document: &LoadDocument) -> Option<String> {
     // Little's law is one of the long run: each place has had its turn several times.
     let each = match document.total_completed() / at_once {
         0..SEVERAL => String::new(),
-        _ => format!(" ({at_once} at once / {rate:.0} a second = {:.1} ms each)", at_once as f64 / rate * 1e3),
+        _ => format!(" ({at_once} concurrent / {rate:.0} per second = {:.1} ms each)", at_once as f64 / rate * 1e3),
     };
     let below = if rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") };
     let waits = match document.bottleneck.verdict {
@@ -35,7 +35,7 @@ pub fn about_queue(document: &LoadDocument) -> Option<String> {
         Verdict::Network | Verdict::None | Verdict::Unknown => "In a closed loop connections may wait for one another",
     };
     let kinds = if document.latency_ns.len() > 1 { ", whatever their kind" } else { "" };
-    Some(format!("{waits}{kinds}{each}. What a handshake itself takes shows at a --rate below {below}."))
+    Some(format!("{waits}{kinds}{each}. To measure the handshake itself, use a --rate below {below}."))
 }
 
 /// Why somebody is called the bottleneck, in one sentence.
@@ -44,17 +44,17 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
     match reason {
         Because::NothingCompleted => "no connection that counts completed".to_owned(),
         Because::SharedLimit(limit) => format!(
-            "generator and server share {}: what one uses the other lacks; run the generator outside that group",
+            "generator and server share {}: they take processor time from each other; run the generator outside that group",
             told(limit)
         ),
-        Because::ServerLimit(limit) => format!("the server has {}: with a higher limit it would do more", told(limit)),
+        Because::ServerLimit(limit) => format!("the server has {}: a higher limit would allow more", told(limit)),
         Because::ServerBusy { processes, server, client } => {
             let server_name = match processes {
                 0 | 1 => "the server's process".to_owned(),
                 processes => format!("the busiest of the server's {processes} busy processes"),
             };
             format!(
-                "{server_name} used {} of the processor time that it can use, the generator's busiest thread {}",
+                "{server_name} used {} of the processor time available to it, the generator's busiest thread {}",
                 percent(server.ran),
                 percent(client.ran)
             )
@@ -63,9 +63,9 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
         Because::ClientBusy { client, scarce_ports } => format!(
             "the generator's busiest thread used {} of its processor: {}",
             percent(client.ran),
-            scarce_ports.map_or("give it more --threads".to_owned(), in_time_wait)
+            scarce_ports.map_or("increase --threads".to_owned(), in_time_wait)
         ),
-        Because::RateHeld => "the rate that was asked for was held".to_owned(),
+        Because::RateHeld => "the requested rate was held".to_owned(),
         Because::ServerNeverIdle { server, is_limited } => format!(
             "the server's process used {} of a processor and waited {} of the time for one that {}: it was never idle",
             percent(server.ran),
@@ -85,27 +85,27 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
                 format!("used {ran} {verb}and waited {waited} for one that {}", kept(is_limited))
             };
             format!(
-                "there were too few processors to tell: the generator's busiest thread {}, the server's busiest process {}",
+                "too few processors to decide: the generator's busiest thread {}, the server's busiest process {}",
                 share(client, "of one ", *client_is_limited),
                 share(server, "", *server_is_limited)
             )
         }
         Because::NeitherBusy { server, client } => format!(
-            "neither was busy (server {}, generator {}): the way between them, the server's other resources, or too few \
-             connections at once",
+            "neither was busy (server {}, generator {}): the network, another resource of the server, or too few \
+                concurrent connections",
             percent(server.ran),
             percent(client.ran)
         ),
         Because::ServerUnknown { client, has_waited: true, is_limited } => format!(
             "the generator's busiest thread used {} of a processor, waited {} of the time for one that {}, and was idle for \
-             the rest, so it was not the generator alone; --server-pid tells more of the server",
+             the rest, so it was not the generator alone; add --server-pid to see the server",
             percent(client.ran),
             percent(client.waited),
             kept(*is_limited)
         ),
         Because::ServerUnknown { client, has_waited: false, .. } => format!(
-            "the generator's busiest thread used {} of its processor, so it was not the generator; --server-pid tells more of \
-             the server",
+            "the generator's busiest thread used {} of its processor, so it was not the generator; add --server-pid to see \
+                the server",
             percent(client.ran)
         ),
     }
@@ -114,39 +114,38 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
 /// What the reader of this document should know before believing its figures, in one sentence.
 pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
     match notice {
-        LoadNotice::TargetGone => "the target is gone: the last connections failed, one and all".to_owned(),
+        LoadNotice::TargetGone => "the target is gone: all of the last connections failed".to_owned(),
         LoadNotice::ClientBusy { scarce_ports } => format!(
-            "the generator was busy {} of the time: latencies hold its own waiting, and the rate may be its own{}",
+            "the generator was busy {} of the time: latencies include its own delays, and the rate may be limited by it{}",
             percent(document.bottleneck.client_busy),
-            if *scarce_ports { "" } else { "; give it more --threads" }
+            if *scarce_ports { "" } else { "; increase --threads" }
         ),
         LoadNotice::TooShort => format!(
-            "it lasted {:.0} ms: too short for a rate to be relied on; --duration or --count make it longer",
+            "it lasted {:.0} ms, too short for a reliable rate: increase --duration or --count",
             document.seconds * 1e3
         ),
         LoadNotice::ScarcePorts(ports) => in_time_wait(*ports),
         LoadNotice::UnevenSeconds { least, most } => {
-            format!("the seconds differ much, from {least} to {most} connections: something else was at work")
+            format!("the rate varies from {least} to {most} connections per second: other load may interfere")
         }
         LoadNotice::ClientLimited { is_the_reason: true, .. } => {
-            "the generator's CPU limit held it back: latencies hold that time as well".to_owned()
+            "the generator was throttled by its CPU limit: latencies include that time".to_owned()
         }
-        LoadNotice::ClientLimited { limit, is_the_reason: false } => format!(
-            "the generator has {}: the longest latencies may be those of its own stops; raise the limit",
-            told(limit)
-        ),
+        LoadNotice::ClientLimited { limit, is_the_reason: false } => {
+            format!("the generator has {}: the longest latencies may be its own stops; raise the limit", told(limit))
+        }
         LoadNotice::ServerLimited(limit) => {
-            format!("the server has {}: the longest latencies may be those of its stops", told(limit))
+            format!("the server has {}: the longest latencies may be its stops", told(limit))
         }
         LoadNotice::Crowded { waited } => format!(
-            "processors were waited for {} of the time, since others used them: rates are lower and latencies longer than on a \
-             quiet machine",
+            "other programs used the processors {} of the time: rates are lower and latencies longer than on an idle \
+                machine",
             percent(*waited)
         ),
         LoadNotice::Failures { fault, count } => format!("{count} × {fault}: {}", advice(*fault, document)),
         LoadNotice::NotStarted { count } => format!(
-            "{count} connections that were due never began, because all --connections were busy: the rate is too high, or \
-             --connections too low for it"
+            "{count} due connections were not started, because all --connections were busy: lower the rate or increase \
+                --connections"
         ),
         LoadNotice::Reasoned(fault) => {
             let reason = document.error_reasons.get(&fault.to_string()).map_or("", String::as_str);
@@ -160,7 +159,7 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
                 document.warmup_errors.iter().map(|(name, count)| format!("{count} × {name}")).collect();
             let failed = document.total_warmup_errors();
             format!(
-                "{failed} of {} connections of the warm-up failed ({}): they are counted apart, and in no other figure",
+                "{failed} of {} connections of the warm-up failed ({}): they are excluded from all other figures",
                 failed.saturating_add(document.warmup_completed),
                 names.join(", ")
             )
@@ -168,40 +167,40 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
         LoadNotice::ManyFailures => {
             let failed = document.total_errors();
             let attempts = failed.saturating_add(document.total_completed()).saturating_add(document.late);
-            format!("{failed} of {attempts} connections failed: latencies are those of the others")
+            format!("{failed} of {attempts} connections failed: latencies cover the others")
         }
         LoadNotice::ErrorResponses => {
             let errors = || document.http_status.range(400..);
             format!(
-                "{} of {} responses have an HTTP status of 400 or above ({}): what was asked for was not served",
+                "{} of {} responses have an HTTP status of 400 or above ({}): the requests were not served as intended",
                 errors().map(|(_, count)| count).sum::<u64>(),
                 document.http_status.values().sum::<u64>(),
                 errors().map(|(status, _)| status.to_string()).collect::<Vec<_>>().join(", ")
             )
         }
         LoadNotice::NeverResumed(kind) => format!(
-            "no connection was resumed by {kind}: {} had no session to offer yet, and {} offered one that was refused",
+            "no connection was resumed by {kind}: {} had no session to offer, and {} offered one that was refused",
             document.primed, document.refused
         ),
         LoadNotice::NoTicketOnResumption => format!(
-            "{} connections that were to be resumed had no ticket left and were full: the server gives none on a resumed \
-             connection, and a TLS 1.3 ticket serves once. Real clients run out of them too; --reuse-tickets offers each \
-             again",
+            "{} connections had no ticket left to resume with and were full: the server issues none on a resumed \
+                connection, and a TLS 1.3 ticket is used once. Real clients run out of tickets too; --reuse-tickets offers \
+                each again",
             document.primed
         ),
         LoadNotice::SessionsRefused(cause) => format!(
-            "{} sessions were offered and refused: the server does not resume each time{}",
+            "{} sessions were offered and refused: the server does not always resume{}",
             document.refused,
             match cause {
-                Some(RefusalCause::TicketsReused) => "; some take each ticket once: leave out --reuse-tickets",
+                Some(RefusalCause::TicketsReused) => "; some servers accept each ticket once: remove --reuse-tickets",
                 Some(RefusalCause::ConnectionsReset) => {
-                    "; some forget the session ID of a connection that was reset: try --close notify"
+                    "; some servers discard the session ID of a reset connection: try --close notify"
                 }
                 None => "",
             }
         ),
         LoadNotice::SharedMachine => {
-            "server and generator share this machine: --server-pid tells whose processor time was whose".to_owned()
+            "server and generator share this machine: add --server-pid to separate their processor time".to_owned()
         }
     }
 }
@@ -209,31 +208,30 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
 /// What the descriptor limit leaves of the connections that were asked for, and what to do about it.
 pub fn fewer_connections(shortage: DescriptorShortage) -> String {
     let DescriptorShortage { wanted, room, limit } = shortage;
-    format!(
-        "{room} connections at once, not {wanted}: the limit of {limit} open descriptors has room for no more; raise it \
-         (ulimit -n)"
-    )
+    format!("{room} concurrent connections, not {wanted}: the limit is {limit} open descriptors; raise it (ulimit -n)")
 }
 
 /// What to do about failures.
 fn advice(fault: FaultName, document: &LoadDocument) -> String {
     let by_name = || document.wanted_groups.iter().map(|(name, group)| format!("{group} for '{name}'"));
     match (fault, &document.wanted_group) {
-        (FaultName::PortsExhausted, _) => {
-            "local ports ran out: --close rst leaves none in TIME_WAIT; or widen net.ipv4.ip_local_port_range".to_owned()
-        }
+        (FaultName::PortsExhausted, _) => "local ports ran out: use --close rst, which leaves none in TIME_WAIT, or widen \
+                net.ipv4.ip_local_port_range"
+            .to_owned(),
         (FaultName::DescriptorLimit, _) => {
             "descriptors ran out: raise the limit (ulimit -n), or use fewer connections".to_owned()
         }
         (FaultName::HelloRetryRequest, Some(one)) if document.wanted_groups.values().all(|group| group == one) => {
-            format!("the server wants {one} first, with which those that followed began: put it first in --groups")
+            format!("the server requests {one}; later connections use it first: put it first in --groups")
         }
         (FaultName::HelloRetryRequest, Some(_)) => format!(
-            "servers want other groups first ({}), with which those that followed under the same name began",
+            "the server requests other groups ({}); later connections under the same name use them first",
             by_name().collect::<Vec<_>>().join(", ")
         ),
-        (FaultName::HelloRetryRequest, None) => "the server wants a second ClientHello, which is not sent".to_owned(),
-        _ => "`reprise measure` says more of a single connection to the same target".to_owned(),
+        (FaultName::HelloRetryRequest, None) => "the server requests a second ClientHello, which load does not \
+            send"
+            .to_owned(),
+        _ => "`reprise measure` shows more about a single connection to this target".to_owned(),
     }
 }
 
@@ -249,7 +247,8 @@ fn told(restraint: &CpuRestraint) -> String {
             limit.group
         ),
         _ => format!(
-            "a CPU limit of a group above it, hidden from here, which held it back for {:.1} of {:.1} s, summed over processors",
+            "a CPU limit of a parent cgroup, not visible here, which throttled it for {:.1} of {:.1} s, summed over \
+                processors",
             restraint.throttled.unwrap_or_default().as_secs_f64(),
             restraint.time.as_secs_f64()
         ),
@@ -258,14 +257,14 @@ fn told(restraint: &CpuRestraint) -> String {
 
 /// The kernel counts time in which a group may not run as time in which it waits for a processor: who had it then.
 fn kept(is_limited: bool) -> &'static str {
-    if is_limited { "its CPU limit or others kept from it" } else { "others had" }
+    if is_limited { "its CPU limit or other programs kept from it" } else { "others had" }
 }
 
 /// What ports in TIME_WAIT do, and what to do about them.
 fn in_time_wait(ports: LocalPorts) -> String {
     format!(
-        "{} of {} local ports are in TIME_WAIT, among which a free one takes long to find; --close rst leaves none there, or \
-         widen net.ipv4.ip_local_port_range",
+        "{} of {} local ports are in TIME_WAIT, so finding a free one is slow: use --close rst, or widen \
+            net.ipv4.ip_local_port_range",
         ports.in_time_wait, ports.all
     )
 }
@@ -297,7 +296,7 @@ mod tests {
         let cases = [
             (
                 Because::ServerBusy { processes: 1, server: BUSY, client: BUSY },
-                "the server's process used 97 % of the processor time that it can use, the generator's busiest thread 97 %",
+                "the server's process used 97 % of the processor time available to it, the generator's busiest thread 97 %",
             ),
             (Because::ServerBusy { processes: 3, server: BUSY, client: IDLE }, "busiest of the server's 3 busy processes"),
             (Because::ClientBusy { client: BUSY, scarce_ports: None }, "--threads"),
@@ -307,7 +306,7 @@ mod tests {
                 Because::ServerNeverIdle { server: STARVED, is_limited: false },
                 "waited 48 % of the time for one that others had",
             ),
-            (Because::ServerNeverIdle { server: STARVED, is_limited: true }, "its CPU limit or others kept from it"),
+            (Because::ServerNeverIdle { server: STARVED, is_limited: true }, "its CPU limit or other programs kept from it"),
             (
                 Because::ClientNeverIdle { client: STARVED, is_limited: false },
                 "others had: give it a processor of its own (--pin)",
@@ -320,11 +319,12 @@ mod tests {
             ),
             (
                 Because::TooFewProcessors { client: (CROWDED_OUT, false), server: (IDLE, false) },
-                "too few processors to tell: the generator's busiest thread used 40 % of one and waited 30 % for one that others had",
+                "too few processors to decide: the generator's busiest thread used 40 % of one and waited 30 % for one \
+                    that others had",
             ),
             (
                 Because::ServerUnknown { client: IDLE, has_waited: false, is_limited: false },
-                "not the generator; --server-pid",
+                "not the generator; add --server-pid",
             ),
             (
                 Because::ServerUnknown { client: CROWDED_OUT, has_waited: true, is_limited: false },
@@ -333,7 +333,7 @@ mod tests {
             (Because::ClientLimit(limit("/c", 97)), "0.5 processors, which ran out in 97 of 100"),
             (Because::ClientLimit(limit("/c", 50)), "periods of 100 ms (cgroup /c): raise the limit"),
             (Because::ServerLimit(limit("/s", 97)), "the server has a CPU limit of 0.5"),
-            (Because::ServerLimit(limit("/s", 97)), "(cgroup /s): with a higher"),
+            (Because::ServerLimit(limit("/s", 97)), "(cgroup /s): a higher"),
             (Because::SharedLimit(limit("/s", 97)), "generator and server share a CPU limit"),
         ];
         for (reason, says) in cases {
@@ -347,10 +347,10 @@ mod tests {
     fn a_hidden_limit_is_told_by_what_it_did() {
         let throttled = Some(Duration::from_millis(1_700));
         let hidden = CpuRestraint { limit: None, throttled, time: Duration::from_secs(3) };
-        let says = "hidden from here, which held it back for 1.7 of 3.0 s";
+        let says = "not visible here, which throttled it for 1.7 of 3.0 s";
         assert!(told(&hidden).contains(says), "{}", told(&hidden));
         // One that can be seen, and did not run out, is not to blame.
         let seen = CpuRestraint { limit: limit("/c", 0).limit, ..hidden };
-        assert!(told(&seen).contains("hidden"), "{}", told(&seen));
+        assert!(told(&seen).contains("not visible"), "{}", told(&seen));
     }
 }

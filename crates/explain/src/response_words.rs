@@ -30,24 +30,24 @@ pub(crate) fn words(fault: &Fault) -> Option<(String, Option<String>)> {
             ("the server closed the connection in the middle of its response".to_owned(), None)
         }
         (FaultName::NotHttp, Some(quoted)) => {
-            (format!("the response is no HTTP/1.1: it begins with \"{quoted}\""), Some(NOT_HTTP_HINT))
+            (format!("the response is not HTTP/1.1: it starts with \"{quoted}\""), Some(NOT_HTTP_HINT))
         }
-        (FaultName::NotHttp, None) => ("the response is no HTTP/1.1".to_owned(), Some(NOT_HTTP_HINT)),
+        (FaultName::NotHttp, None) => ("the response is not HTTP/1.1".to_owned(), Some(NOT_HTTP_HINT)),
         (FaultName::HeadTooLarge, _) => (
             format!("the head of the response has more than {MAX_HEAD} bytes or {MAX_HEADERS} fields"),
-            Some("ask for another resource with --path, or for nothing with --no-request"),
+            Some("request another resource with --path, or none with --no-request"),
         ),
         (FaultName::BadFraming, Some(quoted)) => {
-            (format!("the response's Content-Length is no length, or not the only one: \"{quoted}\""), None)
+            (format!("the response's Content-Length is invalid or repeated: \"{quoted}\""), None)
         }
         (FaultName::BadFraming, None) => ("the chunked response is malformed".to_owned(), None),
-        (FaultName::UnexpectedData, _) => ("the server sent more than the response that was asked for".to_owned(), None),
+        (FaultName::UnexpectedData, _) => ("the server sent more than the response".to_owned(), None),
         (FaultName::ProtocolSwitched, _) => {
-            ("the server answers with 101 and another protocol, which was not asked for".to_owned(), Some(NOT_HTTP_HINT))
+            ("the server answers with 101 and switches to another protocol".to_owned(), Some(NOT_HTTP_HINT))
         }
         (FaultName::Http2Error, _) => (
-            format!("HTTP/2 came to no response: {}", said.unwrap_or_default()),
-            Some("--alpn http/1.1 asks by HTTP/1.1; if the service is not HTTP, use --no-request"),
+            format!("no response over HTTP/2: {}", said.unwrap_or_default()),
+            Some("try --alpn http/1.1; if the service is not HTTP, use --no-request"),
         ),
         (FaultName::Http2Blocked, _) => ("the server's settings allow no request by HTTP/2".to_owned(), None),
         _ => return None,
@@ -63,12 +63,12 @@ mod tests {
     fn what_the_peer_said_is_quoted_and_escaped() {
         let said = |name, bytes: &[u8]| words(&Fault::new(name).with(Detail::Said(bytes.to_vec()))).unwrap();
         let (message, hint) = said(FaultName::NotHttp, b"220 \"mail\"\r\n");
-        assert_eq!(message, r#"the response is no HTTP/1.1: it begins with "220 \"mail\"\r\n""#);
+        assert_eq!(message, r#"the response is not HTTP/1.1: it starts with "220 \"mail\"\r\n""#);
         assert_eq!(hint.as_deref(), Some(NOT_HTTP_HINT));
         let (message, hint) = said(FaultName::BadFraming, b"-1");
-        assert_eq!(message, "the response's Content-Length is no length, or not the only one: \"-1\"");
+        assert_eq!(message, "the response's Content-Length is invalid or repeated: \"-1\"");
         assert_eq!(hint, None);
-        assert_eq!(said(FaultName::Http2Error, b"reset").0, "HTTP/2 came to no response: reset");
+        assert_eq!(said(FaultName::Http2Error, b"reset").0, "no response over HTTP/2: reset");
     }
 
     #[test]

@@ -48,12 +48,10 @@ fn about_early_data(document: &MeasureDocument) -> Option<String> {
     let run = document.run(Version::Tls13, Kind::Early)?;
     let saved = saving(document, run, Phase::Total)?;
     let (full, early) = from_to(saved.full_ns, saved.resumed_ns);
-    let leaves = "With early data the request leaves before the handshake is done";
+    let leaves = "With early data the request is sent before the handshake is complete";
     if saved.undecided() {
         let n = connections(run.n);
-        return Some(format!(
-            "{leaves}; that makes no difference to the whole connection that {n} could show: {full} to {early}."
-        ));
+        return Some(format!("{leaves}; {n} show no difference in the whole connection: {full} to {early}."));
     }
     if saved.ci95.is_none() {
         let n = connections(run.n);
@@ -78,11 +76,11 @@ fn about_resuming(document: &MeasureDocument, run: &Run, saved: Saving) -> Strin
     let Saving { full_ns, resumed_ns, .. } = saved;
     let (full, resumed) = from_to(full_ns, resumed_ns);
     let resuming = match run.asked.kind {
-        Kind::Psk => format!("Beginning {} with the external PSK", run.asked.tls),
+        Kind::Psk => format!("Starting {} with the external PSK", run.asked.tls),
         kind => format!("Resuming a {} session by {}", run.asked.tls, means(kind)),
     };
     if saved.undecided() {
-        return format!("{resuming} makes no difference that {} could show: {full} to {resumed}.", connections(run.n));
+        return format!("{resuming} makes no measurable difference in {}: {full} to {resumed}.", connections(run.n));
     }
     let ratio = match saved.ci95 {
         Some(ci95) => {
@@ -109,7 +107,7 @@ fn about_kept_connections(document: &MeasureDocument) -> Option<String> {
     let version = versions(document).into_iter().next_back()?;
     let next = runs(document, version).find_map(|run| run.next_request)?;
     let takes = span(next.wait.median_ns.saturating_add(next.receive.median_ns));
-    Some(format!("On a connection that is kept alive the next request takes {takes}, and no handshake at all."))
+    Some(format!("On a kept-alive connection the next request takes {takes}, without a handshake."))
 }
 
 #[cfg(test)]
@@ -118,7 +116,7 @@ mod tests {
     use crate::example::Example;
 
     #[test]
-    fn a_saving_is_told_with_its_interval_and_its_effect_on_the_whole() {
+    fn a_saving_has_its_interval_and_its_overall_effect() {
         let document = Example::new().run("1.2", Kind::Full, 3_000).run("1.2", Kind::Ticket, 600).document();
         assert_eq!(
             sentences(&document),
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_has_its_sentence_and_a_refusal_is_left_to_the_findings() {
+    fn each_version_has_its_sentence() {
         let document = Example::new()
             .run("1.2", Kind::Full, 900)
             .run("1.3", Kind::Full, 900)
@@ -154,12 +152,12 @@ mod tests {
         let sentences = sentences(&document);
         assert!(sentences[0].starts_with("Resuming a TLS 1.3 session by ticket shortens the handshake from 900 to 300 µs"));
         assert!(
-            sentences[1].starts_with("Beginning TLS 1.3 with the external PSK shortens the handshake from 900 to 300 µs")
+            sentences[1].starts_with("Starting TLS 1.3 with the external PSK shortens the handshake from 900 to 300 µs")
         );
         assert_eq!(
             sentences[2],
-            "With early data the request leaves before the handshake is done: the whole connection takes 0.46 ms instead of \
-             1.05, 57 % less."
+            "With early data the request is sent before the handshake is complete: the whole connection takes 0.46 ms \
+                instead of 1.05, 57 % less."
         );
     }
 
@@ -182,7 +180,7 @@ mod tests {
     #[test]
     fn what_the_samples_do_not_show_is_not_claimed() {
         let open = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 390).interval([0.9, 1.1]);
-        assert!(sentences(&open.document())[0].contains("no difference that 100 connections could show"));
+        assert!(sentences(&open.document())[0].contains("no measurable difference in 100 connections"));
         let slower = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 800).interval([0.4, 0.6]);
         assert!(sentences(&slower.document())[0].contains("lengthens the handshake from 400 to 800 µs"));
     }
@@ -201,8 +199,8 @@ mod tests {
             [
                 "Resuming a TLS 1.3 session by ticket shortens the handshake from 900 to 300 µs, 3.0 times as fast in 4 \
                  connections, too few to be sure.",
-                "With early data the request leaves before the handshake is done: the whole connection takes 0.46 ms instead of \
-                 1.05 in 4 connections, too few to be sure."
+                "With early data the request is sent before the handshake is complete: the whole connection takes 0.46 \
+                    ms instead of 1.05 in 4 connections, too few to be sure."
             ]
         );
     }
@@ -216,7 +214,7 @@ mod tests {
     #[test]
     fn a_kept_connection_and_a_dead_target_are_told() {
         let kept = Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, 100).next_request(90).document();
-        assert!(sentences(&kept)[1].ends_with("the next request takes 91.0 µs, and no handshake at all."));
+        assert!(sentences(&kept)[1].ends_with("the next request takes 91.0 µs, without a handshake."));
         let mut dead = Example::new().refused("1.3", Kind::Full, 0).document();
         dead.runs[0].failed = 10;
         assert_eq!(sentences(&dead), ["None of 10 connections completed: there is nothing to compare."]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::document::{Confidence, MeasureDocument, Run};
+use reprise_trace::document::{Confidence, CpuCost, MeasureDocument, Run};
 use reprise_trace::{Asked, Facts, Kind, Observation, PskMode, Purpose, Version};
 
 use crate::figures::connections;
@@ -18,9 +18,16 @@ pub struct Case<'a> {
     pub keeps_alive: bool,
     /// The PSK modes that were offered.
     pub psk_modes: &'a [PskMode],
+    /// The processor time that a full handshake takes beyond a resumed one, of the versions of which that was measured.
+    pub cpu_costs: &'a [(Version, CpuCost)],
 }
 
 impl<'a> Case<'a> {
+    /// That of one version.
+    pub(crate) fn cpu_cost(&self, version: Version) -> Option<CpuCost> {
+        self.cpu_costs.iter().find(|(known, _)| *known == version).map(|(_, cost)| *cost)
+    }
+
     /// The counted connections that completed.
     pub(crate) fn samples(&self) -> impl Iterator<Item = (&'a Observation, &'a Facts)> {
         let samples = self.observations.iter().filter(|it| it.purpose == Purpose::Sample);

@@ -6,7 +6,9 @@ use reprise_probe::{Options, Traced, TracedPair, Tracing};
 use reprise_trace::document::{Provenance, Trace, TraceDocument, TracedConnection};
 
 use crate::asked_record::{target_record, ticket_request};
-use crate::document::{failure_of, first_connection};
+use crate::document::first_connection;
+use crate::failed::failure_of;
+use crate::messages::described_events;
 use crate::warnings::trace_warnings;
 
 /// What a trace of `target` with these options came to.
@@ -31,5 +33,6 @@ pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, pro
 /// `None` for a connection that did not complete, of which there is no pair.
 fn traced(traced: &Traced) -> Option<TracedConnection> {
     let outcome = outcome_of(traced.observation.facts()?);
-    Some(TracedConnection::new(&traced.observation, outcome, traced.messages.clone()))
+    let messages = described_events(&traced.messages, &traced.handshake_bytes, outcome.version);
+    Some(TracedConnection::new(&traced.observation, outcome, messages))
 }

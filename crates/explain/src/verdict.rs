@@ -16,7 +16,7 @@ pub(crate) fn verdict(findings: &[Finding], healthy: &str) -> String {
     let others = count(Severity::Fault) + count(Severity::Risk) - 1;
     match others {
         0 => worst.title.clone(),
-        1 => format!("{} (and one finding more)", worst.title),
-        _ => format!("{} (and {others} findings more)", worst.title),
+        1 => format!("{} (and 1 more finding)", worst.title),
+        _ => format!("{} (and {others} more findings)", worst.title),
     }
 }

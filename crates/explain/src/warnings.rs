@@ -5,7 +5,7 @@ use std::io;
 use reprise_probe::{DeadAddress, Failed, Measurement, Options, Tracing};
 use reprise_trace::{Asked, Kind, Version};
 
-use crate::document::{context, failure_of};
+use crate::failed::{context, failure_of};
 use crate::fault::{FaultContext, plain, reason};
 use crate::figures::span;
 
@@ -14,7 +14,7 @@ pub(crate) fn measure_warnings(measurement: &Measurement, options: &Options) -> 
     let left_out = measurement
         .without_suite
         .iter()
-        .map(|version| format!("{version} is not measured: none of the cipher suites that are to be offered is of it"));
+        .map(|version| format!("{version} is not measured: no offered cipher suite belongs to it"));
     let is_psk_alone = measurement.series.iter().any(|series| series.asked.kind == Kind::Psk)
         && measurement.series.len() == 1
         && options.kinds.is_empty();
@@ -28,8 +28,8 @@ pub(crate) fn measure_warnings(measurement: &Measurement, options: &Options) -> 
 /// That the order of these two shows in their times to connect.
 pub(crate) fn order_warning([one, other]: [Asked; 2]) -> String {
     format!(
-        "Connecting does not take as long for {} {} as for {} {}, by over 3 %, though TCP knows nothing of either: what came \
-         before, or the load, shows in these figures, so differences of this size mean nothing",
+        "connect differs by over 3 % between {} {} and {} {}, though TCP is the same for both: the order or other load \
+            affects these figures, so differences of this size mean nothing",
         one.tls, one.kind, other.tls, other.kind
     )
 }
@@ -37,7 +37,7 @@ pub(crate) fn order_warning([one, other]: [Asked; 2]) -> String {
 /// Of a trace.
 pub(crate) fn trace_warnings(tracing: &Tracing, options: &Options) -> Vec<String> {
     let omitted = tracing.omitted.iter().map(|count| format!("{count} further messages of a long connection are not shown"));
-    let cut = tracing.capture_is_cut.then(|| "A long connection is captured in its beginning alone".to_owned());
+    let cut = tracing.capture_is_cut.then(|| "Only the beginning of a long connection is captured".to_owned());
     let without_full = tracing
         .without_full
         .iter()
@@ -53,11 +53,11 @@ fn dead_addresses(dead: &[DeadAddress]) -> impl Iterator<Item = String> {
         let took = span(took.0);
         match error.kind {
             io::ErrorKind::TimedOut => format!(
-                "{address} does not answer: it took {took} to give it up and try the next address; clients that wait for longer \
-                 lose more"
+                "{address} does not answer: the next address was tried after {took}; clients that wait longer lose more"
             ),
             _ => format!(
-                "{address} is dead ({}): it took {took} to try the next address, as it takes every client that begins there",
+                "{address} is unreachable ({}): the next address was tried after {took}; every client that tries it first \
+                    loses this time",
                 plain(error)
             ),
         }
@@ -88,10 +88,9 @@ mod tests {
         assert_eq!(
             dead_addresses(&[refused, silent]).collect::<Vec<_>>(),
             [
-                "192.0.2.1:443 is dead (connection refused): it took 50.00 ms to try the next address, as it takes every client \
-                 that begins there",
-                "192.0.2.1:443 does not answer: it took 1.00 s to give it up and try the next address; clients that wait for \
-                 longer lose more"
+                "192.0.2.1:443 is unreachable (connection refused): the next address was tried after 50.00 ms; every \
+                    client that tries it first loses this time",
+                "192.0.2.1:443 does not answer: the next address was tried after 1.00 s; clients that wait longer lose more"
             ]
         );
     }

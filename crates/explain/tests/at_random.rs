@@ -6,9 +6,10 @@
 
 use reprise_attempt::Target;
 use reprise_explain::diagnosis;
-use reprise_lab::{Authority, Balancer, Balancing, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_probe::diagnose::{Limits, diagnose};
 use reprise_probe::{Certificates, Interrupt, Options, Silent};
+use reprise_servers::{Balancer, Balancing};
 use reprise_trace::document::{Confidence, Finding, Provenance, Severity};
 
 /// What names as its reason a thing that an experiment varies.
@@ -44,7 +45,7 @@ fn findings_of_two(resumption: Resumption, share: usize) -> Vec<Vec<Finding>> {
     let options = Options { certificates, ..Options::default() };
     let limits = Limits { rate: 10_000, ..Limits::default() };
     let examine = || {
-        let examination = diagnose(&target, &options, limits, &Silent, &Interrupt::default());
+        let examination = diagnose(&target, &options, limits, &Silent, &|| None, &Interrupt::default());
         assert!(examination.connections <= limits.connections);
         diagnosis(&target, &options, &examination, None, &Provenance::default()).findings
     };
@@ -68,7 +69,7 @@ fn no_difference_is_blamed(resumption: Resumption) {
 }
 
 #[test]
-fn sessions_that_a_node_does_not_know_are_not_lost_to_a_variation() {
+fn sessions_unknown_to_a_node_are_not_lost_to_a_variation() {
     no_difference_is_blamed(Resumption::Id);
 }
 

@@ -7,8 +7,9 @@
 
 use reprise_attempt::Target;
 use reprise_explain::measure_document;
-use reprise_lab::{Authority, Balancer, Balancing, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+use reprise_servers::{Balancer, Balancing};
 use reprise_trace::document::{Confidence, Finding, Provenance};
 use reprise_trace::{Kind, Version};
 

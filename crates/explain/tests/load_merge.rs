@@ -187,18 +187,18 @@ fn each_warning_gives_its_figures_and_what_to_do() {
     document.wanted_groups.insert("one.example".to_owned(), "secp384r1".to_owned());
     let retries = LoadNotice::Failures { fault: FaultName::HelloRetryRequest, count: 2 };
     let cases = [
-        (retries.clone(), "2 × hello_retry_request: the server wants secp384r1 first"),
+        (retries.clone(), "2 × hello_retry_request: the server requests secp384r1"),
         (LoadNotice::WarmupFailures, "4 of 4 connections of the warm-up failed (4 × closed_early)"),
         (LoadNotice::ErrorResponses, "6 of 18 responses have an HTTP status of 400 or above (429)"),
-        (LoadNotice::Crowded { waited: 0.5 }, "processors were waited for 50 % of the time"),
-        (LoadNotice::UnevenSeconds { least: 1, most: 9 }, "the seconds differ much, from 1 to 9"),
-        (LoadNotice::NotStarted { count: 7 }, "7 connections that were due never began"),
+        (LoadNotice::Crowded { waited: 0.5 }, "other programs used the processors 50 % of the time"),
+        (LoadNotice::UnevenSeconds { least: 1, most: 9 }, "the rate varies from 1 to 9"),
+        (LoadNotice::NotStarted { count: 7 }, "7 due connections were not started"),
         (LoadNotice::Reasoned(FaultName::BadCertificate), "3 × bad_certificate: it is a CA's own"),
         (
             LoadNotice::FewerConnections(DescriptorShortage { wanted: 30_000, room: 19_980, limit: 20_000 }),
-            "19980 connections at once, not 30000: the limit of 20000 open descriptors",
+            "19980 concurrent connections, not 30000: the limit is 20000 open descriptors",
         ),
-        (LoadNotice::SessionsRefused(Some(RefusalCause::TicketsReused)), "leave out --reuse-tickets"),
+        (LoadNotice::SessionsRefused(Some(RefusalCause::TicketsReused)), "remove --reuse-tickets"),
         (LoadNotice::SessionsRefused(Some(RefusalCause::ConnectionsReset)), "--close notify"),
     ];
     for (notice, says) in cases {
@@ -219,7 +219,7 @@ fn the_latency_of_a_closed_loop_is_called_the_queues() {
     assert!(unsteady.contains("--rate") && !unsteady.contains("ms each"), "of three connections: {unsteady}");
     document.completed.insert(Kind::Full, 2_286);
     let said = about_queue(&document).unwrap();
-    assert!(said.contains("64 at once / 1143 a second = 56.0 ms each") && said.contains("--rate"), "{said}");
+    assert!(said.contains("64 concurrent / 1143 per second = 56.0 ms each") && said.contains("--rate"), "{said}");
     assert!(said.contains("connections wait for one another"), "{said}");
     // On the way to a server that is idle, they wait for something else.
     document.bottleneck.verdict = Verdict::Network;

@@ -45,9 +45,10 @@ impl EmbeddedServer {
     pub fn start(config: EmbeddedConfig) -> Result<Self> {
         let tls = config.to_rustls()?;
         let ledger = Arc::new(Ledger::default());
-        let (shared, timeouts, application) = (Arc::clone(&ledger), config.timeouts(), config.application);
-        let listener = Listener::start(config.listen, config.max_connections, move |guest| {
-            connection::serve(guest, &tls, &shared, timeouts, &application);
+        let shared = Arc::clone(&ledger);
+        let (listen, max_connections) = (config.listen, config.max_connections);
+        let listener = Listener::start(listen, max_connections, move |guest| {
+            connection::serve(guest, &tls, &shared, &config);
         })?;
         Ok(Self { listener, ledger })
     }

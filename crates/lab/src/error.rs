@@ -1,13 +1,12 @@
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Why the lab could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
     /// A key or certificate could not be made.
-    #[error("cannot make a certificate: {0}")]
+    #[error("cannot create a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
     /// The operating system or the crypto library refused to make a key.
     #[error("cannot make a key of kind {0}")]
@@ -58,45 +57,5 @@ pub enum LabError {
         program: String,
         /// What the operating system said.
         source: io::Error,
-    },
-    /// A server ended before it accepted connections.
-    #[error("{program} ended before it was ready ({status}): {log}")]
-    Died {
-        /// The program's name.
-        program: String,
-        /// How it ended.
-        status: String,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// A server did not accept connections in time.
-    #[error("{program} was not ready within {deadline:?}: {log}")]
-    NotReady {
-        /// The program's name.
-        program: String,
-        /// How long it was given.
-        deadline: Duration,
-        /// The last lines of its log.
-        log: String,
-    },
-    /// A server's log did not show the connections that were waited for.
-    #[error("{program} accounted for {found} connections of {expected} within {deadline:?}")]
-    Unaccounted {
-        /// The program's name.
-        program: String,
-        /// How many connections the log shows.
-        found: usize,
-        /// How many were waited for.
-        expected: usize,
-        /// How long it was given.
-        deadline: Duration,
-    },
-    /// A server's account of a connection could not be understood.
-    #[error("cannot read {program}'s account: {line:?}")]
-    Account {
-        /// The program's name.
-        program: String,
-        /// What stood there.
-        line: String,
     },
 }

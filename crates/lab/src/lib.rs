@@ -1,14 +1,11 @@
-//! Certificates, embedded servers, and drivers that start real servers for tests.
+//! Certificates, embedded servers, and both ends of a connection in memory.
 //!
-//! Kinds of server, from the kindest to the worst:
+//! Servers:
 //!
 //! - [`EmbeddedServer`]: HTTPS over rustls inside this process, with resumption switched as asked. `reprise measure`
 //!   without a target measures these.
 //! - [`WatchedServer`]: the same server, which resumes in every way and keeps what each client offered.
 //!   `reprise diagnose --listen` judges clients by it.
-//! - [`servers`]: drivers that start real servers (nginx, `openssl s_server`) on free loopback ports. Tests only.
-//! - [`ScriptedServer`], [`Relay`] and [`PlayedServer`]: servers that misbehave at a chosen point, or in any way that a
-//!   test's own code thinks of. Tests only.
 //!
 //! The servers keep an account of each connection, joined to the client's by the client's port: the witness against
 //! which tests hold what the client claims.
@@ -30,39 +27,29 @@
 //! ```
 
 mod authority;
-mod balancer;
+mod delayed;
 mod embedded;
 mod error;
 mod identity;
-mod inspector;
 mod key_kind;
 mod link;
 mod listener;
-mod own_network;
-mod played;
-mod relay;
 mod rsa_1024;
-mod scripted;
-pub mod servers;
 mod watched;
 
 pub use authority::{Authority, ServerSpec, Validity};
-pub use balancer::{Balancer, Balancing};
+pub use delayed::DelayedRelay;
 pub use embedded::{
     Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn,
     Versions, spin,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
-pub use inspector::{Inspector, Refusal};
 pub use key_kind::KeyKind;
-pub use link::{Answer, Link, RustlsServer};
-pub use own_network::own_network;
-pub use played::{Act, Actor, Ending, PlayedServer};
-pub use relay::{Fault, Relay, RelayRule};
+pub use link::{Answer, Link, RustlsServer, Side, rustls_turn};
+pub use listener::{Guest, Listener, Registered};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};
-pub use scripted::{ScriptedServer, Step};
 pub use watched::{WatchedConfig, WatchedServer};
 
 /// What every fallible function of this crate returns.

@@ -4,13 +4,13 @@
 //! client ── half a round trip ──> server ── half a round trip ──> client
 //! ```
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use reprise_attempt::{Attempt, Begin, Detail, End, Endpoint, Exchange, Fault, Heard, Input, Progress};
 use reprise_trace::{FailureClass, FaultName, Nanos};
 use reprise_wire::Record;
-use rustls::{ServerConfig, ServerConnection};
+use rustls::{ConnectionCommon, ServerConfig, ServerConnection};
 
 /// A way between two endpoints. Computing takes no time on it.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,10 @@ impl Link {
         plan: S::Plan,
         answer: &mut Answer<'_>,
     ) -> Result<(), Fault> {
-        let mut far = FarEnd { server, context, incoming: Vec::new(), heard: Vec::new(), answer };
+        let mut far = FarEnd { side: Side::default(), server, context, answer };
         let mut now = Nanos(0);
         client.begin(shared, begin, now)?;
-        far.server.begin(far.context, plan, now, &mut Vec::new())?;
+        far.side.begin(far.server, far.context, plan, now)?;
         client.connecting(now);
         now = now + self.round_trip;
         client.connected(now, || None)?;
@@ -56,9 +56,9 @@ impl Link {
         mut now: Nanos,
     ) -> Result<(), Fault> {
         loop {
-            let sent = client.outgoing(now).to_vec();
+            let mut sent = client.outgoing(now).to_vec();
             client.sent(sent.len());
-            let mut bytes = far.receive(&sent, now + Nanos(self.round_trip.0 / 2))?;
+            let mut bytes = far.receive(&mut sent, now + Nanos(self.round_trip.0 / 2))?;
             if bytes.is_empty() {
                 let (class, awaited) = client.awaited();
                 return Err(Fault::new(FaultName::Timeout).at(class).with(Detail::Awaited(awaited)));
@@ -80,33 +80,107 @@ impl Link {
     }
 }
 
-/// The server's side, which splits records as the client's does.
 struct FarEnd<'a, 'f, S: Endpoint> {
+    side: Side,
     server: &'a mut S,
     context: &'a mut S::Shared,
-    incoming: Vec<u8>,
-    heard: Vec<u8>,
     answer: &'a mut Answer<'f>,
 }
 
 impl<S: Endpoint> FarEnd<'_, '_, S> {
-    /// What it says to these bytes.
-    fn receive(&mut self, bytes: &[u8], now: Nanos) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
-        self.incoming.extend_from_slice(bytes);
+    /// What it says to these records.
+    fn receive(&mut self, records: &mut Vec<u8>, now: Nanos) -> Result<Vec<u8>, Fault> {
+        self.side.receive(self.server, self.context, now, records)?;
+        if let Some(said) = (self.answer)(&self.side.heard) {
+            self.side.heard.clear();
+            self.server.send(now, &said, &mut self.side.sent)?;
+        }
+        Ok(std::mem::take(&mut self.side.sent))
+    }
+}
+
+/// One end of a connection in memory: what it has said and its peer has not heard yet, and what it has heard.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// Records on their way to the peer, which whoever moves them takes away.
+    pub sent: Vec<u8>,
+    /// Application data, until somebody takes it away.
+    pub heard: Vec<u8>,
+    /// Whether the handshake is complete.
+    pub is_ready: bool,
+    /// Whether the peer has said close_notify.
+    pub is_closed: bool,
+}
+
+impl Side {
+    /// Begins another connection; its buffers keep their room.
+    ///
+    /// # Errors
+    /// Those of [`Endpoint::begin`].
+    pub fn begin<E: Endpoint + ?Sized>(
+        &mut self,
+        endpoint: &mut E,
+        shared: &mut E::Shared,
+        plan: E::Plan,
+        now: Nanos,
+    ) -> Result<(), Fault> {
+        (self.is_ready, self.is_closed) = (false, false);
+        self.sent.clear();
+        self.heard.clear();
+        endpoint.begin(shared, plan, now, &mut self.sent)
+    }
+
+    /// Hands the peer's records to the endpoint, and leaves `incoming` empty.
+    ///
+    /// # Errors
+    /// The endpoint's, and what it has to say of it is in `sent`; or that there is no record.
+    pub fn receive<E: Endpoint + ?Sized>(
+        &mut self,
+        endpoint: &mut E,
+        shared: &mut E::Shared,
+        now: Nanos,
+        incoming: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let mut rest = incoming.as_mut_slice();
         let malformed = |_| Fault::new(FaultName::Malformed);
-        while let Some((_, length)) = Record::parse(&self.incoming).map_err(malformed)? {
-            let mut record: Vec<u8> = self.incoming.drain(..length).collect();
-            if let Heard::Data(data) = self.server.receive(self.context, now, &mut record, &mut out)? {
-                self.heard.extend_from_slice(data);
-            }
-            if let Some(said) = (self.answer)(&self.heard) {
-                self.heard.clear();
-                self.server.send(now, &said, &mut out)?;
+        while let Some((_, length)) = Record::parse(rest).map_err(malformed)? {
+            let (record, after) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = after;
+            match endpoint.receive(shared, now, record, &mut self.sent)? {
+                Heard::Nothing => {}
+                Heard::Ready => self.is_ready = true,
+                Heard::Data(data) => self.heard.extend_from_slice(data),
+                Heard::Closed => self.is_closed = true,
             }
         }
-        Ok(out)
+        incoming.clear();
+        Ok(())
     }
+}
+
+/// A turn of a connection of rustls in memory: it takes `incoming`, and appends to `out` what it has to say, its alert too
+/// where it refuses. Application data is appended to `heard`.
+///
+/// # Errors
+/// What rustls says of its peer.
+pub fn rustls_turn<Data>(
+    connection: &mut ConnectionCommon<Data>,
+    mut incoming: &[u8],
+    heard: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) -> Result<(), rustls::Error> {
+    let room = |error: io::Error| rustls::Error::General(error.to_string());
+    let mut taken = Ok(());
+    // It takes a few kilobytes at a time, and nothing more after a close_notify.
+    while taken.is_ok() && !incoming.is_empty() && connection.read_tls(&mut incoming).map_err(room)? > 0 {
+        taken = connection.process_new_packets().map(drop);
+        // It ends in an error where there may be more to come.
+        let _ = connection.reader().read_to_end(heard);
+    }
+    while connection.wants_write() {
+        connection.write_tls(out).map_err(room)?;
+    }
+    taken
 }
 
 /// A rustls server as an endpoint.
@@ -148,17 +222,14 @@ impl Endpoint for RustlsServer {
         out: &mut Vec<u8>,
     ) -> Result<Heard<'r>, Fault> {
         let connection = self.connection()?;
-        let mut unread = &*record;
-        connection.read_tls(&mut unread).map_err(|error| Fault::of_transport(FailureClass::Tls, "record", &error))?;
-        let processed = connection.process_new_packets();
         let mut data = Vec::new();
+        let taken = rustls_turn(connection, record, &mut data, out);
         if let Some(mut early) = connection.early_data() {
             let _ = early.read_to_end(&mut data);
         }
-        let _ = connection.reader().read_to_end(&mut data);
         let is_ready = !connection.is_handshaking();
-        self.flush(out)?;
-        let state = processed.map_err(|error| refused(&error))?;
+        taken.map_err(|error| refused(&error))?;
+        let state = connection.process_new_packets().map_err(|error| refused(&error))?;
         if !data.is_empty() {
             // What a record holds is shorter than the record.
             let place = record.get_mut(..data.len()).ok_or(Fault::new(FaultName::TooLarge))?;

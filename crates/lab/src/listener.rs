@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::{LabError, Result};
 
@@ -27,17 +27,17 @@ const JOIN_DEADLINE: Duration = Duration::from_secs(5);
 ///
 /// Each thread accepts for itself: a connection is never handed from one thread to another, which would add a wake-up
 /// to what a client measures.
-pub(crate) struct Listener {
+pub struct Listener {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 /// A connection that was accepted.
-pub(crate) struct Guest<'a> {
+pub struct Guest<'a> {
     /// The socket; dropping the listener shuts it down.
-    pub(crate) stream: Arc<TcpStream>,
+    pub stream: Arc<TcpStream>,
     /// Where the client calls from.
-    pub(crate) peer: SocketAddr,
+    pub peer: SocketAddr,
     shared: &'a Shared,
 }
 
@@ -60,7 +60,10 @@ struct OpenStreams {
 impl Listener {
     /// Listens on `address` (port 0 for a free one) and calls `handler` for each connection, on at most `max_threads`
     /// threads at a time; what exceeds them waits in the backlog.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    /// [`LabError::Listen`] if the address is not to be had, [`LabError::Thread`] if no thread is.
+    pub fn start(
         address: SocketAddr,
         max_threads: usize,
         handler: impl Fn(&Guest<'_>) + Send + Sync + 'static,
@@ -84,7 +87,9 @@ impl Listener {
         Ok(listener)
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
@@ -110,7 +115,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         // On Linux this wakes every accept at once; elsewhere it may fail, and the calls below wake them one by one.
-        let _ = socket2::SockRef::from(&self.shared.socket).shutdown(Shutdown::Both);
+        let _ = SockRef::from(&self.shared.socket).shutdown(Shutdown::Both);
         for stream in lock(&self.shared.open).streams.values() {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -132,13 +137,18 @@ impl Guest<'_> {
     /// Lets the listener shut `stream` down too if it is dropped meanwhile, so that a handler may block on it.
     ///
     /// None if the listener is being dropped already.
-    pub(crate) fn adopt(&self, stream: &Arc<TcpStream>) -> Option<Registered<'_>> {
+    pub fn adopt(&self, stream: &Arc<TcpStream>) -> Option<Registered<'_>> {
         self.shared.register(stream)
+    }
+
+    /// Makes the kernel send RST when the last handle to the socket is dropped.
+    pub fn reset(&self) {
+        let _ = SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO));
     }
 }
 
 /// A stream that the listener shuts down when it is dropped, until this is.
-pub(crate) struct Registered<'a> {
+pub struct Registered<'a> {
     number: u64,
     shared: &'a Shared,
 }

@@ -2,14 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-mod client;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use client::Client;
+use reprise_harness::client::Client;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, ServerSpec, Validity, Versions};
 
 fn serve(identity: Identity) -> EmbeddedServer {
@@ -75,7 +73,7 @@ fn a_name_that_is_none_is_refused() {
 
 #[test]
 fn openssl_reads_what_the_lab_writes() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let directory = tempfile::tempdir().unwrap();
     for key in KeyKind::ALL {
         let authority = Authority::with_key(key).unwrap();
@@ -96,7 +94,7 @@ fn openssl_reads_what_the_lab_writes() {
 
 #[test]
 fn an_rsa_authority_signs_with_rsa() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::with_key(KeyKind::Rsa2048).unwrap();
     let mut spec = ServerSpec::new(KeyKind::Rsa2048);
@@ -112,7 +110,7 @@ fn an_rsa_authority_signs_with_rsa() {
 
 #[test]
 fn an_encrypted_key_opens_with_its_passphrase_alone() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let directory = tempfile::tempdir().unwrap();
     for key in [KeyKind::P256, KeyKind::Rsa2048, KeyKind::Ed25519] {
         let identity = Authority::new().unwrap().server(&ServerSpec::new(key)).unwrap();

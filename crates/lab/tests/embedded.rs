@@ -1,13 +1,11 @@
 //! The embedded server, held against two clients that keep their own account.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-mod client;
-
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, TcpStream};
 use std::thread;
 
-use client::{Client, s_client, s_client_output};
+use reprise_harness::client::{Client, s_client, s_client_output};
 use reprise_lab::{
     Application, Authority, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, NamedGroup,
     Resumption, ServerSpec, Turn, Versions,
@@ -80,7 +78,7 @@ fn a_dialogue_that_the_client_does_not_keep_to_is_noted() {
 
 #[test]
 fn openssl_client_and_witness_agree_on_resumption() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let directory = tempfile::tempdir().unwrap();
     let (ca, session) = (directory.path().join("ca.pem"), directory.path().join("session.pem"));
     let session = session.to_str().unwrap();
@@ -115,7 +113,7 @@ fn every_kind_of_key_serves_both_clients() {
             let fetched = Client::new(&authority, versions).fetch(server.address(), "/").unwrap();
             assert!(fetched.response.ends_with("Reprise lab\n"), "{key} {versions:?}");
         }
-        if reprise_lab::servers::missing("openssl").is_none() {
+        if reprise_servers::missing("openssl").is_none() {
             assert!(!s_client(server.address(), &ca, &["-verify_hostname", "localhost"]), "{key}");
         }
     }
@@ -275,7 +273,7 @@ fn an_unknown_version_is_a_failure_and_not_an_account() {
 
 #[test]
 fn tickets_come_and_are_refused() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let authority = Authority::new().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let ca = directory.path().join("ca.pem");

@@ -1,13 +1,11 @@
 //! The watched server keeps what each client offered, and which of its own sessions that was.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
-mod client;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use client::Client;
+use reprise_harness::client::Client;
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions, WatchedConfig, WatchedServer};
 use reprise_trace::{FailureClass, Handshake, Kind, Version, WatchedConnection, WatchedEnd};
 use rustls::client::{Resumption, Tls12Resumption};

@@ -1,26 +1,25 @@
 //! One connection: a socket, and the attempt that goes over it.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::sync::Arc;
 
 use mio::{Interest, Registry, Token};
 use nix::errno::Errno;
-use reprise_attempt::exchange::Http1;
+use reprise_attempt::prologue::Route;
 use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_trace::{Facts, FaultName, Kind, Nanos, Phases};
 
-use crate::client::LoadClient;
+use crate::client::{LoadClient, LoadExchange};
 
 use crate::options::{Close, Options, Plan};
 use crate::socket::Socket;
 
 /// A place for connections, one after the other. Its memory is used again.
-pub(crate) struct Connection<E: LoadClient> {
+pub(crate) struct Connection<E: LoadClient, X: LoadExchange> {
     socket: Socket,
-    attempt: Attempt<E, Http1>,
+    attempt: Attempt<E, X>,
     asked: Kind,
     intended: Nanos,
-    /// Whether the socket has taken the ClientHello: until then, nobody knows that it is established.
+    /// Whether the socket has taken the ClientHello, or what goes before it: until then, nobody knows that it is established.
     is_established: bool,
 }
 
@@ -33,11 +32,11 @@ pub(crate) enum Begun {
     Connecting,
 }
 
-impl<E: LoadClient> Connection<E> {
+impl<E: LoadClient, X: LoadExchange> Connection<E, X> {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             socket: Socket::default(),
-            attempt: Attempt::new(E::default(), Http1::new(Arc::clone(&options.request), false)),
+            attempt: Attempt::new(E::default(), X::asking(&options.question)),
             asked: Kind::Full,
             intended: Nanos(0),
             is_established: false,
@@ -56,7 +55,12 @@ impl<E: LoadClient> Connection<E> {
     ) -> Result<Begun, Fault> {
         (self.asked, self.intended) = (plan.kind, intended);
         self.is_established = false;
-        let begin = Begin { plan, prologue: None, requests: options.requests, early: None };
+        let begin = Begin {
+            plan,
+            prologue: options.route.as_ref().and_then(Route::prologue),
+            requests: options.requests,
+            early: None,
+        };
         self.attempt.begin(shared, begin, now())?;
         self.attempt.connecting(now());
         self.socket.connect(options.address, options.close).map_err(|error| of_connecting(&error))?;
@@ -177,7 +181,9 @@ impl<E: LoadClient> Connection<E> {
     /// Whether the socket has taken the ClientHello.
     fn send_hello(&mut self, now: impl Fn() -> Nanos) -> Result<bool, Fault> {
         let at = now();
-        self.attempt.connected(at, || None)?;
+        let socket = &mut self.socket;
+        // Where it has not been established, the kernel has chosen the address all the same.
+        self.attempt.connected(at, || socket.stream()?.local_addr().ok())?;
         let Some(stream) = self.socket.stream() else { return Ok(false) };
         match stream.write(self.attempt.outgoing(at)) {
             Ok(count) => {

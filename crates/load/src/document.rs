@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use reprise_engine::CertificatePolicy;
-use reprise_stats::histogram::{Histogram, encode, spread};
+use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 use reprise_trace::document::{
     LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
 };
-use reprise_trace::{Kind, Phase};
+use reprise_trace::{Kind, Phase, Protocol};
 
 use crate::load::Outcome;
-use crate::options::{Arrival, Close, KeyShareMode, Options};
+use crate::options::{Arrival, Close, End, KeyShareMode, Options, Question, Spread as SpreadOverTime};
 
 impl Outcome {
     /// The document of this load, without words: [`Outcome::reason`] and [`Outcome::notices`] are what is to be worded.
@@ -48,11 +48,13 @@ impl Outcome {
             wanted_group: self.summary.wanted_groups.values().next().map(ToString::to_string),
             wanted_groups: self.wanted_groups(options),
             http_status: self.summary.status.iter().copied().collect(),
+            alpn: self.protocols(),
             rate: LoadRate {
                 mean: a_second(self.summary.completed()),
                 mean_by_kind: mean_by_kind.collect(),
                 per_second: (0..seconds).map(|second| counts(second).iter().sum()).collect(),
                 per_second_by_kind: per_second_by_kind.map(|(place, kind)| (kind, series(place).collect())).collect(),
+                latency_per_second: self.latency_per_second(seconds),
             },
             client_cpu_ns: LoadCpu { user: nanos(self.used.client.user), system: nanos(self.used.client.system) },
             server_cpu_ns: self.used.server.as_ref().map(|cpu| nanos(cpu.total())),
@@ -62,14 +64,13 @@ impl Outcome {
             bottleneck: self.bottleneck(options),
             warnings: Vec::new(),
             steps: Vec::new(),
+            conditions: Vec::new(),
             interrupted,
             generators: 1,
             provenance,
         };
         for (kind, phase, histogram) in self.histograms() {
-            let it = spread(histogram);
-            let latency = LoadLatency { p50: it.p50, p90: it.p90, p99: it.p99, p999: it.p999, max: it.max };
-            document.set_latency(kind, phase, latency);
+            document.set_latency(kind, phase, latency(spread(histogram)));
             document.histograms.extend(encode(histogram).map(|hdr_v2| LoadHistogram { kind, phase, hdr_v2 }));
         }
         document
@@ -88,6 +89,20 @@ impl Outcome {
         self.summary.wanted_groups.iter().map(|(place, group)| (name_at(*place), group.to_string())).collect()
     }
 
+    fn latency_per_second(&self, seconds: usize) -> BTreeMap<Kind, Vec<Option<LoadLatency>>> {
+        let series = |kind: Kind| {
+            let spreads = self.summary.of(kind)?.seconds.spreads(seconds);
+            let series: Vec<_> = spreads.into_iter().map(|it| it.map(latency)).collect();
+            series.iter().any(Option::is_some).then_some((kind, series))
+        };
+        Kind::ALL.into_iter().filter_map(series).collect()
+    }
+
+    fn protocols(&self) -> BTreeMap<String, u64> {
+        let name = |protocol: Option<Protocol>| protocol.map_or_else(|| "none".to_owned(), |it| it.to_string());
+        self.summary.protocols.iter().map(|(protocol, count)| (name(*protocol), *count)).collect()
+    }
+
     /// Every histogram that holds something.
     fn histograms(&self) -> Vec<(Kind, Option<Phase>, &Histogram<u64>)> {
         let mut all = Vec::new();
@@ -104,10 +119,19 @@ impl Outcome {
 }
 
 fn asked(options: &Options) -> LoadAsked {
-    let (connections, rate) = match options.arrival {
-        Arrival::Closed { connections } => (Some(connections as u64), None),
-        Arrival::Open { rate, .. } => (None, Some(rate)),
+    let (connections, rate, open) = match options.arrival {
+        Arrival::Closed { connections } => (Some(connections as u64), None, None),
+        Arrival::Open { rate, spread, most } => (None, Some(rate), Some((spread, most as u64))),
     };
+    let (duration, count) = match options.end {
+        End::After(duration) => (Some(nanos(duration)), None),
+        End::Count(count) => (None, Some(count)),
+    };
+    let method = match &options.question {
+        Question::Http1 { request, .. } => request.split(|byte| *byte == b' ').next().map(<[u8]>::to_vec),
+        Question::Negotiated(application) => application.method().map(|method| method.as_bytes().to_vec()),
+    };
+    let name = |name: &Option<String>| name.clone().unwrap_or_default();
     LoadAsked {
         tls: options.tls.version,
         groups: options.tls.groups.iter().map(ToString::to_string).collect(),
@@ -130,8 +154,33 @@ fn asked(options: &Options) -> LoadAsked {
         }
         .to_owned(),
         step: None,
+        duration_ns: duration,
+        count,
+        warmup_ns: Some(nanos(options.warmup)),
+        ramp_ns: Some(nanos(options.ramp)),
+        spread: open.map(|(spread, _)| {
+            match spread {
+                SpreadOverTime::Constant => "constant",
+                SpreadOverTime::Poisson => "poisson",
+            }
+            .to_owned()
+        }),
+        most_connections: open.map(|(_, most)| most),
+        seed: Some(options.seed),
+        sessions: Some(options.sessions as u64),
+        reuse_tickets: Some(options.tls.reuse_tickets),
+        timeout_ns: Some(nanos(options.timeout)),
+        server_names: options.tls.server_names.iter().map(|it| (name(&it.name), it.weight)).collect(),
+        alpn: options.tls.alpn.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+        method: method
+            .filter(|method| options.requests > 0 && !method.is_empty())
+            .map(|method| String::from_utf8_lossy(&method).into_owned()),
         verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
     }
+}
+
+fn latency(it: Spread) -> LoadLatency {
+    LoadLatency { p50: it.p50, p90: it.p90, p95: Some(it.p95), p99: it.p99, p999: it.p999, max: it.max }
 }
 
 fn nanos(duration: Duration) -> u64 {

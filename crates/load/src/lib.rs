@@ -1,10 +1,29 @@
 //! Many connections at once: how many handshakes a second does a server hold, and who is the bottleneck?
 //!
-//! Begin with [`run`], which starts the threads, and the event loop of one in `worker.rs`. A connection is a socket and a
+//! Start with [`run`], which starts the threads, and the event loop of one in `worker.rs`. A connection is a socket and a
 //! [`reprise_attempt::Attempt`] over it, most often by the [`LeanClient`]; `resources` is what both sides use of this machine
 //! meanwhile, and [`Outcome::document`] puts it all together.
 //!
-//! For Linux alone: its timers, its processors by name and its account of who used them are that kernel's.
+//! Linux only: it uses that kernel's timers, processor affinity and accounting.
+//!
+//! ```
+//! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
+//! use reprise_load::{Arrival, End, Options, Silent, run};
+//! use reprise_trace::Kind;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let identity = Authority::new()?.server(&ServerSpec::new(KeyKind::P256))?;
+//! let server = EmbeddedServer::start(EmbeddedConfig::new(identity))?;
+//! let options = Options {
+//!     arrival: Arrival::Closed { connections: 1 },
+//!     end: End::Count(10),
+//!     ..Options::new(server.address(), *b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+//! };
+//! let outcome = run(&options, &|| false, &Silent)?;
+//! assert_eq!(outcome.completed(Kind::Full), 10);
+//! # Ok(())
+//! # }
+//! ```
 #![cfg(target_os = "linux")]
 
 mod alarm;
@@ -17,12 +36,14 @@ mod document;
 mod entropy;
 mod fault_counts;
 mod held_rate;
+mod latencies;
 mod lean;
 mod load;
 mod mlkem_unit;
 mod notices;
 mod options;
 mod resources;
+mod seconds;
 mod socket;
 mod step;
 mod summary;
@@ -31,9 +52,10 @@ mod verdict;
 mod verifying_client;
 mod worker;
 
+pub use latencies::LatencyCounts;
 pub use lean::{LeanClient, LeanShared};
 pub use load::{Observer, Outcome, Silent, run};
-pub use options::{Arrival, Close, End, KeyShareMode, Options, Plan, Spread, TlsOptions, WeightedName};
+pub use options::{Arrival, Close, End, KeyShareMode, Options, Plan, Question, Spread, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
 pub use step::{Search, StepTarget, search};
 pub use unit_share::{UnitKeyShare, UnitKeyShares};

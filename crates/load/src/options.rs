@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reprise_attempt::exchange::Application;
+use reprise_attempt::prologue::Route;
 use reprise_trace::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -24,19 +26,21 @@ pub struct Options {
     pub end: End,
     /// The kinds that are asked for, by weight.
     pub mix: Vec<(Kind, u32)>,
-    /// One request's bytes; sent [`Options::requests`] times on each connection.
-    pub request: Arc<[u8]>,
+    /// What is asked, [`Options::requests`] times on each connection.
+    pub question: Question,
+    /// What lies between connecting and TLS; none where TLS begins at once.
+    pub route: Option<Route>,
     /// Requests on each connection, one after the other; 0 for services that are not HTTP.
     pub requests: u32,
     /// How a connection ends.
     pub close: Close,
-    /// Threads, each with its own event loop.
+    /// Number of threads, each with its own event loop.
     pub threads: usize,
     /// The processors that threads are pinned to, in turns; none to leave that to the system.
     pub processors: Vec<usize>,
     /// Sessions that are held for resumption, over all threads.
     pub sessions: usize,
-    /// How long one connection may take.
+    /// Maximum time per connection.
     pub timeout: Duration,
     /// What the order of arrivals of a Poisson process comes from.
     pub seed: u64,
@@ -44,6 +48,20 @@ pub struct Options {
     pub server_pid: Option<u32>,
     /// What [`Options::fit_descriptors`] had no room for.
     pub shortage: Option<DescriptorShortage>,
+}
+
+/// What is asked on each connection.
+#[derive(Clone)]
+pub enum Question {
+    /// An HTTP/1.1 request, whatever ALPN chooses.
+    Http1 {
+        /// Its bytes.
+        request: Arc<[u8]>,
+        /// Whether its response has no body, whatever its head says.
+        is_head: bool,
+    },
+    /// What the protocol that ALPN chooses, or that began in the clear, has for it.
+    Negotiated(Application),
 }
 
 /// What a ClientHello offers.
@@ -157,7 +175,8 @@ impl Options {
             warmup: Duration::ZERO,
             end: End::After(Duration::from_secs(10)),
             mix: vec![(Kind::Full, 1)],
-            request: request.into(),
+            question: Question::Http1 { request: request.into(), is_head: false },
+            route: None,
             requests: 1,
             close: Close::Rst,
             threads: 1,

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn one_socket_serves_many_connections_and_each_is_reset_and_has_a_port_of_its_own() {
+    fn a_socket_is_reused_with_a_new_port_each_time() {
         let (listener, address) = listener();
         let mut socket = Socket::default();
         let mut descriptors = Vec::new();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_poll_tells_of_the_next_connection_without_being_asked_again() {
+    fn the_poll_reports_the_next_connection_by_itself() {
         let (listener, address) = listener();
         let mut poll = Poll::new().unwrap();
         let mut events = Events::with_capacity(8);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_socket_that_has_to_wait_for_its_connection_is_told_of_it() {
+    fn a_reused_socket_is_notified_when_connected() {
         // A queue of one: while it is full, the kernel drops each SYN, which is sent again after a second.
         let listening = socket2::Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
         listening.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();

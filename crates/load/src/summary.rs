@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use reprise_attempt::Fault;
 use reprise_engine::CertificateError;
 use reprise_stats::histogram::{Histogram, histogram};
-use reprise_trace::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare};
+use reprise_trace::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
 use reprise_wire::NamedGroup;
 
 use crate::fault_counts::FaultCounts;
+use crate::seconds::Seconds;
 
 /// So many seconds have room beforehand.
 const SECONDS: usize = 4096;
@@ -40,6 +41,8 @@ pub(crate) struct Summary {
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
     /// Responses by status.
     pub(crate) status: Vec<(u16, u64)>,
+    /// Completed connections by the protocol that ALPN chose, where any was offered.
+    pub(crate) protocols: Vec<(Option<Protocol>, u64)>,
     /// The groups that servers wanted last, by a HelloRetryRequest, by the place of the name under which it was.
     pub(crate) wanted_groups: BTreeMap<usize, NamedGroup>,
     /// In an open loop, connections that were due within the time that counts.
@@ -57,6 +60,8 @@ pub(crate) struct Summary {
 pub(crate) struct KindSummary {
     /// Within the time that counts.
     pub(crate) completed: u64,
+    /// How long those of each second took.
+    pub(crate) seconds: Seconds,
     /// Made when the kind is first seen.
     histograms: Option<Box<Histograms>>,
 }
@@ -89,8 +94,9 @@ impl Summary {
 
     pub(crate) fn complete(&mut self, completion: &Completion<'_>) {
         let place = place_of(completion.kind);
+        let second = (completion.at.0 / 1_000_000_000) as usize;
         if completion.in_time {
-            self.count_second((completion.at.0 / 1_000_000_000) as usize, place);
+            self.count_second(second, place);
         } else {
             self.late += 1;
         }
@@ -99,6 +105,9 @@ impl Summary {
         }
         if let Some(kind) = self.kinds.get_mut(place) {
             kind.completed += u64::from(completion.in_time);
+            if let Some(total) = completion.phases.total.filter(|_| completion.in_time) {
+                kind.seconds.record(second, total.0);
+            }
             kind.histograms = kind.histograms.take().or_else(Histograms::new);
             if let Some(histograms) = &mut kind.histograms {
                 histograms.record(completion);
@@ -115,6 +124,11 @@ impl Summary {
         }
     }
 
+    /// One more connection on which ALPN chose this; as many as were offered, and none.
+    pub(crate) fn count_protocol(&mut self, protocol: Option<Protocol>) {
+        count_more(&mut self.protocols, protocol, 1);
+    }
+
     pub(crate) fn fail(&mut self, fault: &Fault, in_warmup: bool) {
         if in_warmup { &mut self.warmup_faults } else { &mut self.faults }.add(fault.name);
         self.failed_since += u64::from(fault.name.is_the_targets());
@@ -126,6 +140,7 @@ impl Summary {
     pub(crate) fn merge(&mut self, other: &Self) {
         for (ours, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             ours.completed += theirs.completed;
+            ours.seconds.merge(&theirs.seconds);
             if let Some(theirs) = &theirs.histograms {
                 ours.histograms = ours.histograms.take().or_else(Histograms::new);
                 if let Some(ours) = &mut ours.histograms {
@@ -153,6 +168,9 @@ impl Summary {
         }
         for (ours, theirs) in self.per_second.iter_mut().zip(&other.per_second) {
             ours.iter_mut().zip(theirs).for_each(|(to, from)| *to += from);
+        }
+        for &(protocol, count) in &other.protocols {
+            count_more(&mut self.protocols, protocol, count);
         }
         for &(status, count) in &other.status {
             count_status(&mut self.status, status, count);
@@ -223,9 +241,13 @@ fn place_of(kind: Kind) -> usize {
 
 /// So many more with this status.
 pub(crate) fn count_status(counts: &mut Vec<(u16, u64)>, status: u16, more: u64) {
-    match counts.iter_mut().find(|(known, _)| *known == status) {
+    // At most a thousand: a status has three digits.
+    count_more(counts, status, more);
+}
+
+fn count_more<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K, more: u64) {
+    match counts.iter_mut().find(|(known, _)| *known == key) {
         Some((_, count)) => *count += more,
-        // At most a thousand: a status has three digits.
-        None => counts.push((status, more)),
+        None => counts.push((key, more)),
     }
 }

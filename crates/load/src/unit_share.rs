@@ -73,7 +73,7 @@ impl KeyShares for UnitKeyShares {
         if group == NamedGroup::X25519MLKEM768 {
             return Ok(Box::new(HybridUnitKeyShare { public: hybrid_public() }));
         }
-        let share = UnitKeyShare::new(group).ok_or(Error::NothingToOffer("no unit key share of this group"))?;
+        let share = UnitKeyShare::new(group).ok_or(Error::NothingToOffer("this group has no unit key share"))?;
         Ok(Box::new(share))
     }
 }

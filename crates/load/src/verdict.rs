@@ -50,7 +50,7 @@ impl Outcome {
 #[derive(Clone, Debug)]
 struct Readings {
     completed: u64,
-    /// Whether the rate that was asked for was held; never in a closed loop.
+    /// Whether the requested rate was held; never in a closed loop.
     held: bool,
     /// Of the generator's busiest thread.
     client: ProcessorShare,

@@ -11,9 +11,10 @@ use reprise_trace::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
-use crate::client::LoadClient;
+use crate::client::{LoadClient, LoadExchange};
 use crate::connection::Connection;
 use crate::deadlines::Deadlines;
+use crate::latencies::Latencies;
 use crate::options::{End, Options, Plan};
 use crate::resources::cpu::Spent;
 use crate::summary::{Completion, Summary};
@@ -42,6 +43,7 @@ pub(crate) struct RunState<'a> {
     stop: &'a (dyn Fn() -> bool + Sync),
     pub(crate) completed: AtomicU64,
     pub(crate) failed: AtomicU64,
+    pub(crate) latencies: Latencies,
     /// Threads that have begun their last connection.
     pub(crate) draining: AtomicUsize,
     /// Is woken by what it should not miss.
@@ -49,7 +51,7 @@ pub(crate) struct RunState<'a> {
 }
 
 /// One thread's part.
-pub(crate) struct Worker<'a, E: LoadClient> {
+pub(crate) struct Worker<'a, E: LoadClient, X: LoadExchange> {
     options: &'a Options,
     state: &'a RunState<'a>,
     epoch: Instant,
@@ -57,7 +59,7 @@ pub(crate) struct Worker<'a, E: LoadClient> {
     /// In an open loop.
     alarm: Option<Alarm>,
     shared: E::Shared,
-    connections: Vec<Connection<E>>,
+    connections: Vec<Connection<E, X>>,
     free: Vec<usize>,
     deadlines: Deadlines,
     buffer: Vec<u8>,
@@ -76,11 +78,12 @@ impl<'a> RunState<'a> {
     /// Watched by this thread.
     pub(crate) fn new(stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
         let (completed, failed, draining) = (AtomicU64::new(0), AtomicU64::new(0), AtomicUsize::new(0));
-        Self { stop, completed, failed, draining, watching: thread::current() }
+        let latencies = Latencies::default();
+        Self { stop, completed, failed, latencies, draining, watching: thread::current() }
     }
 }
 
-impl<'a, E: LoadClient> Worker<'a, E> {
+impl<'a, E: LoadClient, X: LoadExchange> Worker<'a, E, X> {
     /// Makes everything that a thread needs, so that nothing is made while it runs.
     pub(crate) fn new(options: &'a Options, state: &'a RunState<'a>, index: usize) -> io::Result<Self> {
         let arrivals = Arrivals::of_thread(options, index);
@@ -268,6 +271,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         let now = self.now();
         let warmup = self.warmup();
         if let Some((connection, facts)) = self.connections.get(place).and_then(|it| Some((it, it.facts()?))) {
+            self.state.latencies.add(now.since(connection.begun()));
             if connection.begun() < warmup {
                 self.summary.warmup += 1;
             } else {
@@ -285,6 +289,9 @@ impl<'a, E: LoadClient> Worker<'a, E> {
                     statuses: connection.statuses(),
                 });
                 self.summary.primed += u64::from(connection.asked() != Kind::Full && !facts.session_offered);
+                if !self.options.tls.alpn.is_empty() {
+                    self.summary.count_protocol(facts.alpn);
+                }
                 self.summary.refused += u64::from(facts.session_offered && facts.kind == Kind::Full);
                 let is_without_ticket = facts.kind == Kind::Ticket && facts.tickets.count == 0;
                 let is_tls13 = facts.version == Version::Tls13;

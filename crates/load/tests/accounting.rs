@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reprise_lab::{
-    Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, Resumption, ScriptedServer, ServerSpec,
-};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search};
+use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{FaultName, Kind, LoadNotice, Nanos, Version};
 
@@ -70,7 +69,7 @@ fn a_count_is_of_what_begins_after_the_warm_up() {
 #[test]
 fn what_fails_in_the_warm_up_is_counted_apart() {
     let warmup = Duration::from_millis(300);
-    let closing = ScriptedServer::closing().unwrap();
+    let closing = MisbehavingServer::closing().unwrap();
     let options = Options { warmup, end: End::Count(5), ..options(closing.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
@@ -79,7 +78,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     assert!(outcome.notices(&document, &options).contains(&LoadNotice::WarmupFailures));
 
     // Of what is due every millisecond, a few begin, one after the other, and the rest find no place.
-    let silent = ScriptedServer::silent().unwrap();
+    let silent = MisbehavingServer::silent().unwrap();
     let options = Options {
         arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 1 },
         warmup,
@@ -111,7 +110,7 @@ fn a_warm_up_that_tells_the_group_leaves_no_error() {
 }
 
 #[test]
-fn the_time_is_that_of_the_connections_and_not_of_who_watches_them() {
+fn the_time_is_of_the_connections_not_of_the_observer() {
     let server = server();
     let options = Options { end: End::Count(1), ..options(server.address()) };
     let document = document(&load(&options), &options);
@@ -154,7 +153,7 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
 }
 
 #[test]
-fn a_rate_far_beyond_reach_ends_in_time_where_every_connection_is_refused() {
+fn an_unreachable_rate_against_refusals_ends_in_time() {
     let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     for spread in [Spread::Constant, Spread::Poisson] {
         let options = Options {
@@ -177,8 +176,8 @@ fn a_rate_far_beyond_reach_ends_in_time_where_every_connection_is_refused() {
 }
 
 #[test]
-fn who_stops_while_the_last_connections_are_waited_for_waits_two_seconds_more() {
-    let server = ScriptedServer::silent().unwrap();
+fn a_stop_during_the_last_connections_waits_two_seconds() {
+    let server = MisbehavingServer::silent().unwrap();
     let timeout = Duration::from_secs(60);
     let options = Options { end: End::Count(1), timeout, ..options(server.address()) };
     let begun = Instant::now();
@@ -190,7 +189,7 @@ fn who_stops_while_the_last_connections_are_waited_for_waits_two_seconds_more() 
 }
 
 #[test]
-fn a_search_counts_neither_the_ramp_nor_what_is_under_way_against_a_rate() {
+fn a_search_ignores_the_ramp_and_what_is_in_flight() {
     let server = server();
     // Each connection takes a fifth of a second, most of which it waits.
     let pause = Fault::Pause(Duration::from_millis(200));
@@ -213,7 +212,7 @@ fn a_search_counts_neither_the_ramp_nor_what_is_under_way_against_a_rate() {
 }
 
 #[test]
-fn seconds_in_which_nothing_completed_are_told_and_those_after_the_end_are_no_warning() {
+fn seconds_without_completions_are_reported() {
     // The first connections are answered, the others never.
     let server = server();
     let stall = RelayRule { skip_connections: 5, record: 0, fault: Fault::Stall };

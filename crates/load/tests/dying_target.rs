@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, run};
+use reprise_servers::{Fault, Relay, RelayRule};
 use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 8;
@@ -60,7 +61,7 @@ fn death_before_the_very_last_connection_is_noticed() {
 }
 
 #[test]
-fn last_connections_that_fail_are_no_death_while_the_next_completes() {
+fn failures_at_the_end_are_no_death_while_others_complete() {
     let server = server();
     let cases = [|number| number == COUNT - 1, |number| (COUNT - 4..COUNT).contains(&number), |number: u64| number % 2 == 1];
     for (fails, failed) in cases.into_iter().zip([1, 4, 4]) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use reprise_engine::CertificatePolicy;
 use reprise_lab::{Application, Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Turn};
-use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, engine_configs, run};
+use reprise_load::{Arrival, End, Options, Outcome, Question, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
@@ -71,7 +71,7 @@ fn clients(version: Version) -> [Arc<TlsOptions>; 2] {
 }
 
 #[test]
-fn without_requests_whatever_the_server_says_first_shows_that_it_has_finished() {
+fn servers_that_speak_first_show_that_they_have_finished() {
     let greeting = || vec![Turn::Says(b"220 mail.example\r\n".to_vec())];
     for turns in [greeting(), Vec::new()] {
         let server = dialogue(turns.clone());
@@ -109,8 +109,12 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
     let server = dialogue(vec![Turn::Hears(long.clone()), Turn::Says(response)]);
     for version in [Version::Tls12, Version::Tls13] {
         let options = options(server.address(), version);
-        let options =
-            Options { request: long.clone().into(), timeout: Duration::from_secs(60), end: End::Count(1), ..options };
+        let options = Options {
+            question: Question::Http1 { request: long.clone().into(), is_head: false },
+            timeout: Duration::from_secs(60),
+            end: End::Count(1),
+            ..options
+        };
         let outcome = load(&options);
         assert_eq!(outcome.completed(Kind::Full), 1, "{version}: {:?}", outcome.errors());
     }

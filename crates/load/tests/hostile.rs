@@ -6,11 +6,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{
-    Authority, EmbeddedConfig, EmbeddedServer, Fault, KeyKind, Relay, RelayRule, ScriptedServer, ServerSpec, Step, Versions,
-};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
 use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, Spread, TlsOptions, run};
+use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Nanos, Version};
 
 const COUNT: u64 = 6;
@@ -39,10 +38,10 @@ fn all(name: &str) -> BTreeMap<String, u64> {
 
 #[test]
 fn servers_that_do_not_speak_are_named() {
-    assert_eq!(errors(ScriptedServer::silent().unwrap().address()), all("timeout"));
-    assert_eq!(errors(ScriptedServer::plain_http().unwrap().address()), all("not_tls"));
-    assert_eq!(errors(ScriptedServer::garbage().unwrap().address()), all("not_tls"));
-    let after_the_hello = |last: Step| ScriptedServer::start(vec![Step::ReadRecord, last]).unwrap();
+    assert_eq!(errors(MisbehavingServer::silent().unwrap().address()), all("timeout"));
+    assert_eq!(errors(MisbehavingServer::plain_http().unwrap().address()), all("not_tls"));
+    assert_eq!(errors(MisbehavingServer::garbage().unwrap().address()), all("not_tls"));
+    let after_the_hello = |last: Step| MisbehavingServer::start(vec![Step::ReadRecord, last]).unwrap();
     assert_eq!(errors(after_the_hello(Step::Close).address()), all("closed_early"));
     assert_eq!(errors(after_the_hello(Step::Reset).address()), all("connection_reset"));
     let alert = Step::Send(vec![21, 3, 3, 0, 2, 2, 40]);
@@ -121,7 +120,7 @@ impl Observer for Restart {
 
 #[test]
 fn a_server_that_dies_and_comes_back_is_loaded_again() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let config = NginxConfig::new(vec![identity]);
     let nginx = Nginx::start(config.clone()).unwrap();
@@ -144,7 +143,7 @@ fn a_server_that_dies_and_comes_back_is_loaded_again() {
 
 #[test]
 fn a_rate_beyond_reach_says_what_was_not_started() {
-    let server = ScriptedServer::silent().unwrap();
+    let server = MisbehavingServer::silent().unwrap();
     let options = Options {
         arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 4 },
         end: End::After(Duration::from_millis(400)),
@@ -160,7 +159,7 @@ fn a_rate_beyond_reach_says_what_was_not_started() {
 
 #[test]
 fn stopping_keeps_what_was_seen() {
-    let server = ScriptedServer::silent().unwrap();
+    let server = MisbehavingServer::silent().unwrap();
     let options = Options {
         end: End::After(Duration::from_secs(3600)),
         timeout: Duration::from_millis(50),

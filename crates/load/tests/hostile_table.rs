@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use reprise_attempt::exchange::Http1;
 use reprise_attempt::{Attempt, Begin, Fault, Input, Progress};
-use reprise_lab::{Act, Actor};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
 use reprise_scripted::setting::{Ending, REQUEST};
+use reprise_servers::{Act, Actor};
 use reprise_trace::{FaultName, Kind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 

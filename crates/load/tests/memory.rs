@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, TlsOptions, run};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Nanos, Version};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -23,7 +23,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const AGAIN: &str = "ten-thousand";
 
 fn main() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let mut nginx = nginx();
     if std::env::args().any(|argument| argument == AGAIN) {
         return ten_thousand_connections_take_8_kib_each(&nginx);
@@ -39,7 +39,7 @@ fn main() {
     }
     drop(nginx);
     // Ten thousand at once are more than an ordinary network lets wait to be accepted, whatever nginx asks for.
-    let Some(mut network) = reprise_lab::own_network() else { return };
+    let Some(mut network) = reprise_servers::own_network() else { return };
     let script = r#"ulimit -n "$(ulimit -Hn)"; echo "$2" > /proc/sys/net/core/somaxconn && exec "$1" "$3""#;
     let program = std::env::current_exe().unwrap();
     let again = network.args(["bash", "-c", script, "bash"]).arg(program).args([&BACKLOG.to_string(), AGAIN]).status();

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_lab::servers::{ClientVerify, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, find};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
 use reprise_load::{
     Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run,
 };
+use reprise_servers::{ClientVerify, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, find};
 use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_wire::NamedGroup;
@@ -82,7 +82,7 @@ impl Drop for GoServer {
 
 #[test]
 fn go_accepts_unit_shares_of_every_group() {
-    reprise_lab::require!("go");
+    reprise_servers::require!("go");
     let server = GoServer::start(&Authority::new().unwrap());
     let curves = [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
     let tls13 = curves.into_iter().chain([NamedGroup::X25519MLKEM768]).map(|group| (Version::Tls13, group));
@@ -117,8 +117,8 @@ fn rustls_accepts_unit_shares_of_the_hybrid_group() {
 
 /// The engine makes connections where certificates are verified: with unit shares of its trait, or with real ones.
 #[test]
-fn go_and_rustls_accept_the_hybrid_shares_of_verified_connections() {
-    reprise_lab::require!("go");
+fn go_and_rustls_accept_verified_hybrid_shares() {
+    reprise_servers::require!("go");
     let authority = Authority::new().unwrap();
     let rustls = EmbeddedServer::start(EmbeddedConfig {
         groups: vec![reprise_lab::NamedGroup::X25519MLKEM768],
@@ -173,7 +173,7 @@ fn a_session_is_offered_under_the_name_that_it_was_made_for() {
 }
 
 #[test]
-fn tickets_are_used_again_where_that_is_asked_for_by_both_clients() {
+fn both_clients_reuse_tickets_on_request() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     // rustls forgets a stored session with its first use: what is offered again is refused.
     let config = EmbeddedConfig { resumption: Resumption::Id, ..EmbeddedConfig::new(identity) };
@@ -216,7 +216,7 @@ fn a_server_that_wants_another_group_is_given_it_from_then_on() {
 
 #[test]
 fn who_asks_for_a_certificate_is_told_that_there_is_none() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let authority = Authority::new().unwrap();
     for (version, versions) in [(Version::Tls12, Versions::Tls12), (Version::Tls13, Versions::Tls13)] {
         let client_verify = ClientVerify::Optional(authority.pem());
@@ -231,7 +231,7 @@ fn who_asks_for_a_certificate_is_told_that_there_is_none() {
 
 #[test]
 fn certificates_are_verified_when_that_is_asked_for() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let (authority, stranger) = (Authority::new().unwrap(), Authority::new().unwrap());
     let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let mut nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
@@ -263,8 +263,8 @@ fn certificates_are_verified_when_that_is_asked_for() {
 
 /// RFC 5246 §7.2.2 in spirit: OpenSSL's cache forgets the session of a connection that was broken off.
 #[test]
-fn sessions_that_a_reset_made_a_server_forget_are_not_put_down_to_the_server_alone() {
-    reprise_lab::require!("haproxy");
+fn sessions_forgotten_after_a_reset_are_not_the_servers_alone() {
+    reprise_servers::require!("haproxy");
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let server = HaProxy::start(HaProxyConfig::new(identity)).unwrap();
     let load = |close| {
@@ -292,7 +292,7 @@ fn sessions_that_a_reset_made_a_server_forget_are_not_put_down_to_the_server_alo
 }
 
 #[test]
-fn tickets_that_are_refused_when_used_again_are_told_with_the_flag_that_did_it() {
+fn tickets_refused_on_reuse_name_the_flag_that_did_it() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let resumption = Resumption::RefusedTicket;
     let server = EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) }).unwrap();

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Authority, Fault, KeyKind, Relay, RelayRule, ServerSpec};
+use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
+use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
@@ -43,7 +44,7 @@ fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
 
 #[test]
 fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::Rsa2048)).unwrap();
     let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", nginx.pid())).unwrap();
@@ -85,7 +86,7 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
 
 #[test]
 fn stragglers_do_not_make_a_server_look_idle() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
     // One connection after the other, the last of which is held up, and not by the server.

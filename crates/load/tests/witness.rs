@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_lab::servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
 use reprise_load::{Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, Spread, TlsOptions, run};
+use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
@@ -48,7 +48,7 @@ fn agreed(nginx: &mut Nginx, options: &Options) -> (Outcome, Vec<Account>) {
 
 #[test]
 fn full_handshakes_agree_for_every_suite_and_group() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     for key in [KeyKind::P256, KeyKind::Rsa2048] {
         let tls12 = "ssl_ciphers ALL:!eNULL;".to_owned();
         let mut nginx =
@@ -79,7 +79,7 @@ fn full_handshakes_agree_for_every_suite_and_group() {
 
 #[test]
 fn every_kind_agrees_in_every_shape() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let config = |versions| NginxConfig {
         session_cache: SessionCache::Shared("1m".to_owned()),
         versions,

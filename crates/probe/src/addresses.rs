@@ -45,6 +45,11 @@ impl Addresses {
         Self { current: address, others: VecDeque::new() }
     }
 
+    /// The one that is tried first, and the others.
+    fn all(&self) -> impl Iterator<Item = SocketAddr> {
+        std::iter::once(self.current).chain(self.others.iter().copied())
+    }
+
     /// The one that answered, or is to be tried.
     pub(crate) fn current(&self) -> SocketAddr {
         self.current
@@ -70,6 +75,8 @@ impl Addresses {
 
 /// Where connections to a target go.
 pub(crate) struct Place {
+    /// All addresses of the target, where it is this machine that finds them out.
+    pub(crate) of_target: Vec<SocketAddr>,
     /// Where TCP connects to: the target, or the proxy.
     pub(crate) addresses: Addresses,
     /// The names to resolve before each connection; none where everything is an address.
@@ -98,6 +105,7 @@ pub(crate) fn locate(target: &Target, options: &Options, interrupt: &Interrupt) 
     };
     // Behind a proxy, its reach counts and not ours.
     let target_address = of_target.as_ref().map(Addresses::current);
+    let all: Vec<SocketAddr> = of_target.iter().flat_map(Addresses::all).collect();
     let addresses = match proxy {
         None => of_target,
         Some(proxy) => Some(match proxy.host.parse::<IpAddr>() {
@@ -105,7 +113,7 @@ pub(crate) fn locate(target: &Target, options: &Options, interrupt: &Interrupt) 
             Err(_) => find(&proxy.host, proxy.port)?,
         }),
     };
-    Ok(Place { addresses: addresses.ok_or_else(Fault::interrupted)?, names, target_address })
+    Ok(Place { of_target: all, addresses: addresses.ok_or_else(Fault::interrupted)?, names, target_address })
 }
 
 /// The first of several that accepts a connection, which is ended at once; a single one is not asked. `None` if none does in
@@ -137,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_several_that_accepts_is_found_and_ctrl_c_ends_the_search() {
+    fn the_first_that_accepts_is_found_and_ctrl_c_ends_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let answers = listener.local_addr().unwrap();
         // Nobody listens there.

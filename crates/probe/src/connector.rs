@@ -3,23 +3,24 @@
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
-use reprise_attempt::exchange::{Application, ConnectionReuse, Negotiated};
+use reprise_attempt::exchange::{Application, ConnectionReuse};
 use reprise_attempt::prologue::Route;
 use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, MessageLog, Target};
 use reprise_engine::{Offer, Session};
-use reprise_trace::{FaultName, Kind, Nanos, Observation, Origin, Recording};
+use reprise_trace::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
 use crate::addresses::{self, Addresses, DeadAddress, Place};
 use crate::clock::Clock;
 use crate::dialer::{Dialer, Established};
-use crate::driver::Driver;
+use crate::driver::leaving::CLOSE_WAIT;
+use crate::driver::{Connection, Driver};
+use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
 use crate::manner::Leaving;
 use crate::options::Options;
 use crate::resolver;
 use crate::socket::{Record, SLICE};
-use crate::stock::HeldSession;
 use crate::trial::{Trial, Tried};
 
 /// Bytes that are read at once.
@@ -27,25 +28,28 @@ const BUFFER: usize = 16 * 1024;
 
 /// Makes connections to one target, alike but for what each offers.
 pub struct Connector {
-    pub(crate) clock: Clock,
+    clock: Clock,
     dialer: Dialer,
     interrupt: Interrupt,
     addresses: Addresses,
+    /// All addresses of the target, as far as this machine knows them.
+    of_target: Vec<SocketAddr>,
     dead_addresses: Vec<DeadAddress>,
     /// The names to resolve before each connection; none where everything is an address.
     names: Vec<(String, u16)>,
-    pub(crate) route: Route,
-    pub(crate) application: Application,
-    pub(crate) reuse: ConnectionReuse,
+    route: Route,
+    application: Application,
+    reuse: ConnectionReuse,
     pub(crate) timeout: Duration,
-    pub(crate) ticket_wait: Duration,
+    ticket_wait: Duration,
+    /// How long a server is waited for that is to close.
+    close_wait: Duration,
+    /// What the last TCP handshake took.
+    round_trip: Duration,
     keeps_messages: bool,
     begun: u32,
-    pub(crate) buffer: Vec<u8>,
+    buffer: Vec<u8>,
 }
-
-/// One connection of the engine, with whatever is asked over it.
-pub(crate) type Connection = Attempt<EngineClient, Negotiated>;
 
 impl Connector {
     /// Finds out the addresses of the target, or of its proxy.
@@ -53,7 +57,7 @@ impl Connector {
     /// # Errors
     /// If a name does not resolve in time.
     pub fn new(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
-        let Place { addresses, names, target_address } = addresses::locate(target, options, interrupt)?;
+        let Place { of_target, addresses, names, target_address } = addresses::locate(target, options, interrupt)?;
         let dialer = Dialer::new(interrupt.clone())
             .map_err(|error| Fault::of_connecting(vec![(addresses.current(), (&error).into())]))?;
         Ok(Self {
@@ -61,6 +65,7 @@ impl Connector {
             dialer,
             interrupt: interrupt.clone(),
             addresses,
+            of_target,
             dead_addresses: Vec::new(),
             names,
             route: Route {
@@ -74,6 +79,8 @@ impl Connector {
             reuse: options.connections,
             timeout: options.timeout,
             ticket_wait: options.ticket_wait,
+            close_wait: CLOSE_WAIT,
+            round_trip: Duration::ZERO,
             keeps_messages: false,
             begun: 0,
             buffer: vec![0; BUFFER],
@@ -94,6 +101,7 @@ impl Connector {
             dialer: Dialer::new(self.interrupt.clone())?,
             interrupt: self.interrupt.clone(),
             addresses: Addresses::only(self.addresses.current()),
+            of_target: self.of_target.clone(),
             dead_addresses: Vec::new(),
             names: Vec::new(),
             route: self.route.clone(),
@@ -101,6 +109,8 @@ impl Connector {
             reuse: self.reuse,
             timeout: self.timeout,
             ticket_wait: self.ticket_wait,
+            close_wait: self.close_wait,
+            round_trip: self.round_trip,
             keeps_messages: self.keeps_messages,
             begun,
             buffer: vec![0; BUFFER],
@@ -110,6 +120,12 @@ impl Connector {
     /// The time by the clock of every observation.
     pub fn now(&self) -> Nanos {
         self.clock.now()
+    }
+
+    /// Its further addresses, of which none is asked once one has answered.
+    pub(crate) fn other_addresses(&self) -> Vec<SocketAddr> {
+        let asked = self.target_address();
+        self.of_target.iter().copied().filter(|address| Some(*address) != asked).collect()
     }
 
     /// The target's address, as far as this machine knows it: of several, the first that answered.
@@ -203,6 +219,7 @@ impl Connector {
             _ => None,
         };
         let manner = trial.manner;
+        compute_alike(&trial);
         let plan = EnginePlan { config: trial.config, offer: trial.offer, date: date() };
         let requests = u32::from(!self.application.is_silent());
         let begin = Begin { plan, prologue: None, requests, early };
@@ -218,6 +235,7 @@ impl Connector {
         let Established { mut stream, connecting, connected, dead } =
             self.dialer.connect(socket, &mut self.addresses, self.clock, self.timeout)?;
         self.dead_addresses.extend(dead);
+        self.round_trip = Duration::from_nanos(connected.since(connecting).0);
         let server = self.addresses.current();
         if self.route.proxy.is_none() {
             // The PROXY header names the one of several that has answered.
@@ -231,13 +249,35 @@ impl Connector {
             stream.record(self.clock);
         }
         let client = tried.observation.client;
-        let mut driver = Driver { connector: self, attempt, sessions, stream, manner };
+        let mut driver = Driver {
+            clock: self.clock,
+            is_silent: self.application.is_silent(),
+            reuse: self.reuse,
+            begins_in_the_clear: self.route.begins_in_the_clear(),
+            ticket_wait: self.ticket_wait,
+            timeout: self.timeout,
+            round_trip: self.round_trip,
+            close_wait: &mut self.close_wait,
+            buffer: &mut self.buffer,
+            attempt,
+            sessions,
+            stream,
+            manner,
+        };
         let ended = driver.run(connected, client);
         if let (Some(Record { segments, is_cut, .. }), Some(client)) = (driver.stream.take_record(), client) {
             tried.recording = Some(Recording { client, server, connecting, connected, segments });
             tried.recording_is_cut = is_cut;
         }
         ended
+    }
+}
+
+/// Computes for TLS 1.2 what a ClientHello of TLS 1.3 needs: a key share. What was computed last displaces from the processor's
+/// caches what connecting needs, which then takes a microsecond more: under both versions, so that `connect` compares.
+fn compute_alike(trial: &Trial) {
+    if let (Version::Tls12, Some(group)) = (trial.asked.tls, trial.config.groups.first()) {
+        drop(trial.config.key_shares.share(*group));
     }
 }
 
@@ -258,6 +298,16 @@ mod tests {
 
     use super::*;
     use crate::manner::Manner;
+
+    #[test]
+    fn the_addresses_that_nobody_asks_are_known() {
+        let target: Target = "127.0.0.1:9".parse().unwrap();
+        let mut connector = Connector::new(&target, &Options::default(), &Interrupt::default()).unwrap();
+        assert_eq!(connector.other_addresses(), []);
+        let other = "[::1]:9".parse().unwrap();
+        connector.of_target.push(other);
+        assert_eq!(connector.other_addresses(), [other]);
+    }
 
     #[test]
     fn the_proxy_header_names_the_address_that_answered() {

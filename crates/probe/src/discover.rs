@@ -4,11 +4,12 @@ use reprise_trace::{Asked, Kind, Purpose};
 
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::held_session::HeldSession;
 use crate::manner::Manner;
 use crate::measure::Measurement;
 use crate::offers::VersionPlan;
 use crate::series::Offering;
-use crate::stock::{HeldSession, Stock, full, has_ticket};
+use crate::stock::{Stock, full, has_ticket};
 use crate::trial::Trial;
 
 impl Measurement {

@@ -1,22 +1,37 @@
 //! Moves the bytes of one attempt over a blocking socket, and reads the clock for it.
 
-mod leaving;
+pub(crate) mod leaving;
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use reprise_attempt::exchange::ConnectionReuse;
-use reprise_attempt::{Fault, Input, Progress};
+use reprise_attempt::exchange::{ConnectionReuse, Negotiated};
+use reprise_attempt::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
 use reprise_trace::{FailureClass, FaultName, Nanos};
 
-use crate::connector::{Connection, Connector};
+use crate::clock::Clock;
 use crate::manner::Manner;
 use crate::socket::Stream;
 
+/// One connection of the engine, with whatever is asked over it.
+pub(crate) type Connection = Attempt<EngineClient, Negotiated>;
+
 /// Moves the bytes of one attempt, and reads the clock for it.
 pub(crate) struct Driver<'c> {
-    pub(crate) connector: &'c mut Connector,
+    pub(crate) clock: Clock,
+    /// Whether nothing is asked: tickets are waited for then.
+    pub(crate) is_silent: bool,
+    pub(crate) reuse: ConnectionReuse,
+    pub(crate) begins_in_the_clear: bool,
+    pub(crate) ticket_wait: Duration,
+    pub(crate) timeout: Duration,
+    /// What the TCP handshake took.
+    pub(crate) round_trip: Duration,
+    /// How long a server is waited for that is to close; shorter once it has let that pass.
+    pub(crate) close_wait: &'c mut Duration,
+    pub(crate) buffer: &'c mut Vec<u8>,
     pub(crate) attempt: &'c mut Connection,
     pub(crate) sessions: &'c mut Vec<Session>,
     pub(crate) stream: Stream,
@@ -29,15 +44,15 @@ impl Driver<'_> {
         self.stream.prepare().map_err(|error| Fault::of_transport(FailureClass::Connect, "the socket", &error))?;
         self.attempt.connected(connected, || client)?;
         self.proceed_until(Connection::is_answered)?;
-        if self.connector.application.is_silent() {
+        if self.is_silent {
             self.await_tickets()?;
         } else {
-            if self.connector.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
+            if self.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
                 self.ask_again()?;
             }
             if !self.attempt.keeps_alive() {
                 // The server closes, so whatever it still has to say comes before: tickets too.
-                self.drain_what_comes()?;
+                self.drain()?;
             }
         }
         // Who has closed by now did not do so because we close.
@@ -79,9 +94,9 @@ impl Driver<'_> {
 
     /// Reads once and hands it to the attempt.
     fn read(&mut self) -> Result<(), Fault> {
-        let mut buffer = std::mem::take(&mut self.connector.buffer);
+        let mut buffer = std::mem::take(self.buffer);
         let taken = self.read_into(&mut buffer);
-        self.connector.buffer = buffer;
+        *self.buffer = buffer;
         taken
     }
 
@@ -112,7 +127,7 @@ impl Driver<'_> {
                         // What ends one protocol in the clear leaves before the next begins.
                         self.abandon_outgoing();
                     }
-                    now = self.connector.clock.now();
+                    now = self.clock.now();
                 }
                 // What comes after it is taken too: tickets, a close_notify.
                 Ok(Progress::Done) => {}
@@ -163,6 +178,6 @@ impl Driver<'_> {
     }
 
     fn now(&self) -> Nanos {
-        self.connector.clock.now()
+        self.clock.now()
     }
 }

@@ -33,16 +33,16 @@ pub enum IdentityError {
         error: String,
     },
     /// There is no certificate in the file.
-    #[error("{0} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)")]
+    #[error("{0} contains no PEM certificate (-----BEGIN CERTIFICATE-----)")]
     NoCertificate(PathBuf),
     /// There is no private key in the file.
-    #[error("{0} holds no private key in PEM (-----BEGIN PRIVATE KEY-----)")]
+    #[error("{0} contains no PEM private key (-----BEGIN PRIVATE KEY-----)")]
     NoKey(PathBuf),
     /// The key's encryption is not read: PBES2 is (RFC 8018, section 6.2), and nothing older.
-    #[error("{0} is encrypted in a way that is not read: convert it with 'openssl pkcs8 -topk8 -in OLD -out NEW'")]
+    #[error("{0} uses an unsupported encryption: convert it with 'openssl pkcs8 -topk8 -in OLD -out NEW'")]
     UnreadEncryption(PathBuf),
     /// No passphrase can be had.
-    #[error("{path} is encrypted, and its passphrase is unknown: {error}")]
+    #[error("{path} is encrypted and needs a passphrase: {error}")]
     NoPassphrase {
         /// The file.
         path: PathBuf,
@@ -53,10 +53,10 @@ pub enum IdentityError {
     #[error("the passphrase of {0} is wrong")]
     WrongPassphrase(PathBuf),
     /// The key is of a kind that does not sign here.
-    #[error("the key in {0} is of no kind that is spoken: RSA (2048 to 8192 bits), ECDSA P-256 or P-384, Ed25519")]
+    #[error("the key type of {0} is not supported: use RSA (2048 to 8192 bits), ECDSA P-256 or P-384, or Ed25519")]
     UnsupportedKey(PathBuf),
     /// The key belongs to another certificate.
-    #[error("the key in {key} does not belong to the certificate in {certificate}")]
+    #[error("the key in {key} does not match the certificate in {certificate}")]
     Mismatch {
         /// The certificate's file.
         certificate: PathBuf,

@@ -1,10 +1,27 @@
 //! Schedules of attempts over sockets: owns the clock and the sockets, and returns what was seen.
 //!
-//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_attempt::Attempt), from a
-//! [`Trial`] that says what it is to be. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
+//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_attempt::Attempt), described by a
+//! [`Trial`]. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
 //! connections of every version and kind, interleaved. [`trace()`] is another: one connection of each kind, and every message of
-//! both. What they return are [`Observation`](reprise_trace::Observation)s and [`Fault`](reprise_attempt::Fault)s; nothing is
-//! judged or worded here.
+//! both. What they return are [`Observation`](reprise_trace::Observation)s and [`Fault`](reprise_attempt::Fault)s; findings and
+//! words come later, in `reprise-explain`.
+//!
+//! ```
+//! use reprise_attempt::Target;
+//! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
+//! use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let identity = Authority::new()?.server(&ServerSpec::new(KeyKind::P256))?;
+//! let server = EmbeddedServer::start(EmbeddedConfig::new(identity))?;
+//! let options = Options { count: 2, certificates: Certificates::Insecure, ..Options::default() };
+//! let measurement = measure(&Target::at(server.address()), &options, &Silent, &Interrupt::default());
+//! for series in &measurement.series {
+//!     assert_eq!(series.observations.len(), 2, "{:?}", series.asked);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod addresses;
 mod clock;
@@ -15,6 +32,7 @@ mod discover;
 mod driver;
 mod failed;
 mod failures_in_a_row;
+mod held_session;
 mod identity;
 mod interrupt;
 mod key_log;
@@ -40,6 +58,7 @@ mod unanswered;
 pub use addresses::{DeadAddress, first_that_answers};
 pub use connector::Connector;
 pub use failed::Failed;
+pub use held_session::HeldSession;
 pub use identity::{IdentityError, Passphrase, load_certified_key, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
@@ -51,7 +70,6 @@ pub use reference::Reference;
 pub use resolver::addresses_of;
 pub use roots::{RootsError, platform_roots, read_roots};
 pub use series::Series;
-pub use stock::HeldSession;
 pub use summary::{ratios, records, run, statistics, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
 pub use trial::{Trial, Tried};

@@ -108,6 +108,11 @@ impl Offers {
         }
         Ok(Self { versions, without_suite })
     }
+
+    /// From here on the bytes of each handshake message are kept.
+    pub(crate) fn keep_messages(&mut self) {
+        self.versions.iter_mut().for_each(|plan| Arc::make_mut(&mut plan.config).keeps_messages = true);
+    }
 }
 
 /// Those that are named; else those of the sessions that were loaded; else all. The oldest first.

@@ -19,7 +19,7 @@ pub struct Options {
     pub versions: Vec<Version>,
     /// The kinds to measure; empty for `full` and each that the target offers.
     pub kinds: Vec<Kind>,
-    /// Connections for each version and kind.
+    /// Number of connections per version and kind.
     pub count: u32,
     /// What happens to a connection after its first request.
     pub connections: ConnectionReuse,
@@ -33,7 +33,7 @@ pub struct Options {
     pub starttls: Option<StartTls>,
     /// How long to wait for tickets where nothing else is awaited.
     pub ticket_wait: Duration,
-    /// How long one connection may take, from its first packet to its last.
+    /// Maximum time per connection, from its first packet to its last.
     pub timeout: Duration,
     /// The name to send.
     pub server_name: ServerName,

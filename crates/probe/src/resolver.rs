@@ -37,7 +37,7 @@ pub(crate) fn resolve(
             Ok((Ok(addresses), took)) if !addresses.is_empty() => return Ok((addresses, took)),
             Ok((Ok(_), _)) => return Err(failed(host, Some("it has no address".to_owned()))),
             Ok((Err(error), _)) => return Err(failed(host, Some(why(&error)))),
-            Err(RecvTimeoutError::Disconnected) => return Err(failed(host, Some("the resolver gave up".to_owned()))),
+            Err(RecvTimeoutError::Disconnected) => return Err(failed(host, Some("the resolver timed out".to_owned()))),
             Err(RecvTimeoutError::Timeout) if interrupt.is_raised() => return Err(Fault::interrupted()),
             Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
                 return Err(failed(host, None));

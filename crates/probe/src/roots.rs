@@ -19,11 +19,11 @@ pub enum RootsError {
         error: String,
     },
     /// There is no certificate in it.
-    #[error("{0} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)")]
+    #[error("{0} contains no PEM certificate (-----BEGIN CERTIFICATE-----)")]
     Empty(PathBuf),
     /// The system has none.
     #[error(
-        "this system has no trusted root certificates{0}: give some with --ca FILE, or skip verification with --insecure"
+        "this system has no trusted root certificates{0}: set them with --ca FILE, or skip verification with --insecure"
     )]
     NoPlatformRoots(String),
 }

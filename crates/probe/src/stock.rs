@@ -1,21 +1,13 @@
 //! The sessions that a series holds for its next connection.
 
 use reprise_engine::{ExternalPsk, Offer, Session, Tls13Ticket};
-use reprise_trace::{Asked, KeyName, Kind, Nanos, Origin, Version};
+use reprise_trace::{Asked, Kind, Nanos, Origin, Version};
 
+use crate::held_session::HeldSession;
 use crate::trial::Tried;
 
 /// A run of full handshakes takes no session, and is given one or two each time.
 const MOST: usize = 16;
-
-/// A session, and the connection that it came from.
-#[derive(Clone, Debug)]
-pub struct HeldSession {
-    /// The session.
-    pub session: Session,
-    /// `None` where another process left it behind.
-    pub origin: Option<Origin>,
-}
 
 /// What one series of one version and kind may offer, the newest first. A TLS 1.3 ticket serves once, and resumptions chain; a
 /// TLS 1.2 session serves until it is refused or replaced.
@@ -186,23 +178,5 @@ pub(crate) fn offer_of(session: Session, kind: Kind, early: usize) -> Offer {
         (Session::Tls13(ticket), _) => Offer::Ticket(ticket),
         (Session::Tls12(session), Kind::Id) => Offer::SessionId(session),
         (Session::Tls12(session), _) => Offer::SessionTicket(session),
-    }
-}
-
-/// How old the session is that is offered.
-pub(crate) fn age(offer: &Offer, now: Nanos) -> Nanos {
-    match offer {
-        Offer::Ticket(ticket) | Offer::Early(ticket) => ticket.received.age(now),
-        Offer::SessionId(session) | Offer::SessionTicket(session) => session.received.age(now),
-        Offer::Full { .. } | Offer::External(_) => Nanos(0),
-    }
-}
-
-/// The first bytes of the ticket that is offered.
-pub(crate) fn key_name(offer: &Offer) -> Option<KeyName> {
-    match offer {
-        Offer::Ticket(ticket) | Offer::Early(ticket) => Some(KeyName::of(&ticket.ticket)),
-        Offer::SessionTicket(session) => session.ticket.as_ref().map(|ticket| KeyName::of(&ticket.ticket)),
-        Offer::SessionId(_) | Offer::Full { .. } | Offer::External(_) => None,
     }
 }

@@ -74,6 +74,7 @@ pub fn statistics(summary: Summary) -> Statistics {
         min_ns: summary.min,
         max_ns: summary.max,
         p90_ns: summary.p90,
+        p95_ns: Some(summary.p95),
         p99_ns: summary.p99,
     }
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reprise_attempt::Target;
+use reprise_attempt::{MessageLog, Target};
 use reprise_engine::{Config, ExternalPsk, Session};
 use reprise_trace::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
 use zeroize::Zeroizing;
@@ -14,12 +14,13 @@ use zeroize::Zeroizing;
 use crate::addresses::DeadAddress;
 use crate::connector::Connector;
 use crate::failed::Failed;
+use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
 use crate::manner::Manner;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
-use crate::stock::{HeldSession, Stock, Taken, has_ticket, version_of};
+use crate::stock::{Stock, Taken, has_ticket, version_of};
 use crate::survey;
 use crate::trial::{Trial, Tried};
 use secrets::Secrets;
@@ -66,6 +67,8 @@ pub struct Traced {
     pub observation: Observation,
     /// Every message in and out.
     pub messages: Vec<Event>,
+    /// The bytes of the handshake messages among them, header included, in the same order.
+    pub handshake_bytes: Vec<Vec<u8>>,
 }
 
 /// What went over the wire, and what it takes to read it.
@@ -114,7 +117,9 @@ impl Tracing {
         if let Some(capture) = &mut self.capture {
             capture.origin_unix_ns = unix_ns().saturating_sub(connector.now().0);
         }
-        let ended = self.trace_all(&mut connector, &Offers::new(target, options)?, options);
+        let mut offers = Offers::new(target, options)?;
+        offers.keep_messages();
+        let ended = self.trace_all(&mut connector, &offers, options);
         // Known now: of several addresses, the first that answered.
         self.address = connector.target_address();
         self.dead_addresses = connector.take_dead_addresses();
@@ -257,9 +262,9 @@ impl Tracing {
 
 /// What was seen, and why nothing was.
 fn apart(tried: Tried) -> (Option<Traced>, Option<Failed>) {
-    let messages = tried.messages.messages.clone();
+    let MessageLog { messages, handshake_bytes, .. } = tried.messages.clone();
     match tried.completed() {
-        Ok(observation) => (Some(Traced { observation, messages }), None),
+        Ok(observation) => (Some(Traced { observation, messages, handshake_bytes }), None),
         Err(failed) => (None, Some(failed)),
     }
 }

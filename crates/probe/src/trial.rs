@@ -6,8 +6,8 @@ use reprise_attempt::{Fault, MessageLog};
 use reprise_engine::{Config, Offer};
 use reprise_trace::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
 
+use crate::held_session::{HeldSession, age, key_name};
 use crate::manner::Manner;
-use crate::stock::{HeldSession, age, key_name};
 
 /// What one connection is to be.
 pub struct Trial {

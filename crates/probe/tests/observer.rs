@@ -69,7 +69,7 @@ fn every_connection_is_told_once() {
 }
 
 #[test]
-fn an_interrupt_ends_after_the_connection_at_hand_and_keeps_what_there_is() {
+fn an_interrupt_keeps_what_was_measured() {
     for stop_at in [1, 5, 12] {
         let lab = Lab::new(3);
         let interrupt = Interrupt::default();

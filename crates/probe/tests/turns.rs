@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use reprise_attempt::Target;
 use reprise_engine::KeyLog;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ScriptedServer, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_probe::{Certificates, Interrupt, Measurement, Options, Silent, measure_in_turns};
+use reprise_servers::MisbehavingServer;
 use reprise_trace::Version;
 
 const COUNT: u32 = 12;
@@ -75,7 +76,7 @@ fn connections_of_one_target_stand_among_those_of_the_others() {
 
 #[test]
 fn a_target_that_fails_does_not_hold_up_the_others() {
-    let (dead, living) = (ScriptedServer::closing().unwrap(), server(Resumption::Off));
+    let (dead, living) = (MisbehavingServer::closing().unwrap(), server(Resumption::Off));
     let targets = [dead.address(), living.address()].map(|address| (Target::at(address), options(None)));
     let measurements = measure_in_turns(&targets, 1, &Silent, &Interrupt::default());
     assert!(measurements[0].ended_by.is_some());

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use reprise_board::document::{BoardDocument, Handshake};
 use reprise_trace::document::{
-    CompareCase, CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, Run, Statistics,
-    TraceDocument,
+    CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, LoadLatency,
+    MeasureDocument, Run, SideBySideDocument, Statistics, TraceDocument,
 };
 use reprise_trace::{Direction, Kind, Phase};
 use serde::Serialize;
@@ -22,11 +23,48 @@ pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
 /// A load: one row for each second and kind, with the header.
 pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(["second", "kind", "completed"])?;
+    let mut header = vec!["second", "kind", "completed", "phase"];
+    header.extend(["p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns"]);
+    writer.write_record(header)?;
+    let record = |second: String, kind: Kind, completed: u64, phase: &str, latency: Option<&LoadLatency>| {
+        let times = latency.map(|it| [Some(it.p50), Some(it.p90), it.p95, Some(it.p99), Some(it.p999), Some(it.max)]);
+        let times = times.unwrap_or_default().map(|time| time.map(|ns| ns.to_string()).unwrap_or_default());
+        [second, kind.name().to_owned(), completed.to_string(), phase.to_owned()].into_iter().chain(times)
+    };
     for second in 0..document.rate.per_second.len() {
         for (kind, series) in &document.rate.per_second_by_kind {
             let completed = series.get(second).copied().unwrap_or_default();
-            writer.write_record([second.to_string(), kind.name().to_owned(), completed.to_string()])?;
+            let latency = document.rate.latency_per_second.get(kind).and_then(|series| series.get(second)?.as_ref());
+            let phase = if latency.is_some() { Phase::Total.name() } else { "" };
+            writer.write_record(record(second.to_string(), *kind, completed, phase, latency))?;
+        }
+    }
+    for (kind, phases) in &document.latency_ns {
+        let completed = document.completed.get(kind).copied().unwrap_or_default();
+        let intended = document.latency_from_intended_ns.get(kind).map(|latency| ("from_intended", latency));
+        for (name, latency) in phases.iter().map(|(phase, latency)| (phase.name(), latency)).chain(intended) {
+            writer.write_record(record(String::new(), *kind, completed, name, Some(latency)))?;
+        }
+    }
+    writer.flush()
+}
+
+/// Results side by side: one row for each figure of each result.
+pub fn side_by_side(document: &SideBySideDocument, out: impl Write) -> io::Result<()> {
+    let mut writer = ::csv::Writer::from_writer(out);
+    let mut header = vec!["tls", "kind", "phase", "figure", "unit", "result", "value", "ci95_low", "ci95_high"];
+    header.extend(["ratio", "ratio_ci95_low", "ratio_ci95_high"]);
+    writer.write_record(header)?;
+    for row in &document.rows {
+        for (result, value) in document.results.iter().zip(&row.values) {
+            let Some(value) = value else { continue };
+            let ends = |ci95: Option<[f64; 2]>| ci95.map_or([None; 2], |ends| ends.map(Some));
+            let figures =
+                [[Some(value.value)].as_slice(), &ends(value.ci95), &[value.ratio], &ends(value.ratio_ci95)].concat();
+            let shown = figures.into_iter().map(|figure| figure.map(|it| it.to_string()).unwrap_or_default());
+            let (kind, phase) = (row.kind.map_or("", Kind::name), row.phase.map_or("", Phase::name));
+            let names = [row.tls.number(), kind, phase, &row.figure, row.unit.name(), &result.label];
+            writer.write_record(names.into_iter().map(str::to_owned).chain(shown))?;
         }
     }
     writer.flush()
@@ -64,7 +102,7 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
 
 /// A comparison: one row for each pair, handshake and side, with the header. What was skipped has its outcome, and no figures.
 pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
-    const HEADER: [&str; 17] = [
+    const HEADER: [&str; 21] = [
         "scenario",
         "client",
         "server",
@@ -82,9 +120,16 @@ pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
         "ci95_high_ns",
         "mean_ns",
         "p99_ns",
+        "instructions",
+        "over",
+        "psk_mode",
+        "request",
     ];
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
+    let end = |case: &CompareCase| {
+        [case.psk_mode.map(|mode| mode.name().to_owned()).unwrap_or_default(), case.request.to_string()]
+    };
     let begin = |client: &str, server: &str, case: &CompareCase, outcome: &str| {
         let (mutual, scenario) = (case.mutual.to_string(), document.scenario.clone());
         let (tls, kind) = (case.tls.number().to_owned(), case.kind.name().to_owned());
@@ -92,16 +137,77 @@ pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
         vec![scenario, client.to_owned(), server.to_owned(), tls, kind, key, group, cipher, mutual, outcome.to_owned()]
     };
     for row in &document.rows {
-        for (side, it) in [("client", &row.client_ns), ("server", &row.server_ns), ("both", &row.both_ns)] {
+        for (side, it) in CompareSide::ALL.into_iter().filter_map(|side| Some((side, row.of(side)?))) {
             let mut record = begin(&row.client, &row.server, &row.case, "measured");
             let bound = |place: usize| it.ci95_ns.map(|ci95| ci95[place].to_string()).unwrap_or_default();
-            record.extend([side.to_owned(), row.n.to_string(), it.median_ns.to_string(), bound(0), bound(1)]);
-            record.extend([it.mean_ns.to_string(), it.p99_ns.to_string()]);
+            record.extend([side.name().to_owned(), row.n.to_string(), it.median_ns.to_string(), bound(0), bound(1)]);
+            let instructions = row.instructions.and_then(|it| it.of(side)).map(|it| it.to_string()).unwrap_or_default();
+            record.extend([it.mean_ns.to_string(), it.p99_ns.to_string(), instructions, document.over.name().to_owned()]);
+            record.extend(end(&row.case));
             writer.write_record(record)?;
         }
     }
     for skipped in &document.skipped {
         let mut record = begin(&skipped.client, &skipped.server, &skipped.case, &skipped.outcome);
+        record.resize(HEADER.len() - 2, String::new());
+        record.extend(end(&skipped.case));
+        writer.write_record(record)?;
+    }
+    writer.flush()
+}
+
+/// Levels: one row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and
+/// no figures.
+pub fn layers(document: &LayersDocument, out: impl Write) -> io::Result<()> {
+    const HEADER: [&str; 15] = [
+        "stack",
+        "tls",
+        "level",
+        "sessions",
+        "outcome",
+        "requests",
+        "handshakes",
+        "refused",
+        "clock",
+        "n",
+        "median_ns",
+        "ci95_low_ns",
+        "ci95_high_ns",
+        "mean_ns",
+        "p99_ns",
+    ];
+    let mut writer = ::csv::Writer::from_writer(out);
+    writer.write_record(HEADER)?;
+    for row in &document.rows {
+        for (clock, it) in [("cpu", &row.cpu_ns), ("wall", &row.wall_ns)] {
+            let bound = |place: usize| it.ci95_ns.map(|ci95| ci95[place].to_string()).unwrap_or_default();
+            writer.write_record([
+                row.stack.as_str(),
+                row.tls.number(),
+                row.level.name(),
+                &row.sessions.to_string(),
+                "measured",
+                &row.requests.to_string(),
+                &row.handshakes.to_string(),
+                &row.refused.to_string(),
+                clock,
+                &row.n.to_string(),
+                &it.median_ns.to_string(),
+                &bound(0),
+                &bound(1),
+                &it.mean_ns.to_string(),
+                &it.p99_ns.to_string(),
+            ])?;
+        }
+    }
+    for skipped in &document.skipped {
+        let mut record = vec![
+            skipped.stack.clone(),
+            skipped.tls.map(|tls| tls.number().to_owned()).unwrap_or_default(),
+            skipped.level.map(|level| level.name().to_owned()).unwrap_or_default(),
+            skipped.sessions.to_string(),
+            skipped.outcome.clone(),
+        ];
         record.resize(HEADER.len(), String::new());
         writer.write_record(record)?;
     }
@@ -144,6 +250,7 @@ struct Record<'a> {
     min_ns: Option<u64>,
     max_ns: Option<u64>,
     p90_ns: Option<u64>,
+    p95_ns: Option<u64>,
     p99_ns: Option<u64>,
     saved_ns: Option<i64>,
     ratio: Option<f64>,
@@ -220,6 +327,7 @@ fn record<'a>(
         min_ns: statistics.map(|it| it.min_ns),
         max_ns: statistics.map(|it| it.max_ns),
         p90_ns: statistics.map(|it| it.p90_ns),
+        p95_ns: statistics.and_then(|it| it.p95_ns),
         p99_ns: statistics.map(|it| it.p99_ns),
         saved_ns: ratio.map(|it| it.saved_ns),
         ratio: ratio.map(|it| it.median),
@@ -229,4 +337,30 @@ fn record<'a>(
         bytes_sent: run.bytes.map(|it| it.sent.0),
         bytes_received: run.bytes.map(|it| it.received.0),
     }
+}
+/// The handshakes on microcontrollers, a row for each.
+pub fn board(document: &BoardDocument, out: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(
+        out,
+        "image,tls_stack,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"
+    )?;
+    for row in &document.handshakes {
+        let known = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let Handshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
+        writeln!(
+            out,
+            "{image},{},{},{kind},{cipher},{},{},{},{},{},{},{},{}",
+            row.stack,
+            key.name(),
+            group.as_deref().unwrap_or_default(),
+            handshake.instructions,
+            known(handshake.cycles),
+            known(row.modelled_ns),
+            application.instructions,
+            memory.stack,
+            memory.connection,
+            memory.heap_of_connection,
+        )?;
+    }
+    Ok(())
 }

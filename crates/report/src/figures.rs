@@ -12,6 +12,11 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// Where nothing is aligned with it.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.value, self.spread).trim_end().to_owned()
+    }
+
     /// A count, `100`.
     pub(crate) fn count(count: u64) -> Self {
         Self { value: count.to_string(), ..Self::default() }
@@ -90,7 +95,8 @@ impl Unit {
         signed(ns as f64 / self.nanos(), decimals)
     }
 
-    fn nanos(self) -> f64 {
+    /// How many nanoseconds it is.
+    pub(crate) fn nanos(self) -> f64 {
         match self {
             Self::Micros => 1e3,
             Self::Millis => 1e6,
@@ -179,6 +185,7 @@ mod tests {
             min_ns: median_ns,
             max_ns: median_ns,
             p90_ns: median_ns,
+            p95_ns: Some(median_ns),
             p99_ns: median_ns,
         }
     }

@@ -1,6 +1,8 @@
-//! A diagnosis as JUnit XML: a test suite for each target, a test case for each cause that was looked for.
+//! Results as JUnit XML. A diagnosis: a test suite for each target, a test case for each cause that was looked for. A measurement
+//! and a load: a suite for each target, a case for each kind that was named and each condition of `--fail-if`; one that is met
+//! fails, one that cannot be told is an error.
 //!
-//! A fault fails its case. A risk or a note does not: it stands in the case's output, since neither is broken. The case
+//! Of a diagnosis, a fault fails its case. A risk or a note does not: it stands in the case's output, since neither is broken. The case
 //! `reached` ends in an error where no handshake completed.
 
 use std::collections::BTreeSet;
@@ -9,13 +11,110 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use reprise_explain::cause;
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
+use reprise_trace::document::{
+    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument, Severity,
+};
+use reprise_trace::{Failure, Kind};
 
 /// Writes a diagnosis. Fails only where `out` does.
 pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
     let mut report = Report::new("reprise diagnose");
     report.add_test_suites(document.targets.iter().map(suite));
     report.serialize(out).map_err(io::Error::other)
+}
+
+/// Writes measurements: of one target, or of all servers of the lab, whose conditions are those of all. `kinds` are those that
+/// had to be observed on every connection. Fails only where `out` does.
+pub fn measure(
+    results: &[MeasureDocument],
+    kinds: &[Kind],
+    conditions: &[ConditionRecord],
+    out: impl Write,
+) -> io::Result<()> {
+    let mut report = Report::new("reprise measure");
+    report.add_test_suites(results.iter().map(|result| {
+        let mut suite = TestSuite::new(&result.label);
+        suite.add_test_case(completed(&result.label, !result.runs.is_empty(), result.failures.first()));
+        suite.add_test_cases(kinds.iter().map(|kind| observed(result, *kind)));
+        if results.len() == 1 {
+            suite.add_test_cases(conditions.iter().map(|record| condition(&result.label, record)));
+        }
+        let findings = result.findings.iter().map(text);
+        let against = result.baseline.iter().filter_map(|comparison| comparison.verdict.as_ref());
+        let against = against.map(|verdict| verdict.text.clone());
+        suite
+            .set_system_out(result.warnings.iter().cloned().chain(against).chain(findings).collect::<Vec<_>>().join("\n\n"));
+        suite
+    }));
+    if results.len() != 1 && !conditions.is_empty() {
+        let mut suite = TestSuite::new("conditions");
+        suite.add_test_cases(conditions.iter().map(|record| condition("conditions", record)));
+        report.add_test_suite(suite);
+    }
+    report.serialize(out).map_err(io::Error::other)
+}
+
+/// Writes a load. Fails only where `out` does.
+pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
+    let target = &document.target;
+    let name = format!("{}:{}", target.host, target.port);
+    let mut suite = TestSuite::new(&name);
+    suite.set_time(Duration::try_from_secs_f64(document.seconds).unwrap_or_default());
+    let any = document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0;
+    suite.add_test_case(completed(&name, any, None));
+    suite.add_test_cases(document.conditions.iter().map(|record| condition(&name, record)));
+    suite.set_system_out(document.warnings.join("\n"));
+    let mut report = Report::new("reprise load");
+    report.add_test_suite(suite);
+    report.serialize(out).map_err(io::Error::other)
+}
+
+/// Whether anything was measured at all.
+fn completed(class: &str, any: bool, failure: Option<&Failure>) -> TestCase {
+    let mut status = TestCaseStatus::success();
+    if !any {
+        status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type(failure.map_or("nothing_completed", |failure| &failure.name));
+        status.set_message(failure.map_or("no connection completed", |failure| &failure.message));
+    }
+    case_of(class, "reached", status)
+}
+
+/// Whether a kind was observed in each of its connections, and in at least one.
+fn observed(result: &MeasureDocument, kind: Kind) -> TestCase {
+    let runs: Vec<_> = result.runs.iter().filter(|run| run.asked.kind == kind).collect();
+    let missed = runs.iter().filter_map(|run| {
+        let all = run.observed.kinds.total().saturating_add(run.failed);
+        (run.n < all).then(|| format!("{}: observed in {} of {all} connections", run.asked.tls, run.n))
+    });
+    let mut missed: Vec<String> = missed.collect();
+    if runs.is_empty() {
+        missed.push("observed on no connection".to_owned());
+    }
+    let mut status = TestCaseStatus::success();
+    if !missed.is_empty() {
+        status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type("kinds");
+        status.set_message(missed.join("; "));
+    }
+    case_of(&result.label, &format!("--kinds {kind}"), status)
+}
+
+fn condition(class: &str, record: &ConditionRecord) -> TestCase {
+    let why = record.because.join("\n");
+    let status = match record.outcome {
+        ConditionOutcome::NotMet => TestCaseStatus::success(),
+        outcome => {
+            let is_met = outcome == ConditionOutcome::Met;
+            let kind = if is_met { NonSuccessKind::Failure } else { NonSuccessKind::Error };
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_type(if is_met { "met" } else { "unknown" });
+            status.set_message(record.because.first().map_or("", String::as_str));
+            status.set_description(why);
+            status
+        }
+    };
+    case_of(class, &format!("--fail-if '{}'", record.condition), status)
 }
 
 fn suite(target: &Diagnosis) -> TestSuite {
@@ -64,17 +163,21 @@ fn case(target: &Diagnosis, id: &str) -> TestCase {
 }
 
 fn named(target: &Diagnosis, name: &str, status: TestCaseStatus) -> TestCase {
+    case_of(&target.target, name, status)
+}
+
+fn case_of(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
-    case.set_classname(&target.target);
+    case.set_classname(class);
     case
 }
 
 fn text(finding: &Finding) -> String {
     let (severity, confidence) = (finding.severity.name(), finding.confidence.name());
     let head = format!("{severity}, {confidence}: {}", finding.title);
-    let cost = finding.cost_ns.map(|cost| format!("Costs {cost} a connection"));
     let steps = finding.steps(None).into_iter().map(|step| format!("→ {step}"));
     let more = cause(&finding.id).map(|cause| format!("reprise explain {}", cause.slug));
-    let lines = std::iter::once(head).chain(finding.evidence.iter().cloned()).chain(cost).chain(steps).chain(more);
+    let lines =
+        std::iter::once(head).chain(finding.evidence.iter().cloned()).chain(finding.costs()).chain(steps).chain(more);
     lines.collect::<Vec<_>>().join("\n")
 }

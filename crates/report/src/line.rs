@@ -3,23 +3,47 @@
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Kind, Nanos, Phase, Version};
 
-/// When, and for each result its median handshakes, what resuming saves, what was refused, what failed: no line break, no
-/// colour.
-pub fn round(results: &[MeasureDocument]) -> String {
-    let time = results.first().map_or("", |result| &result.provenance.time);
-    let told: Vec<String> = results.iter().map(of_result).collect();
-    visible(&format!("{time}  {}", told.join("  |  ")))
+use crate::terminal::{in_lines, visible};
+
+/// When, and for each result its median handshakes, what resuming saves, what was refused, what failed: one line without
+/// colour. On a terminal of `width` columns it says less where it would not fit, and breaks where that is still too long.
+pub fn round(results: &[MeasureDocument], width: Option<usize>) -> String {
+    let forms = [Form::Whole, Form::TimeOfDay, Form::WithoutRatios].map(|form| visible(&in_form(results, form)));
+    let fits = |line: &&String| width.is_none_or(|width| line.chars().count() <= width);
+    let [.., shortest] = &forms;
+    match forms.iter().find(fits) {
+        Some(line) => line.clone(),
+        None => in_lines(shortest, "", "    ", width.unwrap_or(usize::MAX)).join("\n"),
+    }
 }
 
-fn of_result(result: &MeasureDocument) -> String {
+/// How much a line says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Whole,
+    TimeOfDay,
+    WithoutRatios,
+}
+
+fn in_form(results: &[MeasureDocument], form: Form) -> String {
+    let time = results.first().map_or("", |result| &result.provenance.time);
+    let time = match time.split_once('T') {
+        Some((_, of_day)) if form != Form::Whole => of_day,
+        _ => time,
+    };
+    let told: Vec<String> = results.iter().map(|result| of_result(result, form)).collect();
+    format!("{time}  {}", told.join("  |  "))
+}
+
+fn of_result(result: &MeasureDocument, form: Form) -> String {
     let label = &result.label;
     if result.runs.iter().all(|run| run.observed.kinds.total() == 0) {
-        let why = result.failures.last().map_or("nothing was measured", |failure| &failure.message);
+        let why = result.failures.last().map_or("was not measured", |failure| &failure.message);
         return format!("{label} down: {why}");
     }
     let of_version = |tls: Version| {
         let runs: Vec<String> =
-            result.runs.iter().filter(|run| run.asked.tls == tls).map(|run| of_run(result, run)).collect();
+            result.runs.iter().filter(|run| run.asked.tls == tls).map(|run| of_run(result, run, form)).collect();
         (!runs.is_empty()).then(|| format!("{}: {}", tls.number(), runs.join(", ")))
     };
     let versions: Vec<String> = [Version::Tls12, Version::Tls13].into_iter().filter_map(of_version).collect();
@@ -38,18 +62,13 @@ fn of_result(result: &MeasureDocument) -> String {
     format!("{label}  {}{failed}{}{cut_short}", versions.join("; "), changed.unwrap_or_default())
 }
 
-fn of_run(result: &MeasureDocument, run: &Run) -> String {
+fn of_run(result: &MeasureDocument, run: &Run, form: Form) -> String {
     let kind = run.asked.kind;
     let all = run.observed.kinds.total() + run.failed;
     let Some(tls) = run.phases.get(&Phase::Tls) else { return format!("{kind} 0 of {all}") };
     let ratio =
         result.ratios.iter().find(|it| (it.phase, it.tls, it.from, it.to) == (Phase::Tls, run.asked.tls, Kind::Full, kind));
-    let ratio = ratio.map(|it| format!(" ×{:.1}", it.median)).unwrap_or_default();
+    let ratio = ratio.filter(|_| form != Form::WithoutRatios).map(|it| format!(" ×{:.1}", it.median)).unwrap_or_default();
     let missed = if run.n < all { format!(" {} of {all}", run.n) } else { String::new() };
     format!("{kind} {}{ratio}{missed}", Nanos(tls.median_ns))
-}
-
-/// What a server or a flag says breaks no line and drives no terminal.
-fn visible(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }

@@ -1,8 +1,10 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
+use reprise_board::document::BoardDocument;
 use reprise_explain::{Cause, Fix};
 use reprise_trace::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
 };
 
 use crate::page::cause::{FIXES, fixes, found_by, sections};
@@ -24,14 +26,34 @@ pub fn load(document: &LoadDocument) -> String {
     render(&page::load(document))
 }
 
+/// Results side by side.
+pub fn side_by_side(document: &SideBySideDocument) -> String {
+    render(&page::side_by_side(document))
+}
+
 /// TLS stacks side by side.
 pub fn compare(document: &CompareDocument) -> String {
     render(&page::compare(document))
 }
 
+/// What it costs to start again at each level.
+pub fn layers(document: &LayersDocument) -> String {
+    render(&page::layers(document))
+}
+
 /// The messages of a full and of a resumed handshake.
 pub fn trace(document: &TraceDocument) -> String {
     render(&page::trace(document))
+}
+
+/// TLS on microcontrollers.
+pub fn board(document: &BoardDocument) -> String {
+    render(&page::board(document))
+}
+
+/// The same, and what each message is for and says.
+pub fn trace_explained(document: &TraceDocument) -> String {
+    render(&page::trace_explained(document))
 }
 
 /// What is wrong with each target, and if asked for, what was tried.
@@ -58,11 +80,18 @@ pub fn cause(cause: &Cause) -> String {
     out
 }
 
-/// The causes by their names, each with the page that [`cause`] writes.
+/// The causes by their names, each with the page that [`cause`] writes: a catalogue of the findings.
 pub fn causes(causes: impl Iterator<Item = &'static Cause>) -> String {
-    let row = |cause: &Cause| format!("| [`{0}`]({0}.md) | {1} |\n", cause.slug, escaped(cause.title));
+    let joined = |names: Vec<&str>| if names.is_empty() { "–".to_owned() } else { names.join(", ") };
+    let row = |cause: &Cause| {
+        let found_by = joined(cause.found_by.iter().map(|it| it.name()).collect());
+        let severities = joined(cause.severities().iter().map(|it| it.name()).collect());
+        let confidences = joined(cause.confidences().iter().map(|it| it.name()).collect());
+        let title = escaped(cause.title);
+        format!("| [`{0}`]({0}.md) | {title} | {found_by} | {severities} | {confidences} |\n", cause.slug)
+    };
     let rows: String = causes.map(row).collect();
-    format!("| cause | what it is |\n| :--- | :--- |\n{rows}")
+    format!("| cause | what it is | found by | severity | confidence |\n| :--- | :--- | :--- | :--- | :--- |\n{rows}")
 }
 
 /// "- nginx: `ssl_session_tickets on;` (its default)".
@@ -77,7 +106,7 @@ fn fix(fix: &Fix) -> String {
 
 fn render(page: &Page) -> String {
     let title = format!("# {}\n", escaped(&page.title));
-    let blocks = page.blocks.iter().map(|block| match block {
+    let blocks = page.written().map(|block| match block {
         Block::Heading(text) => format!("## {}\n", escaped(text)),
         Block::Facts(facts) => {
             facts.iter().map(|fact| format!("- {}: {}\n", escaped(&fact.name), escaped(&fact.value))).collect()
@@ -88,6 +117,8 @@ fn render(page: &Page) -> String {
         Block::Code(commands) => format!("```sh\n{commands}\n```\n"),
         Block::Aside(text) => format!("<sub>{}</sub>\n", escaped(text)),
         Block::Item(item) => self::item(item),
+        // Not among what is written.
+        Block::Chart(_) | Block::Summary(_) => String::new(),
     });
     std::iter::once(title).chain(blocks).collect::<Vec<_>>().join("\n")
 }

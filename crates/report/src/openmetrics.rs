@@ -108,9 +108,9 @@ impl Metrics {
         registry.register_with_unit("last_round_timestamp", help, Unit::Seconds, at);
         registry.register("rounds", "Rounds", rounds);
         registry.register("rounds_down", "Rounds in which no connection completed", down);
-        registry.register("connections", "Counted connections by what was asked for and the kind observed", connections);
+        registry.register("connections", "Counted connections by kind asked for and kind observed", connections);
         registry.register("connections_failed", "Connections that did not complete", failed);
-        registry.register("conditions_met", "Rounds in which a --fail-if was met or could not be told", conditions);
+        registry.register("conditions_met", "Rounds in which a --fail-if was met or could not be evaluated", conditions);
     }
 
     fn register_figures(&self, registry: &mut Registry) {
@@ -144,7 +144,7 @@ impl Metrics {
         }
         registry.register_with_unit("phase", "What a phase took in the latest round", Unit::Seconds, phases);
         registry.register("samples", "Connections of the kind that was asked for in the latest round", samples);
-        let help = "Median of a full handshake's phase by that of a resumed one";
+        let help = "Median of a phase, full handshake divided by resumed";
         registry.register_with_unit("resumption", help, Unit::Other("ratio".to_owned()), ratios);
         registry.register("round_trips", "Round trips until application data could be sent, median", trips);
         registry.register_with_unit("traffic", "Bytes of a connection, median", Unit::Bytes, traffic);

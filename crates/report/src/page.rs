@@ -1,26 +1,34 @@
 //! What is shown of a result, before any format. Each result has its file in `page/`.
 
 mod baseline;
+mod board;
 pub(crate) mod cause;
 mod compare;
+mod compare_baseline;
 mod conditions;
 mod diagnose;
 mod lab;
+mod layers;
 mod load;
 mod measure;
+mod side_by_side;
 mod trace;
 
+pub(crate) use board::board;
 pub(crate) use compare::compare;
 pub(crate) use diagnose::diagnose;
 pub(crate) use lab::lab;
+pub(crate) use layers::layers;
 pub(crate) use load::load;
 pub(crate) use measure::measure;
+pub(crate) use side_by_side::side_by_side;
 pub(crate) use trace::ladder::{Cell, Ladder, Message, Rung};
-pub(crate) use trace::trace;
+pub(crate) use trace::{trace, trace_explained};
 
 use reprise_trace::Failure;
 use reprise_trace::document::{Finding, Provenance, Severity};
 
+use crate::chart::Chart;
 use crate::table::{Table, Tone};
 
 /// A title and what stands below it.
@@ -36,6 +44,8 @@ pub(crate) enum Block {
     Heading(String),
     Facts(Vec<Fact>),
     Table(Table),
+    /// Drawn where something can be drawn. A table of the same page says the same.
+    Chart(Chart),
     Ladder(Ladder),
     Paragraph(String),
     /// Commands, as they are typed.
@@ -43,6 +53,19 @@ pub(crate) enum Block {
     /// Told in passing, a legend or a footer.
     Aside(String),
     Item(Item),
+    /// What the page comes to: a format that is read from the top shows it there.
+    Summary(Vec<Block>),
+}
+
+impl Page {
+    /// The blocks for a format that draws nothing and is read as it was written, from the top or from the end.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &Block> {
+        let blocks = self.blocks.iter().flat_map(|block| match block {
+            Block::Summary(blocks) => blocks.as_slice(),
+            block => std::slice::from_ref(block),
+        });
+        blocks.filter(|block| !matches!(block, Block::Chart(_)))
+    }
 }
 
 /// A name and its value.
@@ -82,14 +105,13 @@ impl From<&Finding> for Item {
             Severity::Risk => Tone::Warning,
             Severity::Note => Tone::Quiet,
         };
-        let cost = finding.cost_ns.map(|cost| format!("Costs {cost} a connection"));
         Self {
             label: finding.severity.name(),
             tone,
             text: finding.title.clone(),
             slug: Some(finding.id.clone()),
             confidence: Some(finding.confidence.name()),
-            evidence: finding.evidence.iter().cloned().chain(cost).collect(),
+            evidence: finding.evidence.iter().cloned().chain(finding.costs()).collect(),
             remedy: finding.steps(None),
         }
     }

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_write_is_several_segments_and_sequence_numbers_leave_no_gap() {
+    fn a_long_write_is_several_segments_without_gaps() {
         let frames = frames(&recording("127.0.0.1:40000", "127.0.0.1:443"));
         let mut next = [None::<u32>; 2];
         let mut bytes = [0, 0];

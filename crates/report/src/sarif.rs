@@ -114,6 +114,7 @@ fn result(target: &Diagnosis, finding: &Finding, rules: &[Rule]) -> Value {
             "software": target.software,
             "evidence": finding.evidence,
             "cost_ns": finding.cost_ns,
+            "cost_cpu": finding.cost_cpu,
             "remedies": finding.remedies,
         },
     })

@@ -6,9 +6,11 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
+use reprise_board::document::BoardDocument;
 use reprise_explain::Cause;
 use reprise_trace::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
 };
 
 use crate::page::{self, Block, Fact, Item, Page};
@@ -38,6 +40,16 @@ pub fn load(document: &LoadDocument, style: Style) -> String {
     render(&page::load(document), style)
 }
 
+/// Results side by side.
+pub fn side_by_side(document: &SideBySideDocument, style: Style) -> String {
+    render(&page::side_by_side(document), style)
+}
+
+/// What it costs to start again at each level.
+pub fn layers(document: &LayersDocument, style: Style) -> String {
+    render(&page::layers(document), style)
+}
+
 /// TLS stacks side by side.
 pub fn compare(document: &CompareDocument, style: Style) -> String {
     render(&page::compare(document), style)
@@ -46,6 +58,16 @@ pub fn compare(document: &CompareDocument, style: Style) -> String {
 /// The messages of a full and of a resumed handshake.
 pub fn trace(document: &TraceDocument, style: Style) -> String {
     render(&page::trace(document), style)
+}
+
+/// TLS on microcontrollers.
+pub fn board(document: &BoardDocument, style: Style) -> String {
+    render(&page::board(document), style)
+}
+
+/// The same, and what each message is for and says.
+pub fn trace_explained(document: &TraceDocument, style: Style) -> String {
+    render(&page::trace_explained(document), style)
 }
 
 /// What is wrong with each target, and if asked for, what was tried.
@@ -75,7 +97,7 @@ const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
 fn render(page: &Page, style: Style) -> String {
     let mut out = format!("{}\n", style.paint(TITLE, &visible(&page.title)));
     let mut previous: Option<&Block> = None;
-    for block in &page.blocks {
+    for block in page.written() {
         if !belongs_to(previous, block) {
             out.push('\n');
         }
@@ -90,6 +112,8 @@ fn render(page: &Page, style: Style) -> String {
                 wrapped(text, "", "", style).iter().for_each(|text| line(&mut out, &style.paint(QUIET, text)));
             }
             Block::Item(item) => self::item(&mut out, item, style),
+            // Not among what is written.
+            Block::Chart(_) | Block::Summary(_) => {}
         }
         previous = Some(block);
     }
@@ -152,8 +176,13 @@ fn line(out: &mut String, text: &str) {
     let _ = writeln!(out, "{}", text.trim_end());
 }
 
-/// Prose in lines. A figure is never parted from its unit.
+/// Prose in lines.
 fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
+    in_lines(text, first, rest, style.width.unwrap_or(PROSE).min(PROSE))
+}
+
+/// Text in lines of so many columns. A figure is never parted from its unit.
+pub(crate) fn in_lines(text: &str, first: &str, rest: &str, width: usize) -> Vec<String> {
     const TOGETHER: [(&str, &str); 6] = [
         (" ms", "\u{a0}ms"),
         (" µs", "\u{a0}µs"),
@@ -163,7 +192,6 @@ fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
         ("TLS 1.", "TLS\u{a0}1."),
     ];
     let bound = TOGETHER.iter().fold(visible(text), |text, (parted, bound)| text.replace(parted, bound));
-    let width = style.width.unwrap_or(PROSE).min(PROSE);
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(rest)
@@ -173,7 +201,7 @@ fn wrapped(text: &str, first: &str, rest: &str, style: Style) -> Vec<String> {
 }
 
 /// Text from a server, a file or a flag, without what a terminal would obey.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 

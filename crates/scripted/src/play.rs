@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use reprise_engine::{Connection, Error};
-pub use reprise_lab::Act;
-use reprise_lab::Actor;
+pub use reprise_servers::Act;
+use reprise_servers::Actor;
 use reprise_wire::{ContentType, HandshakeType, MAX_PLAINTEXT};
 
 use crate::NOW;

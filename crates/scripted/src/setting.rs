@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use reprise_engine::{ClientIdentity, Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
-pub use reprise_lab::Ending;
+pub use reprise_servers::Ending;
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 

@@ -6,8 +6,8 @@ use reprise_engine::suite::{Suite, find};
 use reprise_engine::{Connection, Error, KeyShare, SharedSecret, Tls13Ticket};
 use reprise_lab::KeyKind;
 use reprise_trace::Version;
-use reprise_wire::codec::{vec8, vec16, vec24};
-use reprise_wire::extensions::KeyShareClientHello;
+use reprise_wire::codec::{vec8, vec24};
+use reprise_wire::extensions::{KeyShareClientHello, ProtocolNameList};
 use reprise_wire::{
     CertificateVerify, CipherSuite, ContentType, ExtensionType, HELLO_RETRY_REQUEST_RANDOM, Handshake, HandshakeType,
     NewSessionTicketTls13, ProtocolVersion, ServerHello, SignatureScheme,
@@ -360,6 +360,6 @@ pub fn new_session_ticket(nonce: &[u8], ticket: &[u8]) -> Vec<u8> {
 /// `name_list` of ALPN.
 pub fn protocols(names: &[&[u8]]) -> Vec<u8> {
     let mut out = Vec::new();
-    vec16(&mut out, |out| names.iter().for_each(|name| vec8(out, |out| out.extend_from_slice(name))));
+    ProtocolNameList::encode(names.iter().copied(), &mut out);
     out
 }

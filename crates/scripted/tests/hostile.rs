@@ -6,10 +6,10 @@
 use std::alloc::System;
 
 use reprise_engine::{Connection, Error};
-use reprise_lab::{Act, Actor};
 use reprise_scripted::hostile::{Case, Expected, cases};
 use reprise_scripted::setting::{Ending, REQUEST};
 use reprise_scripted::{NOW, alert_of};
+use reprise_servers::{Act, Actor};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::config::ValkeyConfig;
 use crate::connection::{Connection, Connector};
-use crate::store::Inner;
+use crate::shared::Shared;
 use crate::strike::Identity;
 
 /// How long anything of the keeper's own may take: nobody waits for it.
@@ -36,7 +36,7 @@ end
 return 0";
 
 pub(crate) struct Keeper {
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
     connector: Connector,
     rotation: Rotation,
     keys: KeyEncryptionKeys,
@@ -50,7 +50,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     pub(crate) fn new(
-        inner: Arc<Inner>,
+        shared: Arc<Shared>,
         connector: Connector,
         config: ValkeyConfig,
         stop: Stop,
@@ -58,7 +58,7 @@ impl Keeper {
     ) -> Self {
         let ValkeyConfig { rotation, keys, refresh, clock, .. } = config;
         let compare_and_set = Script::new(COMPARE_AND_SET);
-        Self { inner, connector, rotation, keys, refresh, clock, compare_and_set, stop, ready }
+        Self { shared, connector, rotation, keys, refresh, clock, compare_and_set, stop, ready }
     }
 
     /// Connects, and connects again, until it is stopped.
@@ -67,9 +67,9 @@ impl Keeper {
         while !self.stop.is_stopped() {
             if let Ok(Ok(connection)) = timeout(PATIENCE, self.connect()).await {
                 pause = FIRST_PAUSE;
-                self.inner.connected(connection.clone());
+                self.shared.connected(connection.clone());
                 self.keep(connection).await;
-                self.inner.disconnected();
+                self.shared.disconnected();
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -98,7 +98,7 @@ impl Keeper {
             let ask = |section| redis::cmd("INFO").arg(section).to_owned();
             let server: String = ask("server").query_async(connection).await?;
             let replication: String = ask("replication").query_async(connection).await?;
-            self.inner.seen(Identity::parse(&(server + "\r\n" + &replication)));
+            self.shared.seen(Identity::parse(&(server + "\r\n" + &replication)));
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Keeper {
             let Ok(Ok(())) = looked else { return };
             // Nobody waits for it after the first time.
             let _ = self.ready.send(());
-            if timeout(self.refresh, self.inner.broken.notified()).await.is_ok() {
+            if timeout(self.refresh, self.shared.broken.notified()).await.is_ok() {
                 return;
             }
         }
@@ -128,12 +128,12 @@ impl Keeper {
 
     /// Whether it need not be done again.
     async fn look_once(&self, connection: &mut Connection) -> RedisResult<bool> {
-        let key = [&self.inner.prefix[..], b":ring"].concat();
+        let key = [&self.shared.prefix[..], b":ring"].concat();
         let found: Option<Vec<u8>> = redis::cmd("GET").arg(&key).query_async(connection).await?;
         let (seconds, _micros): (u64, u64) = redis::cmd("TIME").query_async(connection).await?;
         let Some(now) = self.clock.current_time() else { return Ok(true) };
         let clocks = Clocks { own: now, store: UnixTime::since_unix_epoch(Duration::from_secs(seconds)) };
-        let current = self.inner.ring.load(now);
+        let current = self.shared.ring.load(now);
         let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, clocks, &SystemRandom);
         let ring = match next {
             Ok(Step::Use(ring)) => ring,
@@ -153,8 +153,8 @@ impl Keeper {
             Ok(_) | Err(_) => return Ok(true),
         };
         let (version, keys) = (ring.version(), ring.keys().count());
-        if self.inner.ring.replace(ring) {
-            self.inner.metrics.ring(version, keys);
+        if self.shared.ring.replace(ring) {
+            self.shared.metrics.ring(version, keys);
         }
         Ok(true)
     }

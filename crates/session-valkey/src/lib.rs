@@ -44,6 +44,8 @@ mod breaker;
 mod config;
 mod connection;
 mod keeper;
+mod queue;
+mod shared;
 mod store;
 mod strike;
 mod writer;

@@ -141,8 +141,8 @@ fn offered(message: &[u8]) -> Option<Offered> {
 
 #[cfg(test)]
 mod tests {
-    use reprise_wire::extensions::{PskBinder, PskIdentity};
-    use reprise_wire::{ExtensionsBuilder, List, List16, codec, frame};
+    use reprise_wire::extensions::{OfferedPsks, PskBinder, PskIdentity};
+    use reprise_wire::{ExtensionsBuilder, List16, frame};
 
     use super::*;
 
@@ -153,10 +153,8 @@ mod tests {
             extensions.push(ExtensionType::PRE_SHARED_KEY, |out| {
                 let identity = |number: usize| [number as u8; ID_LEN];
                 let all: Vec<_> = (0..identities).map(identity).collect();
-                codec::vec16(out, |out| {
-                    List::encode(all.iter().map(|id| PskIdentity { identity: id, obfuscated_ticket_age: 0 }), out);
-                });
-                codec::vec16(out, |out| List::encode(std::iter::repeat_n(PskBinder(&[1; 32]), identities), out));
+                let identities = all.iter().map(|id| PskIdentity { identity: id, obfuscated_ticket_age: 0 });
+                OfferedPsks::encode(identities, all.iter().map(|_| PskBinder(&[1; 32])), out);
             });
         }
         let mut message = Vec::new();

@@ -56,6 +56,7 @@ pub mod key_file;
 pub mod metrics;
 mod policy;
 mod random;
+mod refused;
 mod ring;
 mod ring_handle;
 mod rotation;

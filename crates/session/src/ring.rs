@@ -5,8 +5,8 @@ use rustls_pki_types::UnixTime;
 
 use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
 use crate::random::Random;
+use crate::refused::Refused;
 use crate::rotation::{Rotation, after};
-use crate::ticket::Refused;
 
 /// The ticket keys that are known at one time. It never changes: [`KeyRing::rotated`] makes the next one.
 #[derive(Clone, Debug)]

@@ -15,6 +15,8 @@ pub struct Account {
     pub resumed_by: Option<KeptBy>,
     /// A server's: whether the session has a certificate of the client's.
     pub client_certificate: Option<bool>,
+    /// Whether there was early data and the server accepted it.
+    pub early_data: Option<bool>,
 }
 
 /// Where a session was that was resumed.

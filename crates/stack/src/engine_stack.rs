@@ -4,27 +4,40 @@ use std::sync::Arc;
 
 use reprise_attempt::{Detail, End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
 use reprise_engine::{
-    CertificatePolicy, Config, FreshKeyShares, Offer, Session as EngineSession, Strictness, SystemEntropy, WebPkiVerifier,
+    CertificatePolicy, ClientIdentity, Config, FreshKeyShares, Offer, Session as EngineSession, Signer, Strictness,
+    SystemEntropy, WebPkiVerifier,
 };
 use reprise_trace::{ClientAuthentication, Facts, FaultName, Kind, Nanos, Version};
-use reprise_wire::{CipherSuite, NamedGroup};
+use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
+use rustls::crypto::aws_lc_rs::sign::any_supported_type;
+use rustls::sign::SigningKey;
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 
 use crate::session::Kept;
 use crate::{
-    Abilities, About, Account, Context, KeptBy, Options, Session, SessionMode, Sessions, Side, Stack, StackEndpoint,
-    StackError,
+    Abilities, About, Account, Context, KeptBy, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack,
+    StackEndpoint, StackError,
 };
 
-/// The measuring engine: a client alone, and without client certificates here.
+/// The measuring engine: a client alone.
 pub(crate) struct EngineStack {
     about: About,
 }
 
 impl EngineStack {
     pub(crate) fn new() -> Self {
-        let abilities = Abilities { client: true, tls12: true, tls13: true, id: true, ticket: true, ..Abilities::default() };
+        let abilities = Abilities {
+            client: true,
+            tls12: true,
+            tls13: true,
+            id: true,
+            ticket: true,
+            client_auth: true,
+            psk_ke: true,
+            early_data: true,
+            ..Abilities::default()
+        };
         Self {
             about: About {
                 name: "Reprise engine".to_owned(),
@@ -46,9 +59,6 @@ impl Stack for EngineStack {
         if options.side == Side::Server {
             return Err(StackError::unsupported("the engine is a client alone"));
         }
-        if options.identity.is_some() {
-            return Err(StackError::unsupported("the engine is compared without client certificates"));
-        }
         if options.sessions == SessionMode::Id && options.version == Version::Tls13 {
             return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
         }
@@ -68,25 +78,73 @@ impl Stack for EngineStack {
         config.cipher_suites = options.suites.iter().map(|&suite| CipherSuite(suite)).collect();
         config.groups = options.groups.iter().map(|&group| NamedGroup(group)).collect();
         config.strictness = Strictness::Strict;
+        config.tls13.psk_modes = vec![options.psk_mode];
+        config.identity = options.identity.map(identity_of).transpose()?.map(Arc::new);
         if let Some(unknown) = config.groups.iter().find(|group| !reprise_engine::GROUPS.contains(group)) {
             return Err(StackError::unsupported(format!("it has no group {unknown}")));
         }
         if let Some(unknown) = config.cipher_suites.iter().find(|suite| reprise_engine::suite::find(**suite).is_none()) {
             return Err(StackError::unsupported(format!("it has no suite {unknown}")));
         }
-        Ok(Box::new(EngineContext { config: Arc::new(config), sessions: options.sessions }))
+        let early_data = options.max_early_data > 0;
+        Ok(Box::new(EngineContext { config: Arc::new(config), sessions: options.sessions, early_data }))
+    }
+}
+
+fn identity_of(pem: Pem<'_>) -> Result<ClientIdentity, StackError> {
+    let chain = CertificateDer::pem_slice_iter(pem.chain.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|error| StackError::refused("certificate chain", error))?;
+    let key = PrivateKeyDer::from_pem_slice(pem.key.as_bytes());
+    let key = key.map_err(|error| StackError::refused("private key", error))?;
+    let key = any_supported_type(&key);
+    let key = key.map_err(|error| StackError::unsupported(format!("it does not take the key: {error}")))?;
+    Ok(ClientIdentity { chain, signer: Box::new(RustlsSigner::new(key)) })
+}
+
+/// A key as rustls reads it, signing for the engine.
+struct RustlsSigner {
+    key: Arc<dyn SigningKey>,
+    schemes: Vec<SignatureScheme>,
+}
+
+/// What a client's key may sign in, best first.
+const SCHEMES: [SignatureScheme; 6] = [
+    SignatureScheme::ED25519,
+    SignatureScheme::ECDSA_SECP256R1_SHA256,
+    SignatureScheme::ECDSA_SECP384R1_SHA384,
+    SignatureScheme::RSA_PSS_RSAE_SHA256,
+    SignatureScheme::RSA_PSS_RSAE_SHA384,
+    SignatureScheme::RSA_PKCS1_SHA256,
+];
+
+impl RustlsSigner {
+    fn new(key: Arc<dyn SigningKey>) -> Self {
+        let schemes = SCHEMES.into_iter().filter(|scheme| key.choose_scheme(&[scheme.0.into()]).is_some()).collect();
+        Self { key, schemes }
+    }
+}
+
+impl Signer for RustlsSigner {
+    fn schemes(&self) -> &[SignatureScheme] {
+        &self.schemes
+    }
+
+    fn sign(&self, scheme: SignatureScheme, message: &[u8]) -> Result<Vec<u8>, reprise_engine::Error> {
+        let signer = self.key.choose_scheme(&[scheme.0.into()]);
+        signer.and_then(|signer| signer.sign(message).ok()).ok_or(reprise_engine::Error::Crypto("signing"))
     }
 }
 
 struct EngineContext {
     config: Arc<Config>,
     sessions: SessionMode,
+    early_data: bool,
 }
 
 impl Context for EngineContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
-        let (config, sessions) = (Arc::clone(&self.config), self.sessions);
-        Box::new(EngineEndpoint { config, sessions, client: EngineClient::default(), left: Vec::new() })
+        let (config, sessions, early_data) = (Arc::clone(&self.config), self.sessions, self.early_data);
+        Box::new(EngineEndpoint { config, sessions, early_data, client: EngineClient::default(), left: Vec::new() })
     }
 
     fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
@@ -97,6 +155,7 @@ impl Context for EngineContext {
 struct EngineEndpoint {
     config: Arc<Config>,
     sessions: SessionMode,
+    early_data: bool,
     client: EngineClient,
     /// The engine's own pool, empty between connections.
     left: Vec<EngineSession>,
@@ -108,6 +167,7 @@ impl EngineEndpoint {
         match session {
             None => Ok(Offer::Full { session_ticket: by_ticket }),
             Some(Session(Kept::Engine(session))) => Ok(match *session {
+                EngineSession::Tls13(ticket) if self.early_data && ticket.max_early_data.is_some() => Offer::Early(ticket),
                 EngineSession::Tls13(ticket) => Offer::Ticket(ticket),
                 EngineSession::Tls12(session) if by_ticket => Offer::SessionTicket(session),
                 EngineSession::Tls12(session) => Offer::SessionId(session),
@@ -121,11 +181,16 @@ impl EngineEndpoint {
 
 impl Endpoint for EngineEndpoint {
     type Shared = Sessions;
-    type Plan = Option<Session>;
+    type Plan = Plan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Option<Session>, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let plan = EnginePlan { config: Arc::clone(&self.config), offer: self.offer(plan)?, date: UnixTime::now() };
-        self.client.begin(&mut self.left, plan, now, out)
+    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let offer = self.offer(plan.session)?;
+        let whole = EnginePlan { config: Arc::clone(&self.config), offer, date: UnixTime::now() };
+        self.client.begin(&mut self.left, whole, now, out)?;
+        match plan.early_data {
+            Some(data) => self.client.send_early(now, &data, out).map(drop),
+            None => Ok(()),
+        }
     }
 
     fn receive<'r>(
@@ -167,6 +232,10 @@ impl Endpoint for EngineEndpoint {
 }
 
 impl StackEndpoint for EngineEndpoint {
+    fn early_data(&self) -> &[u8] {
+        &[]
+    }
+
     fn account(&self) -> Result<Account, StackError> {
         let facts = self.client.facts().ok_or(StackError::refused("account", "the server has not chosen yet"))?;
         Ok(Account {
@@ -183,6 +252,7 @@ impl StackEndpoint for EngineEndpoint {
                 Kind::Full | Kind::Psk => None,
             },
             client_certificate: Some(facts.client_authentication == ClientAuthentication::Sent),
+            early_data: Some(facts.kind == Kind::Early),
         })
     }
 }

@@ -33,7 +33,8 @@ pub enum StackError {
         symbol: &'static str,
     },
     /// It was built against another header.
-    #[error("{} is a plugin of ABI version {found}, and this program loads version {wanted}: build it anew", path.display())]
+    #[error("{} is a plugin of ABI version {found}, and this program loads version {wanted}: build it again",
+        path.display())]
     WrongAbi {
         /// The plugin.
         path: PathBuf,

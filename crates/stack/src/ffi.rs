@@ -5,11 +5,14 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
+
+use reprise_trace::PskMode;
 
 use crate::{Abilities, Account, KeptBy, Options, SessionMode, Side, StackError};
 
@@ -51,6 +54,9 @@ struct CContextOptions {
     trust: Text,
     require_client_certificate: i32,
     server_name: *const c_char,
+    psk_ke: i32,
+    max_early_data: u32,
+    own_library_context: i32,
 }
 
 #[repr(C)]
@@ -62,6 +68,7 @@ struct CFacts {
     resumed: i8,
     resumed_by: i8,
     client_certificate: i8,
+    early_data: i8,
 }
 
 /// `reprise_stack` as it comes: every pointer may be null until [`checked`] has looked.
@@ -90,17 +97,31 @@ struct CTable {
     session_export: Option<unsafe extern "C" fn(*const c_void, usize, *mut u8) -> isize>,
     session_import: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut *mut c_void) -> c_int>,
     error_text: Option<unsafe extern "C" fn(usize, *mut c_char) -> usize>,
+    early_write: Option<EarlyWrite>,
+    early_read: Option<EarlyRead>,
 }
+
+type EarlyWrite = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize;
+type EarlyRead = unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize;
+
+/// What every plugin has: its table ended here in the first version of the header.
+const SMALLEST_TABLE: usize = std::mem::offset_of!(CTable, early_write);
 
 macro_rules! table {
     ($($name:ident: $function:ty,)+) => {
         /// A plugin's functions, all of them there. The library is never unloaded: it may have started what refers to its code.
         #[derive(Clone, Copy)]
-        pub(crate) struct Table { $($name: $function,)+ }
+        pub(crate) struct Table {
+            $($name: $function,)+
+            early: Option<(EarlyWrite, EarlyRead)>,
+        }
 
         /// Every function, or the name of one that is missing.
         fn functions(table: &CTable) -> Result<Table, &'static str> {
-            Ok(Table { $($name: table.$name.ok_or(stringify!($name))?,)+ })
+            Ok(Table {
+                $($name: table.$name.ok_or(stringify!($name))?,)+
+                early: table.early_write.zip(table.early_read),
+            })
         }
     };
 }
@@ -156,24 +177,37 @@ pub(crate) fn load(path: &Path) -> Result<(Table, Said), StackError> {
     if found != ABI {
         return Err(StackError::WrongAbi { path: path(), found, wanted: ABI });
     }
-    let wanted = size_of::<CTable>() as u32;
-    if size < wanted {
-        return Err(StackError::TableTooSmall { path: path(), found: size, wanted });
+    if (size as usize) < SMALLEST_TABLE {
+        return Err(StackError::TableTooSmall { path: path(), found: size, wanted: SMALLEST_TABLE as u32 });
     }
-    // SAFETY: it is of our version, and as large as our struct at least.
-    let table = unsafe { &*table };
-    let functions = functions(table).map_err(missing)?;
+    let table = read_table(table, size as usize);
+    let mut abilities = abilities(table.capabilities);
+    let mut functions = functions(&table).map_err(missing)?;
+    functions.early = functions.early.filter(|_| abilities.early_data);
+    abilities.early_data = functions.early.is_some();
     let said = Said {
         name: text(table.name).ok_or_else(|| missing("name"))?,
         version: text(table.version).ok_or_else(|| missing("version"))?,
         flags: text(table.flags).ok_or_else(|| missing("flags"))?,
-        abilities: abilities(table.capabilities),
+        abilities,
     };
     // SAFETY: the header has it called once, first; a library that is loaded a second time allows it again.
     if unsafe { (functions.init)() } != 0 {
         return Err(StackError::NotInitialised { path: path(), said: functions.said("init", 0) });
     }
     Ok((functions, said))
+}
+
+/// A table of our version, of which `size` bytes are there: what an older plugin does not have is null.
+fn read_table(from: *const CTable, size: usize) -> CTable {
+    // No part of a pointer is one.
+    let size = size.min(size_of::<CTable>()) & !(align_of::<CTable>() - 1);
+    let mut table = MaybeUninit::<CTable>::zeroed();
+    // SAFETY: so many bytes are at both places; the rest is zero, which is null for every pointer and function.
+    unsafe {
+        ptr::copy_nonoverlapping(from.cast::<u8>(), table.as_mut_ptr().cast::<u8>(), size);
+        table.assume_init()
+    }
 }
 
 /// A static text of the table.
@@ -193,6 +227,9 @@ fn abilities(bits: u32) -> Abilities {
         ticket: has(5),
         client_auth: has(6),
         export: has(7),
+        psk_ke: has(8),
+        early_data: has(9),
+        library_context: has(16),
     }
 }
 
@@ -234,7 +271,7 @@ pub(crate) struct RawContext {
 }
 
 impl RawContext {
-    pub(crate) fn new(table: Table, options: &Options<'_>) -> Result<Rc<Self>, StackError> {
+    pub(crate) fn new(table: Table, options: &Options<'_>, owns_library: bool) -> Result<Rc<Self>, StackError> {
         let text = |text: Option<&str>| Text {
             data: text.map_or(ptr::null(), |text| text.as_ptr().cast()),
             length: text.map_or(0, str::len),
@@ -262,6 +299,9 @@ impl RawContext {
                 Side::Client => server_name.as_ptr(),
                 Side::Server => ptr::null(),
             },
+            psk_ke: i32::from(options.psk_mode == PskMode::PskKe),
+            max_early_data: options.max_early_data,
+            own_library_context: i32::from(owns_library),
         };
         let mut made = ptr::null_mut();
         // SAFETY: everything that the options point to lives until the call returns, and is only read.
@@ -324,6 +364,19 @@ impl RawConnection {
         count.min(out.len() as isize)
     }
 
+    /// Early data, before the first [`RawConnection::handshake`]; none, where the plugin has no such function.
+    pub(crate) fn early_write(&mut self, data: &[u8]) -> isize {
+        let Some((early_write, _)) = self.context.table.early else { return 0 };
+        // SAFETY: so many bytes are read during the call.
+        unsafe { early_write(self.connection.as_ptr(), data.as_ptr(), data.len()) }.min(data.len() as isize)
+    }
+
+    pub(crate) fn early_read(&mut self, out: &mut [u8]) -> isize {
+        let Some((_, early_read)) = self.context.table.early else { return 0 };
+        // SAFETY: so many bytes may be written.
+        unsafe { early_read(self.connection.as_ptr(), out.len(), out.as_mut_ptr()) }.min(out.len() as isize)
+    }
+
     pub(crate) fn handshake(&mut self) -> isize {
         // SAFETY: the connection lives.
         unsafe { (self.context.table.handshake)(self.connection.as_ptr()) as isize }
@@ -355,6 +408,7 @@ impl RawConnection {
             resumed: -1,
             resumed_by: -1,
             client_certificate: -1,
+            early_data: -1,
         };
         // SAFETY: the struct is ours, and its size says how far it may be written.
         let returned = unsafe { (self.context.table.facts)(self.connection.as_ptr(), &raw mut facts) };
@@ -373,6 +427,7 @@ impl RawConnection {
                 _ => None,
             },
             client_certificate: known(facts.client_certificate),
+            early_data: known(facts.early_data),
         })
     }
 

@@ -3,6 +3,34 @@
 //!
 //! A [`Stack`] makes a [`Context`] from [`Options`], a context makes endpoints: each one side of one connection after the
 //! other, bytes in and bytes out. Loading a plugin runs its code: whoever does not trust it loads it in a process of its own.
+//!
+//! ```
+//! use reprise_stack::{Options, Plan, SessionMode, Sessions, Side, built_in};
+//! use reprise_trace::{Nanos, PskMode, Version};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root = reprise_lab::Authority::new()?.pem();
+//! for (name, stack) in built_in() {
+//!     let client = stack.context(&Options {
+//!         side: Side::Client,
+//!         version: Version::Tls13,
+//!         sessions: SessionMode::Ticket,
+//!         suites: &[0x1301],
+//!         groups: &[29],
+//!         identity: None,
+//!         trust: Some(&root),
+//!         require_client_certificate: false,
+//!         server_name: "localhost",
+//!         psk_mode: PskMode::PskDheKe,
+//!         max_early_data: 0,
+//!     })?;
+//!     let mut hello = Vec::new();
+//!     client.endpoint().begin(&mut Sessions::new(), Plan::default(), Nanos(0), &mut hello).unwrap();
+//!     assert_eq!(hello[0], 22, "{name} begins with a handshake record");
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod account;
 mod built_in;
@@ -36,6 +64,17 @@ pub trait Stack {
     /// # Errors
     /// [`StackError::Unsupported`] where the library cannot be held to it, [`StackError::Refused`] where it cannot read it.
     fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError>;
+
+    /// A configuration with the library's state, providers and generators for itself: OpenSSL's `OSSL_LIB_CTX`.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`] where the library has no such thing; as [`Stack::context`].
+    fn context_with_library(&self, _options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+        Err(StackError::unsupported(format!(
+            "{} has no library context that a program could create again",
+            self.about().name
+        )))
+    }
 }
 
 /// A configuration of one side, with a server's session cache and ticket keys.
@@ -50,8 +89,26 @@ pub trait Context {
     fn import(&self, bytes: &[u8]) -> Result<Session, StackError>;
 }
 
-/// One side of one connection after the other. A client's plan is the session to resume; what it learns goes to [`Sessions`].
-pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Option<Session>> {
+/// What one connection is to be.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// A client's: the session to resume.
+    pub session: Option<Session>,
+    /// A client's: what it says before the server has answered, as far as the session allows; its context must allow it too.
+    pub early_data: Option<Vec<u8>>,
+}
+
+impl From<Option<Session>> for Plan {
+    fn from(session: Option<Session>) -> Self {
+        Self { session, early_data: None }
+    }
+}
+
+/// One side of one connection after the other. What a client learns goes to [`Sessions`].
+pub trait StackEndpoint: Endpoint<Shared = Sessions, Plan = Plan> {
+    /// A server's: the early data that it has accepted so far. Application data is what comes after it.
+    fn early_data(&self) -> &[u8];
+
     /// What the library says of the connection, once its handshake is complete.
     ///
     /// # Errors
@@ -93,4 +150,10 @@ pub struct Abilities {
     pub client_auth: bool,
     /// Give sessions as bytes, and take them.
     pub export: bool,
+    /// Resume under TLS 1.3 without a key exchange.
+    pub psk_ke: bool,
+    /// Send early data, or accept it.
+    pub early_data: bool,
+    /// Make a context with the library's whole state for itself.
+    pub library_context: bool,
 }

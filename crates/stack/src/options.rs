@@ -1,6 +1,6 @@
 //! What a context is to be.
 
-use reprise_trace::Version;
+use reprise_trace::{PskMode, Version};
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,4 +52,8 @@ pub struct Options<'a> {
     pub require_client_certificate: bool,
     /// A client's: the name that it asks for, and that the certificate must be valid for.
     pub server_name: &'a str,
+    /// TLS 1.3: how a ticket is used. A client offers it, perhaps beside another; a server chooses it where it is offered.
+    pub psk_mode: PskMode,
+    /// Bytes of early data that a server's tickets allow and that it accepts; a client sends none where it is 0.
+    pub max_early_data: u32,
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ffi::{self, RawConnection, RawContext, Table};
 use crate::session::Kept;
-use crate::{About, Account, Context, Options, Session, Sessions, Stack, StackEndpoint, StackError};
+use crate::{About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError};
 
 /// A C library that was loaded at run time, and stays loaded.
 pub struct Plugin {
@@ -37,7 +37,17 @@ impl Stack for Plugin {
     }
 
     fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
-        RawContext::new(self.table, options).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+        RawContext::new(self.table, options, false).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
+    }
+
+    fn context_with_library(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
+        if !self.about.abilities.library_context {
+            return Err(StackError::unsupported(format!(
+                "{} has no library context that a program could create again",
+                self.about.name
+            )));
+        }
+        RawContext::new(self.table, options, true).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
     }
 }
 
@@ -53,7 +63,13 @@ struct PluginContext(Rc<RawContext>);
 
 impl Context for PluginContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
-        Box::new(PluginEndpoint { context: Rc::clone(&self.0), connection: None, scratch: vec![0; CHUNK], was_ready: false })
+        Box::new(PluginEndpoint {
+            context: Rc::clone(&self.0),
+            connection: None,
+            scratch: vec![0; CHUNK],
+            early_data: Vec::new(),
+            was_ready: false,
+        })
     }
 
     fn import(&self, bytes: &[u8]) -> Result<Session, StackError> {
@@ -65,11 +81,14 @@ struct PluginEndpoint {
     context: Rc<RawContext>,
     connection: Option<RawConnection>,
     scratch: Vec<u8>,
+    early_data: Vec<u8>,
     was_ready: bool,
 }
 
 /// What the calls of a plugin move at once.
 const CHUNK: usize = 16 * 1024;
+/// Far more than any context here allows.
+const MOST_EARLY_DATA: usize = 1 << 20;
 
 impl PluginEndpoint {
     /// Goes on with the handshake, as far as the bytes that are there lead. Whether it is complete.
@@ -78,6 +97,7 @@ impl PluginEndpoint {
         loop {
             let returned = connection.handshake();
             let taken = take(connection, &mut self.scratch, out)?;
+            read_early(connection, &mut self.scratch, &mut self.early_data)?;
             match returned {
                 0 => {
                     self.was_ready = true;
@@ -91,7 +111,8 @@ impl PluginEndpoint {
         }
     }
 
-    /// Reads application data into the front of `record`: how much there was; `None` once the peer has closed.
+    /// Reads application data into the front of `record`: how much there was; `None` once the peer has closed. Where there is
+    /// room, one call gives all of a record: a second would only say so.
     fn read(&mut self, record: &mut [u8], out: &mut Vec<u8>) -> Result<Option<usize>, Fault> {
         let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
         let mut length = 0;
@@ -99,6 +120,10 @@ impl PluginEndpoint {
             let returned = connection.read(room);
             let taken = take(connection, &mut self.scratch, out)?;
             match returned {
+                1.. if (returned as usize) < room.len() => {
+                    length += returned as usize;
+                    break;
+                }
                 1.. => length += returned as usize,
                 ffi::WANT_READ => break,
                 ffi::WANT_WRITE if taken > 0 => {}
@@ -113,12 +138,13 @@ impl PluginEndpoint {
 
 impl Endpoint for PluginEndpoint {
     type Shared = Sessions;
-    type Plan = Option<Session>;
+    type Plan = Plan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Option<Session>, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.was_ready = false;
         self.connection = None;
-        let session = match &plan {
+        self.early_data.clear();
+        let session = match &plan.session {
             Some(Session(Kept::Plugin(session))) => Some(&**session),
             None => None,
             Some(_) => {
@@ -130,7 +156,14 @@ impl Endpoint for PluginEndpoint {
         let connection = self.context.connect(session);
         let connection =
             connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
-        self.connection = Some(connection);
+        let connection = self.connection.insert(connection);
+        if let Some(data) = &plan.early_data {
+            let returned = connection.early_write(data);
+            take(connection, &mut self.scratch, out)?;
+            if returned < 0 {
+                return Err(fault(connection, "early_write", returned));
+            }
+        }
         // A client speaks first; a server has nothing to do yet, and says so.
         self.shake_hands(out).map(drop)
     }
@@ -211,6 +244,10 @@ impl Endpoint for PluginEndpoint {
 }
 
 impl StackEndpoint for PluginEndpoint {
+    fn early_data(&self) -> &[u8] {
+        &self.early_data
+    }
+
     fn account(&self) -> Result<Account, StackError> {
         self.connection.as_ref().ok_or(StackError::refused("facts", "there is no connection"))?.account()
     }
@@ -224,6 +261,18 @@ fn take(connection: &mut RawConnection, scratch: &mut [u8], out: &mut Vec<u8>) -
             0 => return Ok(out.len() - before),
             count @ 1.. => out.extend_from_slice(scratch.get(..count as usize).unwrap_or_default()),
             error => return Err(fault(connection, "take", error)),
+        }
+    }
+}
+
+/// Moves the early data that the server has accepted to `early_data`.
+fn read_early(connection: &mut RawConnection, scratch: &mut [u8], early_data: &mut Vec<u8>) -> Result<(), Fault> {
+    loop {
+        match connection.early_read(scratch) {
+            0 => return Ok(()),
+            _ if early_data.len() > MOST_EARLY_DATA => return Err(Fault::new(FaultName::TooLarge)),
+            count @ 1.. => early_data.extend_from_slice(scratch.get(..count as usize).unwrap_or_default()),
+            error => return Err(fault(connection, "early_read", error)),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
-use reprise_trace::{Facts, FailureClass, FaultName, Nanos, Version};
+use reprise_trace::{Facts, FailureClass, FaultName, Nanos, PskMode, Version};
 use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
@@ -18,7 +18,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 use crate::session::Kept;
 use crate::{
-    Abilities, About, Account, Context, Options, Pem, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
+    Abilities, About, Account, Context, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint,
+    StackError,
 };
 
 /// Sessions that a server's cache holds.
@@ -56,6 +57,9 @@ impl RustlsStack {
                 ticket: true,
                 client_auth: true,
                 export: false,
+                psk_ke: false,
+                early_data: true,
+                library_context: false,
             },
             sha256: None,
         };
@@ -96,12 +100,17 @@ impl RustlsStack {
         let (chain, key) = identity_of(identity)?;
         let mut config = builder.with_single_cert(chain, key).map_err(unusable_key)?;
         config.send_tls13_tickets = 0;
+        config.max_early_data_size = options.max_early_data;
         config.session_storage = Arc::new(NoServerSessionStorage {});
         match options.sessions {
             SessionMode::Off => {}
             SessionMode::Id => config.session_storage = ServerSessionMemoryCache::new(CACHED_SESSIONS),
             SessionMode::Ticket => {
-                config.ticketer = (self.ticketer)().map_err(refused)?;
+                // Early data is accepted once a session, so that its tickets are names of what the server keeps.
+                match options.max_early_data {
+                    0 => config.ticketer = (self.ticketer)().map_err(refused)?,
+                    _ => config.session_storage = ServerSessionMemoryCache::new(CACHED_SESSIONS),
+                }
                 // As OpenSSL sends them.
                 config.send_tls13_tickets = 2;
             }
@@ -122,6 +131,7 @@ impl RustlsStack {
                 builder.with_client_auth_cert(chain, key).map_err(unusable_key)?
             }
         };
+        config.enable_early_data = options.max_early_data > 0;
         config.resumption = match options.sessions {
             SessionMode::Off => Resumption::disabled(),
             mode => Resumption::store(Arc::clone(slot) as Arc<dyn ClientSessionStore>).tls12_resumption(match mode {
@@ -141,6 +151,9 @@ impl Stack for RustlsStack {
     fn context(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
         if options.sessions == SessionMode::Id && options.version == Version::Tls13 {
             return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
+        }
+        if options.psk_mode == PskMode::PskKe {
+            return Err(StackError::unsupported("rustls resumes with a key exchange alone"));
         }
         let slot = Arc::new(Slot::default());
         let role = match options.side {
@@ -202,7 +215,7 @@ struct RustlsContext {
 impl Context for RustlsContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
         let (role, slot) = (self.role.clone(), Arc::clone(&self.slot));
-        Box::new(RustlsEndpoint { role, slot, connection: None, was_ready: false })
+        Box::new(RustlsEndpoint { role, slot, connection: None, early_data: Vec::new(), was_ready: false })
     }
 
     fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
@@ -281,6 +294,7 @@ struct RustlsEndpoint {
     role: Role,
     slot: Arc<Slot>,
     connection: Option<Connection>,
+    early_data: Vec<u8>,
     was_ready: bool,
 }
 
@@ -300,11 +314,12 @@ impl RustlsEndpoint {
 
 impl Endpoint for RustlsEndpoint {
     type Shared = Sessions;
-    type Plan = Option<Session>;
+    type Plan = Plan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Option<Session>, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.was_ready = false;
-        self.slot.begin(match plan {
+        self.early_data.clear();
+        self.slot.begin(match plan.session {
             Some(Session(Kept::Rustls(session))) => Some(session),
             None => None,
             Some(_) => return Err(said(FaultName::NothingToOffer, "the session is another library's")),
@@ -313,7 +328,13 @@ impl Endpoint for RustlsEndpoint {
             Role::Server(config) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
             Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
         };
-        self.connection = Some(connection.map_err(fault)?);
+        let connection = self.connection.insert(connection.map_err(fault)?);
+        // Where the session allows none, there is no writer.
+        if let (Connection::Client(client), Some(data)) = (connection, plan.early_data)
+            && let Some(mut early) = client.early_data()
+        {
+            early.write_all(&data).map_err(|error| Fault::of_transport(FailureClass::Request, "early data", &error))?;
+        }
         self.flush(out)
     }
 
@@ -324,7 +345,7 @@ impl Endpoint for RustlsEndpoint {
         record: &'r mut [u8],
         out: &mut Vec<u8>,
     ) -> Result<Heard<'r>, Fault> {
-        let connection = self.connection()?;
+        let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
         let mut unread = &*record;
         // It takes a few kilobytes at a time.
         let processed = loop {
@@ -335,6 +356,12 @@ impl Endpoint for RustlsEndpoint {
             }
         };
         let is_ready = !connection.is_handshaking();
+        if let Connection::Server(server) = connection
+            && let Some(mut early) = server.early_data()
+        {
+            let read = early.read_to_end(&mut self.early_data);
+            read.map_err(|error| Fault::of_transport(FailureClass::Request, "early data", &error))?;
+        }
         self.flush(out)?;
         let state = processed.map_err(fault)?;
         if state.plaintext_bytes_to_read() > 0 {
@@ -389,6 +416,10 @@ impl Endpoint for RustlsEndpoint {
 }
 
 impl StackEndpoint for RustlsEndpoint {
+    fn early_data(&self) -> &[u8] {
+        &self.early_data
+    }
+
     fn account(&self) -> Result<Account, StackError> {
         let incomplete = || StackError::refused("account", "the handshake is not complete");
         let connection = self.connection.as_ref().ok_or_else(incomplete)?;
@@ -402,6 +433,10 @@ impl StackEndpoint for RustlsEndpoint {
             client_certificate: match &self.role {
                 Role::Server(_) => Some(connection.peer_certificates().is_some()),
                 Role::Client(..) => None,
+            },
+            early_data: match connection {
+                Connection::Client(client) => Some(client.is_early_data_accepted()),
+                Connection::Server(_) => None,
             },
         })
     }

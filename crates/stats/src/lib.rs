@@ -17,14 +17,16 @@
 //! assert!(saved.median > 1.9 && saved.median < 2.1);
 //! ```
 //!
-//! Which interval stands behind `ci95`, and how often it covers the truth, is said in `docs/decisions/0003-intervals.md`.
+//! `docs/decisions/0003-intervals.md` says how `ci95` is computed and how often it contains the true value.
 
 mod bootstrap;
 #[cfg(test)]
 mod coverage;
+mod difference;
 mod equality;
 mod estimates;
 pub mod histogram;
+mod mean;
 mod order;
 mod quantile;
 mod random;
@@ -32,8 +34,10 @@ mod ratio;
 mod several;
 mod summary;
 
+pub use difference::{Difference, difference};
 pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;
+pub use mean::mean_interval;
 pub use order::balanced_order;
 pub use quantile::{median, quantile};
 pub use random::shuffle;

@@ -21,6 +21,8 @@ pub struct Summary {
     pub max: u64,
     /// As [`crate::quantile()`] at 0.9.
     pub p90: u64,
+    /// As [`crate::quantile()`] at 0.95.
+    pub p95: u64,
     /// As [`crate::quantile()`] at 0.99. Under a hundred samples it lies between the greatest two.
     pub p99: u64,
 }
@@ -39,6 +41,7 @@ pub fn summarize(samples: &[u64], seed: u64) -> Option<Summary> {
         min: *sorted.first()?,
         max: *sorted.last()?,
         p90: rounded_quantile(&sorted, 0.9)?,
+        p95: rounded_quantile(&sorted, 0.95)?,
         p99: rounded_quantile(&sorted, 0.99)?,
     })
 }
@@ -66,7 +69,7 @@ mod tests {
 
     #[test]
     fn one_sample_has_no_interval() {
-        let expected = Summary { n: 1, median: 9, ci95: None, mean: 9, min: 9, max: 9, p90: 9, p99: 9 };
+        let expected = Summary { n: 1, median: 9, ci95: None, mean: 9, min: 9, max: 9, p90: 9, p95: 9, p99: 9 };
         assert_eq!(summarize(&[9], 1), Some(expected));
     }
 

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Nanos};
 
 /// One message in or out, as the engine saw it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// When its last byte was handed to the engine, or when the engine made it.
     pub at: Nanos,
@@ -20,10 +20,49 @@ pub struct Event {
     pub size: Bytes,
     /// Whether it travelled under record protection.
     pub encrypted: bool,
+    /// What a handshake message says, in the order of its bytes; empty where messages were not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+    /// The extensions of a handshake message, in their order; empty where messages were not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<Extension>,
+}
+
+impl Event {
+    /// A message of which only its outside is known.
+    pub fn new(at: Nanos, direction: Direction, what: What, size: Bytes, encrypted: bool) -> Self {
+        Self { at, direction, what, size, encrypted, fields: Vec::new(), extensions: Vec::new() }
+    }
+}
+
+/// A field of a handshake message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Field {
+    /// The name of its RFC: `cipher_suites`, `ticket_lifetime`.
+    pub name: Cow<'static, str>,
+    /// Its value, for a reader.
+    pub value: String,
+}
+
+/// An extension of a handshake message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Extension {
+    /// Its number (IANA, TLS ExtensionType Values).
+    #[serde(rename = "type")]
+    pub number: u16,
+    /// Its name there; `0x0a0a` where it has none.
+    pub name: Cow<'static, str>,
+    /// Bytes of its data, without type and length.
+    pub size: Bytes,
+    /// What its data says, for a reader; null where it is empty, or is not decoded.
+    pub value: Option<String>,
 }
 
 /// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// By the client.
@@ -33,7 +72,8 @@ pub enum Direction {
 }
 
 /// What a message was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum What {
     /// A handshake message, by its RFC name. A ServerHello with the special random of RFC 8446 §4.1.3 is a

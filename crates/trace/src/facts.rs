@@ -112,6 +112,7 @@ impl fmt::Display for PeerKey {
 
 /// A protocol's name in ALPN, in place. Names longer than 15 bytes, which IANA knows none of that is common, are cut.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Protocol {
     length: u8,
     bytes: [u8; 15],

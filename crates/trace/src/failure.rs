@@ -1,12 +1,12 @@
 //! Why a connection did not complete, as documents tell it; and what followed on one that did.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
 /// One more request on a connection that was kept alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRequest {
     /// Request sent to the first byte of the response.
     pub wait: Nanos,
@@ -15,7 +15,8 @@ pub struct NextRequest {
 }
 
 /// A connection that did not complete.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Where it failed.
     pub class: FailureClass,
@@ -38,7 +39,8 @@ impl std::fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// Where a connection failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FailureClass {
     /// Name to address.

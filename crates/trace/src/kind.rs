@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a connection's keys came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A handshake with certificates.
@@ -67,12 +67,13 @@ impl FromStr for Kind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
-            .ok_or_else(|| format!("no kind '{name}': the kinds are full, id, ticket, psk, early"))
+            .ok_or_else(|| format!("unknown kind '{name}': use full, id, ticket, psk or early"))
     }
 }
 
 /// How a TLS 1.3 PSK was combined with a key exchange (RFC 8446 §4.2.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PskMode {
     /// PSK with (EC)DHE key establishment.
@@ -92,7 +93,8 @@ impl PskMode {
 }
 
 /// A protocol version that can be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Version {
     /// TLS 1.2, RFC 5246.
     #[serde(rename = "1.2")]
@@ -124,13 +126,14 @@ impl FromStr for Version {
         match name.trim_start_matches("TLS").trim_start_matches(['v', ' ']) {
             "1.2" => Ok(Self::Tls12),
             "1.3" => Ok(Self::Tls13),
-            _ => Err(format!("no version '{name}' here: 1.2 and 1.3 are measured")),
+            _ => Err(format!("unknown version '{name}': use 1.2 or 1.3")),
         }
     }
 }
 
 /// What a connection was made for. What came of it is the [`Kind`] of its outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
     /// The only version that was offered.
     pub tls: Version,
@@ -139,7 +142,8 @@ pub struct Asked {
 }
 
 /// How many connections of each observed kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct KindCounts(pub BTreeMap<Kind, u64>);
 

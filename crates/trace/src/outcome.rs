@@ -1,12 +1,12 @@
 //! What a handshake came to.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Kind, PskMode, Version};
 
 /// What was negotiated on one connection and how its keys came about. Names are IANA's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The version that the server chose.
     pub version: Version,
@@ -45,7 +45,8 @@ pub struct Outcome {
 }
 
 /// Whether the server's certificate was verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verification {
     /// Chain, name and signature.
@@ -59,7 +60,8 @@ pub enum Verification {
 }
 
 /// What happened to client authentication on one connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClientAuthentication {
     /// The server asked for no certificate.
@@ -71,7 +73,8 @@ pub enum ClientAuthentication {
 }
 
 /// What became of early data (RFC 8446 §4.2.10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EarlyData {
     /// The server took it.

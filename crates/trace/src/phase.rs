@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
 /// A stretch of a connection's life. One begins where another ends, but for the client's write of its request between `tls` and
 /// `wait`: that is in `total` alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Name to address.
@@ -63,7 +63,8 @@ impl fmt::Display for Phase {
 }
 
 /// How long each phase of one connection took; `None` where there was no such phase. Unknown is never zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phases {
     /// See [`Phase::Resolve`]; `None` where the target is an address.
     pub resolve: Option<Nanos>,

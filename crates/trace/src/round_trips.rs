@@ -16,12 +16,9 @@ mod tests {
     use crate::{Bytes, Nanos, What};
 
     fn flights(directions: &str) -> Vec<Event> {
-        let event = |letter| Event {
-            at: Nanos(0),
-            direction: if letter == '>' { Direction::Sent } else { Direction::Received },
-            what: What::ChangeCipherSpec,
-            size: Bytes(1),
-            encrypted: false,
+        let event = |letter| {
+            let direction = if letter == '>' { Direction::Sent } else { Direction::Received };
+            Event::new(Nanos(0), direction, What::ChangeCipherSpec, Bytes(1), false)
         };
         directions.chars().map(event).collect()
     }

@@ -3,21 +3,27 @@
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-use crate::document::{CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument};
+use crate::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
+};
 
-/// Every schema with the name of the file in `docs/schema/` that publishes it.
+/// The schema of every document of this crate, with the name of the file in `docs/schema/` that publishes it.
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
-        ("reprise.measure.1.json", schema::<MeasureDocument>(MeasureDocument::SCHEMA)),
-        ("reprise.lab.1.json", schema::<LabDocument>(LabDocument::SCHEMA)),
-        ("reprise.load.1.json", schema::<LoadDocument>(LoadDocument::SCHEMA)),
-        ("reprise.diagnose.1.json", schema::<DiagnoseDocument>(DiagnoseDocument::SCHEMA)),
-        ("reprise.compare.1.json", schema::<CompareDocument>(CompareDocument::SCHEMA)),
-        ("reprise.trace.1.json", schema::<TraceDocument>(TraceDocument::SCHEMA)),
+        ("reprise.measure.1.json", of::<MeasureDocument>(MeasureDocument::SCHEMA)),
+        ("reprise.lab.1.json", of::<LabDocument>(LabDocument::SCHEMA)),
+        ("reprise.load.1.json", of::<LoadDocument>(LoadDocument::SCHEMA)),
+        ("reprise.diagnose.1.json", of::<DiagnoseDocument>(DiagnoseDocument::SCHEMA)),
+        ("reprise.compare.1.json", of::<CompareDocument>(CompareDocument::SCHEMA)),
+        ("reprise.layers.1.json", of::<LayersDocument>(LayersDocument::SCHEMA)),
+        ("reprise.side-by-side.1.json", of::<SideBySideDocument>(SideBySideDocument::SCHEMA)),
+        ("reprise.trace.1.json", of::<TraceDocument>(TraceDocument::SCHEMA)),
     ]
 }
 
-fn schema<T: JsonSchema>(name: &str) -> Value {
+/// The schema of a document by the type that writes it; `name` is what its field `schema` says.
+pub fn of<T: JsonSchema>(name: &str) -> Value {
     let mut schema = schema_for!(T);
     schema.insert("title".to_owned(), name.into());
     // A reader must be able to tell documents apart by this field alone.

@@ -6,6 +6,7 @@ use crate::{FailureClass, Kind, Nanos, Version};
 
 /// All connections that came to a watched server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Watched {
     /// In the order in which they arrived.
     pub connections: Vec<WatchedConnection>,

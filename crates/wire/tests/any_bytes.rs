@@ -2,11 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test stops where it fails")]
 
-mod reemit;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
+use reprise_harness::reemit;
 use reprise_wire::*;
 
 proptest! {

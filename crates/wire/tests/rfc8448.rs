@@ -2,13 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test stops where it fails")]
 
-mod reemit;
-mod vector_file;
-
-use reemit::{EXTENSIONS, MESSAGES, Reemit};
+use reprise_harness::reemit::{self, EXTENSIONS, MESSAGES, Reemit};
+use reprise_harness::vector_file::{Values, rfc8448};
 use reprise_wire::extensions::*;
 use reprise_wire::*;
-use vector_file::{Values, rfc8448};
 
 const SIMPLE: &str = "section-3-simple-1-rtt.txt";
 const RESUMED: &str = "section-4-resumed-0-rtt.txt";

@@ -30,6 +30,7 @@ pub(crate) fn config(settings: &Settings, verifier: Arc<ToldVerifier>, exporter:
         key_log: Some(exporter),
         signature_schemes: signature_schemes(settings)?,
         strictness: Strictness::Strict,
+        keeps_messages: false,
         ..Config::new(name, certificates, Arc::new(FreshKeyShares), Arc::new(SystemEntropy))
     })
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reprise_attempt::exchange::Http1;
 use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
-use reprise_lab::Actor;
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::{Ending, Setting};
+use reprise_servers::Actor;
 use reprise_trace::{FaultName, Kind, Version};
 
 use crate::script::Script;

@@ -1,8 +1,7 @@
 //! The first byte chooses a parser of a message or of an extension, the others are its input: what it accepts, it
 //! emits again byte for byte.
 
-#[path = "../../../crates/wire/tests/reemit/mod.rs"]
-mod reemit;
+use reprise_harness::reemit;
 
 pub(crate) fn run(bytes: &[u8]) {
     let Some((&choice, bytes)) = bytes.split_first() else { return };

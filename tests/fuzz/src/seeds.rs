@@ -1,12 +1,13 @@
 //! What fuzzing begins with: honest servers, and each thing that can go wrong, once.
 
 use reprise_engine::{Session, Tls13Ticket};
-use reprise_lab::{Actor, KeyKind, ServerSpec};
+use reprise_lab::{KeyKind, ServerSpec};
 use reprise_scripted::certificates::authority;
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Act, Deviation, Edit, Play};
 use reprise_scripted::setting::{Ending, Line, Setting};
 use reprise_scripted::{NOW, tls12, tls13};
+use reprise_servers::Actor;
 use reprise_trace::{Kind, Version};
 use reprise_wire::codec::{vec16, vec24};
 use reprise_wire::{ContentType, HandshakeType, Record};
@@ -188,6 +189,11 @@ pub fn conditions() -> Seeds {
         "tls..ratio < 1",
         "< 1",
         "tls.full.median > 5parsecs",
+        "findings.fault.likely > 0",
+        "finding.not-offered",
+        "load.ticket.latency.p999 > 20ms",
+        "status.5xx > 0.1%",
+        "full.rate < 500/s",
     ];
     texts.iter().enumerate().map(|(number, text)| (format!("{number:02}"), text.as_bytes().to_vec())).collect()
 }

@@ -7,6 +7,7 @@ pub mod client;
 pub mod fleet;
 pub mod process;
 pub mod proxy;
+pub mod reserved_port;
 pub mod store;
 pub mod world;
 

@@ -1,15 +1,16 @@
 //! A Valkey or Redis server of a test's own.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use aws_lc_rs::digest;
-use reprise_lab::servers::find;
+use reprise_servers::find;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::client::{self, Visit};
+use crate::reserved_port::ReservedPort;
 use crate::{PATIENCE, until};
 
 /// The programs that will do, the preferred one first.
@@ -18,7 +19,7 @@ const PROGRAMS: [&str; 2] = ["valkey-server", "redis-server"];
 /// A server on a port that it keeps over restarts. Ended when dropped.
 pub struct Store {
     child: Option<Child>,
-    port: u16,
+    port: ReservedPort,
     arguments: Vec<String>,
     folder: TempDir,
 }
@@ -33,7 +34,7 @@ pub fn program() -> Option<&'static str> {
 macro_rules! require_store {
     () => {
         if $crate::store::program().is_none() {
-            reprise_lab::require!("redis-server");
+            reprise_servers::require!("redis-server");
         }
     };
 }
@@ -41,9 +42,8 @@ macro_rules! require_store {
 impl Store {
     /// Starts one.
     pub fn start(arguments: &[&str]) -> Self {
-        let port = free_port();
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let mut store = Self { child: None, port, arguments, folder: tempfile::tempdir().unwrap() };
+        let mut store = Self { child: None, port: ReservedPort::new(), arguments, folder: tempfile::tempdir().unwrap() };
         store.start_again();
         store
     }
@@ -52,7 +52,17 @@ impl Store {
     pub fn start_again(&mut self) {
         let log = std::fs::File::create(self.folder.path().join("log")).unwrap();
         let mut command = Command::new(find(program().unwrap()).unwrap());
-        command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"]);
+        command.args([
+            "--port",
+            &self.port.number().to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+        ]);
         command.arg(self.folder.path()).args(&self.arguments).stdin(Stdio::null()).stdout(log).stderr(Stdio::null());
         self.child = Some(command.spawn().unwrap());
         until("the store answers", || {
@@ -62,12 +72,12 @@ impl Store {
 
     /// Where it is.
     pub fn address(&self) -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, self.port).into()
+        self.port.address()
     }
 
     /// Where it is, as a URL.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("redis://{}", self.address())
     }
 
     /// Its process.
@@ -139,11 +149,6 @@ fn exchange(address: SocketAddr, command: &[u8]) -> Option<String> {
     let mut answer = vec![0; 1 << 16];
     let count = stream.read(&mut answer).ok()?;
     Some(String::from_utf8_lossy(&answer[..count]).into_owned())
-}
-
-/// A port that nobody listens on.
-pub fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 impl Drop for Store {

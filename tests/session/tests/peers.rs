@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use reprise_lab::require;
+use reprise_servers::require;
 use reprise_session_tests::fleet::{Fleet, Node};
 use reprise_session_tests::store::Store;
 use reprise_session_tests::{require_store, until};

@@ -7,10 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reprise_engine::Session;
-use reprise_lab::servers::find;
-use reprise_lab::{Authority, KeyKind, ServerSpec, require};
+use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_servers::find;
+use reprise_servers::require;
 use reprise_session_tests::client::visit;
-use reprise_session_tests::store::{Store, free_port};
+use reprise_session_tests::reserved_port::ReservedPort;
+use reprise_session_tests::store::Store;
 use reprise_session_tests::world::World;
 use reprise_session_tests::{PATIENCE, require_store, until};
 use reprise_trace::Kind;
@@ -50,13 +52,15 @@ fn a_failover_costs_full_handshakes() {
     until("the replica follows", || replica.ask("INFO replication").contains("master_link_status:up"));
     let sentinel = Sentinel::start(program, &master);
     until("the sentinel knows the replica", || sentinel.knows(&replica));
-    let url = format!("store=redis://127.0.0.1:{}", sentinel.port);
+    let url = format!("store=redis://{}", sentinel.port.address());
     let world = World::new(NODE, &[&url, "topology=sentinel", EARLY[0], EARLY[1]]);
     let before = world.sessions();
     master.kill();
     // Full or not: by now the replica may have been promoted.
     world.resumed(&world.sessions());
-    until("the replica is promoted", || replica.ask("ROLE").contains("master"));
+    // The sentinel ends every connection to it as it is promoted, this one too.
+    let is_master = || Store::ask_at(replica.address(), "ROLE").is_some_and(|role| role.contains("master"));
+    until("the replica is promoted", is_master);
     world.recovers();
     // What was replicated in time is there; nothing fails either way.
     world.resumed(&before);
@@ -74,7 +78,7 @@ fn no_early_data_where_two_masters_may_be_asked() {
     // have would be taken twice. So no node may allow early data, long after the window is over.
     let master = Store::start(&[]);
     let sentinel = Sentinel::start(program, &master);
-    let url = format!("store=redis://127.0.0.1:{}", sentinel.port);
+    let url = format!("store=redis://{}", sentinel.port.address());
     let world = World::new(NODE, &[&url, "topology=sentinel", EARLY[0], EARLY[1]]);
     std::thread::sleep(Duration::from_secs(2));
     assert!(!allows_early_data(&world));
@@ -87,12 +91,12 @@ fn no_early_data_where_two_masters_may_be_asked() {
 #[test]
 fn a_cluster_serves_every_node_and_no_early_data() {
     require_store!();
-    let stores: Vec<(Store, u16)> = (0..3).map(|_| cluster_member()).collect();
+    let stores: Vec<(Store, ReservedPort)> = (0..3).map(|_| cluster_member()).collect();
     for (index, (store, _)) in stores.iter().enumerate() {
         let slots = [(0, 5460), (5461, 10_922), (10_923, 16_383)][index];
         assert_eq!(store.ask(&format!("CLUSTER ADDSLOTSRANGE {} {}", slots.0, slots.1)), "+OK\r\n");
         for (other, bus) in &stores[..index] {
-            let meet = format!("CLUSTER MEET 127.0.0.1 {} {bus}", other.address().port());
+            let meet = format!("CLUSTER MEET 127.0.0.1 {} {}", other.address().port(), bus.number());
             assert_eq!(store.ask(&meet), "+OK\r\n");
         }
     }
@@ -110,9 +114,9 @@ fn a_cluster_serves_every_node_and_no_early_data() {
     world.nothing_failed();
 }
 
-fn cluster_member() -> (Store, u16) {
-    let bus = free_port();
-    let store = Store::start(&["--cluster-enabled", "yes", "--cluster-port", &bus.to_string()]);
+fn cluster_member() -> (Store, ReservedPort) {
+    let bus = ReservedPort::new();
+    let store = Store::start(&["--cluster-enabled", "yes", "--cluster-port", &bus.number().to_string()]);
     (store, bus)
 }
 
@@ -125,7 +129,8 @@ fn tls_and_a_password_are_needed_where_the_store_has_them() {
     let [ca, other] = ["ca.pem", "other.pem"].map(|name| folder.path().join(name));
     std::fs::write(&ca, authority.pem()).unwrap();
     std::fs::write(&other, Authority::new().unwrap().pem()).unwrap();
-    let port = free_port();
+    let reserved = ReservedPort::new();
+    let port = reserved.number();
     let [certificate, key] = [&files.certificate, &files.key].map(|path| path.display().to_string());
     let tls = ["--tls-port", &port.to_string(), "--tls-cert-file", &certificate, "--tls-key-file", &key];
     let _store = Store::start(&[&tls[..], &["--tls-auth-clients", "no", "--requirepass", "a-password"]].concat());
@@ -143,18 +148,19 @@ fn tls_and_a_password_are_needed_where_the_store_has_them() {
 
 struct Sentinel {
     child: Child,
-    port: u16,
+    port: ReservedPort,
     _folder: tempfile::TempDir,
 }
 
 impl Sentinel {
     fn start(program: &str, master: &Store) -> Self {
-        let port = free_port();
+        let port = ReservedPort::new();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sentinel.conf");
         let configuration = format!(
-            "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor sessions 127.0.0.1 {} 1\n\
+            "port {}\nbind 127.0.0.1\ndir {}\nsentinel monitor sessions 127.0.0.1 {} 1\n\
              sentinel down-after-milliseconds sessions 500\nsentinel failover-timeout sessions 5000\n",
+            port.number(),
             folder.path().display(),
             master.address().port()
         );
@@ -166,8 +172,7 @@ impl Sentinel {
 
     /// It learns of replicas from the master, now and then.
     fn knows(&self, replica: &Store) -> bool {
-        let address = (std::net::Ipv4Addr::LOCALHOST, self.port).into();
-        let replicas = Store::ask_at(address, "SENTINEL REPLICAS sessions").unwrap_or_default();
+        let replicas = Store::ask_at(self.port.address(), "SENTINEL REPLICAS sessions").unwrap_or_default();
         replicas.contains(&format!("127.0.0.1:{}", replica.address().port()))
     }
 }

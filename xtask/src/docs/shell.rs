@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_running_does_not_hold_up_the_page_and_ends_with_it() {
+    fn a_process_left_running_does_not_hold_up_the_page() {
         let mut shell = shell();
         let (ended, pid) = shell.run("tail -f /dev/null & echo $!", PATIENCE).unwrap();
         assert_eq!(ended, Ended::Exit(0));

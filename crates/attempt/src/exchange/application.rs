@@ -58,6 +58,14 @@ impl Application {
         }
     }
 
+    /// The method of the HTTP request; `None` where there is none.
+    pub fn method(&self) -> Option<&str> {
+        match self {
+            Self::Http(http) => Some(&http.request.method),
+            Self::Silent | Self::Question(..) => None,
+        }
+    }
+
     /// Whether nothing is asked.
     pub fn is_silent(&self) -> bool {
         matches!(self, Self::Silent)

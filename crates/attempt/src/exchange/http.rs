@@ -10,7 +10,7 @@ use crate::target::Target;
 pub struct Request {
     /// `GET`, `HEAD`, …
     pub method: String,
-    /// The path to request instead of the target's.
+    /// Request this path instead of the target's.
     pub path: Option<String>,
     /// Further header fields, name and value. They replace the usual ones of their name.
     pub headers: Vec<(String, String)>,

@@ -1,11 +1,9 @@
 //! HTTP/2 (RFC 9113), where ALPN chose it. The `h2` crate speaks it, driven by hand: here it has no socket and no runtime,
 //! only a buffer for each direction, and is polled when bytes have come.
 
-use std::cell::RefCell;
 use std::io;
 use std::pin::{Pin, pin};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -85,7 +83,7 @@ impl Exchange for Http2 {
             // Nobody would read it.
             return Ok(current.reply());
         }
-        current.wire.0.borrow_mut().incoming.extend_from_slice(data);
+        current.wire.buffers().incoming.extend_from_slice(data);
         current.drive()?;
         Ok(current.reply())
     }
@@ -97,7 +95,7 @@ impl Exchange for Http2 {
 
     fn receive_end(&mut self) -> Result<Reply, Fault> {
         let current = self.current()?;
-        current.wire.0.borrow_mut().has_ended = true;
+        current.wire.buffers().has_ended = true;
         let driven = current.drive();
         match &current.stage {
             Stage::Done => Ok(Reply::Done),
@@ -250,9 +248,10 @@ fn context() -> Context<'static> {
     Context::from_waker(Waker::noop())
 }
 
-/// Both directions of a connection that somebody else moves.
+/// Both directions of a connection that somebody else moves. Nobody else holds the lock: it is there for places that move to
+/// another thread, as those of a load do.
 #[derive(Clone, Default)]
-struct Wire(Rc<RefCell<Buffers>>);
+struct Wire(Arc<Mutex<Buffers>>);
 
 #[derive(Default)]
 struct Buffers {
@@ -263,14 +262,18 @@ struct Buffers {
 }
 
 impl Wire {
+    fn buffers(&self) -> MutexGuard<'_, Buffers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn take_outgoing(&self) -> Vec<u8> {
-        std::mem::take(&mut self.0.borrow_mut().outgoing)
+        std::mem::take(&mut self.buffers().outgoing)
     }
 }
 
 impl AsyncRead for Wire {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let mut buffers = self.0.borrow_mut();
+        let mut buffers = self.buffers();
         if buffers.incoming.is_empty() && !buffers.has_ended {
             return Poll::Pending;
         }
@@ -283,7 +286,7 @@ impl AsyncRead for Wire {
 
 impl AsyncWrite for Wire {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let mut buffers = self.0.borrow_mut();
+        let mut buffers = self.buffers();
         if buffers.outgoing.len() > MAX_OUTGOING {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
@@ -371,7 +374,7 @@ mod tests {
         for _ in 0..200 {
             assert_eq!(http2.receive(&pings), Ok(Reply::Done));
         }
-        let buffers = http2.current.as_ref().unwrap().wire.0.borrow();
+        let buffers = http2.current.as_ref().unwrap().wire.buffers();
         assert!(buffers.outgoing.len() < 2 * MAX_OUTGOING, "{} bytes to send", buffers.outgoing.len());
         assert!(buffers.incoming.len() < 2 * pings.len(), "{} bytes unread", buffers.incoming.len());
     }

@@ -67,7 +67,7 @@ impl FromStr for ProxyProtocol {
         match text {
             "v1" | "1" => Ok(Self::V1),
             "v2" | "2" => Ok(Self::V2),
-            _ => Err(format!("the PROXY protocol has no version '{text}': it is v1 or v2")),
+            _ => Err(format!("unknown PROXY protocol version '{text}': use v1 or v2")),
         }
     }
 }

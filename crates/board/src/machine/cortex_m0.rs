@@ -3,7 +3,7 @@
 //!
 //! It is stricter than the Cortex-M3 that QEMU emulates: an unaligned access stops it, as it stops an M0+.
 
-use super::cortex_m0_memory::{FLASH, Memory};
+use super::cortex_m0_memory::{Elapsed, FLASH, Memory};
 use super::profile::Profile;
 use super::{Machine, MachineFault, Scale};
 
@@ -21,13 +21,6 @@ pub struct CortexM0 {
     patience: u64,
     end: u64,
     profile: Profile,
-}
-
-/// Instructions and cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Elapsed {
-    pub(super) instructions: u64,
-    pub(super) cycles: u64,
 }
 
 #[derive(Clone, Copy, Default)]

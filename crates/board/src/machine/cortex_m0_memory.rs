@@ -2,7 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::cortex_m0::Elapsed;
+/// Instructions and cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elapsed {
+    pub(super) instructions: u64,
+    pub(super) cycles: u64,
+}
 
 pub(super) const FLASH: usize = 2 << 20;
 const RAM: u32 = 0x2000_0000;

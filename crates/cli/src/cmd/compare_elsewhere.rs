@@ -25,13 +25,13 @@ pub(crate) struct StacksArgs {
 }
 
 pub(crate) fn run(_arguments: CompareArgs, _interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    bail!("compare runs on Linux alone, and this is {}: report shows its results", std::env::consts::OS)
+    bail!("compare requires Linux, this is {}: report shows saved results", std::env::consts::OS)
 }
 
 pub(crate) fn run_stacks(_arguments: StacksArgs) -> anyhow::Result<Ending> {
-    bail!("stacks runs on Linux alone, and this is {}", std::env::consts::OS)
+    bail!("stacks requires Linux, this is {}", std::env::consts::OS)
 }
 
 pub(crate) fn run_child() -> anyhow::Result<Ending> {
-    bail!("compare runs on Linux alone")
+    bail!("compare requires Linux")
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Cause, cause, causes};
-use reprise_report::{markdown, terminal};
+use reprise_report::{html, markdown, terminal};
 
 use crate::ending::Ending;
 use crate::outputs::{Output, print_page};
@@ -13,16 +13,24 @@ use crate::outputs::{Output, print_page};
 /// Say what a cause is, how it shows, how to confirm it by hand and what fixes it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExplainArgs {
-    /// A cause as findings name it, 'not-offered'; without one, the list of all
+    /// Cause, as findings name it: 'not-offered'; without it, list all causes
     #[arg(value_name = "ID")]
     id: Option<String>,
     /// Write Markdown; '-' is standard output
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Write one HTML file; '-' is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "markdown")]
+    html: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: ExplainArgs) -> anyhow::Result<Ending> {
     let about = arguments.id.as_deref().map(known).transpose()?;
+    if let Some(file) = arguments.html {
+        let page = about.map_or_else(|| html::causes(causes()), html::cause);
+        Output::open(&file)?.write(page.as_bytes())?;
+        return Ok(Ending::Done);
+    }
     match (arguments.markdown, about) {
         (Some(file), Some(cause)) => Output::open(&file)?.write(markdown::cause(cause).as_bytes())?,
         (Some(file), None) => Output::open(&file)?.write(markdown::causes(causes()).as_bytes())?,
@@ -37,8 +45,8 @@ fn known(id: &str) -> anyhow::Result<&'static Cause> {
         return Ok(cause);
     }
     match nearest(id).as_slice() {
-        [] => bail!("no cause has the name '{id}'; `reprise explain` lists them all"),
-        near => bail!("no cause has the name '{id}'; near it are {}. `reprise explain` lists them all", near.join(", ")),
+        [] => bail!("unknown cause '{id}'; `reprise explain` lists all causes"),
+        near => bail!("unknown cause '{id}'; similar: {}. `reprise explain` lists all causes", near.join(", ")),
     }
 }
 

@@ -19,5 +19,5 @@ pub(crate) struct LoadArgs {
 }
 
 pub(crate) fn run(_arguments: LoadArgs, _interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    bail!("load runs on Linux alone, and this is {}: measure and trace run here", std::env::consts::OS)
+    bail!("load requires Linux, this is {}: measure and trace run here", std::env::consts::OS)
 }

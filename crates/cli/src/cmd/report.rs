@@ -1,36 +1,54 @@
-//! `reprise report FILE…`: saved results again, in any format; several results of one load as one.
+//! `reprise report FILE…`: saved results again, in any format; several side by side; several results of one load as one.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use reprise_board::document::BoardDocument;
+use reprise_explain::{loads_side_by_side, measurements_side_by_side};
+use reprise_report::junit;
 use reprise_trace::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LoadDocument, MeasureDocument, TraceDocument,
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
 };
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::{FormatArgs, Formats};
 use crate::ending::Ending;
-use crate::outputs::{OutputArgs, Outputs};
+use crate::outputs::{Output, OutputArgs, Outputs, check_that_files_differ, is_standard_output};
+use crate::rendered::Explained;
 use crate::saved_result::{Named, parse, read_text, shown};
 
-/// Show a saved result again, in any format.
+/// Show a saved result again, in any format; several of measure or load side by side.
+///
+/// Of several, each figure of each kind and phase stands in a row, with the ratio to the first result and its interval; what else
+/// is not the same is named. Results that have nothing in common are refused.
 ///
 /// With --merge, the results of several generators that loaded one server at the same time become one: counts add up, and
-/// the latencies are computed anew from the histograms, so that nothing is lost.
+/// the latencies are recomputed from the histograms, so that nothing is lost.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Results in JSON, as --json has written them; '-' is standard input
+    /// Results written by --json; '-' is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Make one result of several of `load`
+    /// Merge several results of `load` into one
     #[arg(long)]
     merge: bool,
+    /// Explain each message of a trace, with its fields and extensions
+    #[arg(short = 'v', long, conflicts_with = "merge")]
+    verbose: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     of_diagnosis: FormatArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  reprise report result.json --markdown result.md    one result, in another format
+  reprise report nginx.json haproxy.json             side by side, with the ratio to the first
+  reprise report --merge one.json two.json           several generators of one load as one result";
 
 pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     if arguments.merge {
@@ -41,32 +59,94 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {
-        bail!("one FILE at a time; several results of one load become one with --merge");
+        refuse_formats(&arguments.of_diagnosis)?;
+        let outputs = Outputs::open(&arguments.output)?;
+        outputs.write(&side_by_side(&arguments.files)?)?;
+        return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
+    ensure!(!arguments.verbose || saved.schema == TraceDocument::SCHEMA, "--verbose is for results of trace alone");
     if saved.schema == DiagnoseDocument::SCHEMA {
         Formats::open(&arguments.output, &arguments.of_diagnosis)?.write(&saved.document()?)?;
         return Ok(Ending::Done);
     }
-    refuse_formats(&arguments.of_diagnosis)?;
+    if let (Some(junit), MeasureDocument::SCHEMA | LabDocument::SCHEMA | LoadDocument::SCHEMA) =
+        (&arguments.of_diagnosis.junit, &*saved.schema)
+    {
+        check_that_files_differ(&[arguments.output.files(), arguments.of_diagnosis.files()].concat())?;
+        write_junit(&saved, junit)?;
+    } else {
+        refuse_formats(&arguments.of_diagnosis)?;
+    }
+    if arguments.of_diagnosis.junit.as_deref().is_some_and(is_standard_output) {
+        return Ok(Ending::Done);
+    }
     let outputs = Outputs::open(&arguments.output)?;
     match saved.schema.as_str() {
         MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
         CompareDocument::SCHEMA => outputs.write(&saved.document::<CompareDocument>()?)?,
+        LayersDocument::SCHEMA => outputs.write(&saved.document::<LayersDocument>()?)?,
+        SideBySideDocument::SCHEMA => outputs.write(&saved.document::<SideBySideDocument>()?)?,
+        BoardDocument::SCHEMA => outputs.write(&saved.document::<BoardDocument>()?)?,
+        TraceDocument::SCHEMA if arguments.verbose => outputs.write(&Explained(&saved.document()?))?,
         TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
-        other => bail!("{}: this version does not know results of the schema '{other}'", shown(file)),
+        other => bail!("{}: unknown schema '{other}'", shown(file)),
     }
     Ok(Ending::Done)
+}
+
+/// What came of the conditions that a result was held against.
+fn write_junit(saved: &Saved<'_>, path: &Path) -> anyhow::Result<()> {
+    let output = Output::open(path)?;
+    if saved.schema == LoadDocument::SCHEMA {
+        let document = saved.document::<LoadDocument>()?;
+        return output.write_with(|out| junit::load(&document, out));
+    }
+    if saved.schema == LabDocument::SCHEMA {
+        let document = saved.document::<LabDocument>()?;
+        return output.write_with(|out| junit::measure(&document.results, &[], &document.conditions, out));
+    }
+    let document = saved.document::<MeasureDocument>()?;
+    output.write_with(|out| junit::measure(std::slice::from_ref(&document), &[], &document.conditions, out))
+}
+
+/// Several results of one command.
+fn side_by_side(files: &[PathBuf]) -> anyhow::Result<SideBySideDocument> {
+    let saved = files.iter().map(|file| Saved::read(file)).collect::<anyhow::Result<Vec<_>>>()?;
+    let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
+    let first = saved.first().map_or("", |saved| saved.schema.as_str());
+    for (it, name) in saved.iter().zip(&names) {
+        ensure!(
+            it.schema == first,
+            "{} is of {first} and {name} of {}: only results of one command stand side by side",
+            names.first().map_or("", String::as_str),
+            it.schema
+        );
+    }
+    match first {
+        MeasureDocument::SCHEMA => {
+            let results = saved.iter().map(Saved::document).collect::<anyhow::Result<Vec<MeasureDocument>>>()?;
+            Ok(measurements_side_by_side(&names, &results)?)
+        }
+        LoadDocument::SCHEMA => {
+            let results = saved.iter().map(Saved::document).collect::<anyhow::Result<Vec<LoadDocument>>>()?;
+            Ok(loads_side_by_side(&names, &results)?)
+        }
+        other => bail!(
+            "{} is of {other}: results of measure and of load can stand side by side; several of one load become one with --merge",
+            names.first().map_or("", String::as_str)
+        ),
+    }
 }
 
 /// What only a diagnosis can be shown in.
 fn refuse_formats(formats: &FormatArgs) -> anyhow::Result<()> {
     if let Some((flag, _)) = formats.files().first() {
-        bail!("{flag} is for results of diagnose alone");
+        bail!("{flag} applies only to results of diagnose");
     }
-    ensure!(!formats.experiments, "--experiments is for results of diagnose alone");
+    ensure!(!formats.experiments, "--experiments applies only to results of diagnose");
     Ok(())
 }
 
@@ -80,13 +160,13 @@ struct Saved<'a> {
 impl<'a> Saved<'a> {
     fn read(file: &'a Path) -> anyhow::Result<Self> {
         let text = read_text(file)?;
-        let Named { schema } = parse(&text).with_context(|| format!("{} holds no result of reprise", shown(file)))?;
+        let Named { schema } = parse(&text).with_context(|| format!("{} is not a result of reprise", shown(file)))?;
         Ok(Self { file, text, schema })
     }
 
     fn document<T: for<'b> Deserialize<'b>>(&self) -> anyhow::Result<T> {
         let Self { file, text, schema } = self;
-        parse(text).with_context(|| format!("{} says that it is {schema}, and is not", shown(file)))
+        parse(text).with_context(|| format!("{} claims to be {schema}, but does not match that schema", shown(file)))
     }
 
     /// What can be merged.
@@ -94,7 +174,7 @@ impl<'a> Saved<'a> {
         let (file, schema) = (shown(self.file), &self.schema);
         ensure!(
             schema == LoadDocument::SCHEMA,
-            "{file}: --merge takes results of load, {}, and this is {schema}",
+            "{file}: --merge needs results of load ({}), this is {schema}",
             LoadDocument::SCHEMA
         );
         self.document()

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::Phase;
 use reprise_trace::document::SampleRecord;
 
-use crate::harness::{Lab, not_run};
 use crate::packets::{Capture, Packets};
+use reprise_harness::{Lab, not_run};
 
 const COUNT: u32 = 50;
 
@@ -16,8 +16,8 @@ const COUNT: u32 = 50;
 const SLEW: f64 = 500e-6;
 
 #[test]
-fn every_phase_holds_its_packets_and_ends_before_the_next_begin() {
-    reprise_lab::require!("nginx", "dumpcap", "tshark");
+fn every_phase_holds_its_packets_and_ends_before_the_next() {
+    reprise_servers::require!("nginx", "dumpcap", "tshark");
     let lab = Lab::new();
     let server = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let port = server.address().port();

@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reprise_lab::{Fault, Relay, RelayRule, Resumption};
+use reprise_lab::Resumption;
+use reprise_servers::{Fault, Relay, RelayRule};
 use reprise_trace::Phase;
 use reprise_trace::document::SampleRecord;
 
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const STALL: Duration = Duration::from_millis(20);
 /// A client that comes late to the bytes before the stall finds so much less of it.

@@ -3,9 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 mod capture;
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
 mod interim;
 mod packets;
 mod stalls;

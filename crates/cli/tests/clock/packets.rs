@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::wait_until;
+use reprise_harness::wait_until;
 
 /// dumpcap at work on the loopback interface.
 pub(crate) struct Capture {

@@ -7,12 +7,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reprise_lab::{Authority, Fault, Relay, RelayRule, Resumption};
+use reprise_lab::{Authority, Resumption};
+use reprise_servers::{Fault, Relay, RelayRule};
 use reprise_stats::histogram::decode;
 use reprise_trace::document::LoadDocument;
 use reprise_trace::{Kind, Nanos, Phase, Version};
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 const STALL: Duration = Duration::from_millis(20);
 /// A client that comes late to the bytes before the stall finds so much less of it.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reprise_lab::servers::missing;
+use reprise_servers::missing;
 
 use super::plugins::compile;
 use super::{document, reprise};
@@ -18,6 +18,11 @@ fn hostile(folder: &Path, what: &str) -> std::path::PathBuf {
 /// What `compare` makes of it, beside a stack that is not hostile.
 #[track_caller]
 fn outcome_of(what: &str, outcome: &str, reason: &str) {
+    outcome_over("memory", what, outcome, reason);
+}
+
+#[track_caller]
+fn outcome_over(over: &str, what: &str, outcome: &str, reason: &str) {
     if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
         return not_run.announce();
     }
@@ -25,7 +30,7 @@ fn outcome_of(what: &str, outcome: &str, reason: &str) {
     let plugin = hostile(folder.path(), what);
     let stacks = format!("rustls-ring,{}", what.to_lowercase());
     let mut command = reprise(&["compare", "resumption", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519"]);
-    command.args(["--samples", "2", "--timeout", "3s", "--stacks", &stacks, "--plugin"]).arg(&plugin);
+    command.args(["--over", over, "--samples", "2", "--timeout", "3s", "--stacks", &stacks, "--plugin"]).arg(&plugin);
     let (document, output) = document(&mut command);
     assert!(output.status.success());
     let skipped = document["skipped"].as_array().unwrap();
@@ -46,6 +51,21 @@ fn a_hang_is_one_row() {
 }
 
 #[test]
+fn a_crash_over_loopback_is_one_row() {
+    outcome_over("loopback", "CRASHES", "crashed", "SIGABRT");
+}
+
+#[test]
+fn a_hang_over_loopback_is_one_row() {
+    outcome_over("loopback", "HANGS", "hung", "no answer within 3 s");
+}
+
+#[test]
+fn a_lie_over_loopback_is_found_on_the_wire() {
+    outcome_over("loopback", "LIES", "contradicted", "says resumed: true, the wire false");
+}
+
+#[test]
 fn a_lie_about_resumption_is_found_on_the_wire() {
     outcome_of("LIES", "contradicted", "says resumed: true, the wire false");
 }
@@ -58,6 +78,20 @@ fn a_session_that_is_not_offered_is_no_resumption() {
 #[test]
 fn output_on_standard_output_is_no_answer() {
     outcome_of("CHATTERS", "broken", "it writes to standard output");
+}
+
+#[test]
+fn a_plugin_of_the_first_header_is_still_read() {
+    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
+        return not_run.announce();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = hostile(folder.path(), "OLDER");
+    let output = reprise(&["stacks", "check"]).arg(&plugin).output().unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{page}\n{}", String::from_utf8_lossy(&output.stderr));
+    // It says that it can, and has no function for it.
+    assert!(page.contains("ok      TLS 1.3 ticket") && !page.contains("ok      TLS 1.3 early"), "{page}");
 }
 
 #[test]

@@ -4,8 +4,12 @@
 
 mod built_in;
 mod every_pair;
+mod exercise;
+mod gate;
 mod hostile;
+mod loopback;
 mod plugins;
+mod resumed_run;
 mod usage;
 
 use std::process::{Command, Output};
@@ -25,6 +29,16 @@ fn document(command: &mut Command) -> (Value, Output) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let document = serde_json::from_slice(&output.stdout);
     (document.unwrap_or_else(|error| panic!("{error}: {said}")), output)
+}
+
+/// Whether it keeps the schema that is published.
+#[track_caller]
+fn assert_valid(document: &Value) {
+    let schema = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.compare.1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
 }
 
 fn strings<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {

@@ -3,11 +3,11 @@
 //! certificate, a cache that forgets before the client is back, and one that is full before. The fourth stands in `nodes`.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Apache, ApacheConfig, ClientVerify};
+use reprise_servers::{Apache, ApacheConfig, ClientVerify};
 
 use crate::broken::{Broken, Software, Started, broken};
-use crate::harness::Lab;
 use crate::offers;
+use reprise_harness::Lab;
 
 pub(crate) const APACHE: Software =
     Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true, needs: &[] };

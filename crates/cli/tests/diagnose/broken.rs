@@ -3,13 +3,13 @@
 use std::any::Any;
 use std::net::SocketAddr;
 
-use reprise_lab::servers::{RealServer, missing};
-use reprise_lab::{Balancer, Balancing};
+use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{RealServer, missing};
 use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
 
 use crate::applied::{apply, printed};
-use crate::harness::{Lab, Reprise, locked_version, version};
 use crate::table::{Row, compare};
+use reprise_harness::{Lab, Reprise, locked_version, version};
 
 /// A server that is misconfigured on purpose, and what `diagnose` must say of it.
 pub(crate) struct Broken {
@@ -207,6 +207,7 @@ fn of_measured(document: MeasureDocument) -> Diagnosis {
         target: String::new(),
         subject: Subject::Server,
         address: None,
+        other_addresses: Vec::new(),
         software: None,
         reached: true,
         failure: None,

@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use reprise_lab::servers::{Launch, Process};
-use reprise_lab::{Balancer, Balancing, Identity, KeyKind};
+use reprise_lab::{Identity, KeyKind};
+use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{Launch, Process};
 
 use crate::broken::Started;
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 /// A source, and what it is linked with.
 pub(crate) struct Source {

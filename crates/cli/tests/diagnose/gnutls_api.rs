@@ -2,7 +2,7 @@
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::compiled::Source;
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const GNUTLS: Software = Software {
     name: "GnuTLS",

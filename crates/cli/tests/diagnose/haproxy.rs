@@ -1,11 +1,11 @@
 //! HAProxy.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{HaProxy, HaProxyConfig};
+use reprise_servers::{HaProxy, HaProxyConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
-use crate::harness::Lab;
 use crate::offers;
+use reprise_harness::Lab;
 
 pub(crate) const HAPROXY: Software =
     Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false, needs: &[] };

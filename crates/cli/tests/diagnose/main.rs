@@ -17,19 +17,21 @@ macro_rules! examined {
 mod apache;
 mod applied;
 mod broken;
+mod caddy;
 mod compiled;
+mod envoy;
 mod gnutls_api;
 mod haproxy;
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
 mod nginx;
 mod nodes;
 mod offers;
 mod openssl;
 mod openssl_api;
+mod postfix;
 mod printed;
+mod processor_time;
 mod programs;
+mod python;
 mod services;
 mod sessiond;
 mod stunnel;

@@ -1,11 +1,12 @@
 //! nginx.
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig};
-use reprise_lab::{KeyKind, ScriptedServer, Step};
+use reprise_lab::KeyKind;
+use reprise_servers::{ClientVerify, Nginx, NginxConfig};
+use reprise_servers::{MisbehavingServer, Step};
 
 use crate::broken::{Broken, Software, Started, broken};
-use crate::harness::Lab;
 use crate::offers;
+use reprise_harness::Lab;
 
 pub(crate) const NGINX: Software =
     Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true, needs: &[] };
@@ -96,7 +97,7 @@ examined! {
 /// What another server says of itself goes through nginx.
 fn disguised(lab: &Lab, lines: &[String]) -> Started {
     let response = "HTTP/1.1 200 OK\r\nServer: Apache/2.4.99\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
-    let behind = ScriptedServer::start(vec![Step::Read(1), Step::Send(response.into()), Step::Close]).unwrap();
+    let behind = MisbehavingServer::start(vec![Step::Read(1), Step::Send(response.into()), Step::Close]).unwrap();
     let location = format!("location = / {{ proxy_pass http://{}; proxy_pass_header Server; }}", behind.address());
     let (http_directives, server_directives) = (lines.join("\n"), location);
     let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
@@ -106,7 +107,7 @@ fn disguised(lab: &Lab, lines: &[String]) -> Started {
 
 #[test]
 fn no_cause_depends_on_what_a_server_says_that_it_is() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let told = ["ssl_session_cache none;", "ssl_session_tickets off;"].map(str::to_owned);
     let found = |start: fn(&Lab, &[String]) -> Started| {
         let diagnosis = broken("id-never-accepted", &NGINX, &[], start).diagnose(&Lab::new(), &told);

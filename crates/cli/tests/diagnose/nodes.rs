@@ -4,14 +4,15 @@ use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
 
-use reprise_lab::servers::{Apache, ApacheConfig, Launch, Nginx, NginxConfig, Process, RealServer};
-use reprise_lab::{Balancer, Balancing, Identity, KeyKind, Versions};
+use reprise_lab::{Identity, KeyKind, Versions};
+use reprise_servers::{Apache, ApacheConfig, Launch, Nginx, NginxConfig, Process, RealServer};
+use reprise_servers::{Balancer, Balancing};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::apache::APACHE;
 use crate::broken::{Software, Started, broken};
-use crate::harness::{DEADLINE, Lab};
 use crate::nginx::NGINX;
+use reprise_harness::{DEADLINE, Lab};
 
 const APACHE_WITH_REDIS: Software = Software { needs: &["redis-server"], ..APACHE };
 

@@ -1,12 +1,13 @@
 //! Middleboxes before a good server that break what is offered through them.
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Inspector, KeyKind, Refusal};
+use reprise_lab::KeyKind;
+use reprise_servers::{Inspector, Refusal};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_wire::{ClientHello, ExtensionType, Handshake, Record};
 
 use crate::broken::{Broken, Started, broken};
-use crate::harness::Lab;
 use crate::nginx::NGINX;
+use reprise_harness::Lab;
 
 /// A good nginx, and before it whoever refuses what this says.
 fn behind(lab: &Lab, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Started {

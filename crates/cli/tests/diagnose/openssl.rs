@@ -1,10 +1,10 @@
 //! `openssl s_server`: what programs on OpenSSL's API do.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{SServer, SServerConfig};
+use reprise_servers::{SServer, SServerConfig};
 
 use crate::broken::{Broken, Software, Started, broken};
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 pub(crate) const OPENSSL: Software = Software {
     name: "OpenSSL s_server",

@@ -2,8 +2,8 @@
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::compiled::Source;
-use crate::harness::Lab;
 use crate::offers;
+use reprise_harness::Lab;
 
 const OPENSSL_API: Software = Software {
     name: "OpenSSL API",

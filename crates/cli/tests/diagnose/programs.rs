@@ -1,10 +1,14 @@
 //! Programs on Go's, Node's and Java's TLS, on GnuTLS and on rustls.
 
-use reprise_lab::servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, Node, NodeConfig};
+use std::sync::Arc;
+
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
+use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, Node, NodeConfig};
+use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 
 use crate::broken::{Software, Started, broken};
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const GNUTLS: Software = Software {
     name: "gnutls-serv",
@@ -18,6 +22,8 @@ const NODE: Software =
     Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false, needs: &[] };
 const JAVA: Software =
     Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false, needs: &[] };
+const JAVA_25: Software =
+    Software { name: "Java", program: Some("java-25"), version: &["--version"], reveals_itself: false, needs: &["javac"] };
 const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false, needs: &[] };
 
 /// The lines are arguments.
@@ -75,15 +81,54 @@ fn java(lab: &Lab, lines: &[String]) -> Started {
     Java::start(config).unwrap().into()
 }
 
+/// The lines are properties of a Java that knows them.
+fn java_25(lab: &Lab, lines: &[String]) -> Started {
+    let properties = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
+    Java::start(JavaConfig { runtime: "java-25", properties, ..JavaConfig::new(lab.identity(KeyKind::P256)) })
+        .unwrap()
+        .into()
+}
+
 /// The line is what is called on each socket, or nothing.
 fn java_socket(lab: &Lab, lines: &[String]) -> Started {
     let no_delay = lines.iter().any(|line| line == "socket.setTcpNoDelay(true);");
     Java::start(JavaConfig { no_delay, ..JavaConfig::new(lab.identity(KeyKind::P256)) }).unwrap().into()
 }
 
-/// Lines about `config`, a `rustls::ServerConfig`, and what the lab's server does at each.
 fn rustls(lab: &Lab, lines: &[String]) -> Started {
-    let mut config = EmbeddedConfig::new(lab.identity(KeyKind::P256));
+    EmbeddedServer::start(rustls_config(EmbeddedConfig::new(lab.identity(KeyKind::P256)), lines)).unwrap().into()
+}
+
+/// Two of them behind one address. `ticketer` and `store` are what remedies call so.
+fn two_rustls(lab: &Lab, lines: &[String]) -> Started {
+    let ticketer = rustls::crypto::aws_lc_rs::Ticketer::new().unwrap();
+    let store: Arc<dyn StoresServerSessions> = ServerSessionMemoryCache::new(100_000);
+    let identity = lab.identity(KeyKind::P256);
+    let (shared, own): (Vec<String>, Vec<String>) =
+        lines.iter().filter(|line| !line.starts_with('#')).cloned().partition(|line| line.contains(" = Arc::new("));
+    let node = || {
+        let mut config = rustls_config(EmbeddedConfig::new(identity.clone()), &own);
+        for line in &shared {
+            match line.as_str() {
+                "config.ticketer = Arc::new(ticketer);" => {
+                    (config.resumption, config.ticketer) = (Resumption::Ticket, Some(ticketer.clone()));
+                }
+                "config.session_storage = Arc::new(store);" => {
+                    (config.resumption, config.session_storage) = (Resumption::Id, Some(store.clone()));
+                }
+                other => panic!("what does rustls do at {other:?}?"),
+            }
+        }
+        EmbeddedServer::start(config).unwrap()
+    };
+    let nodes = [node(), node()];
+    let balancer = Balancer::start(nodes.iter().map(EmbeddedServer::address).collect(), Balancing::InPairs).unwrap();
+    let address = balancer.address();
+    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+}
+
+/// Lines about `config`, a `rustls::ServerConfig`, and what the lab's server does at each.
+fn rustls_config(mut config: EmbeddedConfig, lines: &[String]) -> EmbeddedConfig {
     for line in lines {
         match line.as_str() {
             "config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});" => {
@@ -105,7 +150,7 @@ fn rustls(lab: &Lab, lines: &[String]) -> Started {
             other => panic!("what does rustls do at {other:?}?"),
         }
     }
-    EmbeddedServer::start(config).unwrap().into()
+    config
 }
 
 const CACHE: &str = "config.session_storage = rustls::server::ServerSessionMemoryCache::new(100_000);";
@@ -131,6 +176,8 @@ examined! {
     java_tickets_of_two_seconds_are_short:
         broken("lifetime-short", &JAVA, &["-Djdk.tls.server.sessionTicketTimeout=5"], java)
             .flags(&["--tls", "1.2", "--patience", "6s"]).besides(&["cache-too-small"]);
+    java_25_gives_one_ticket_which_runs_out:
+        broken("tickets-run-out", &JAVA_25, &["# its defaults"], java_25).flags(&["--tls", "1.3"]);
     two_gos_with_a_ticket_key_each_are_hidden_nodes:
         broken("hidden-nodes", &GO, &["# two nodes"], two_gos).flags(&["--tls", "1.3"]);
     two_node_programs_with_a_ticket_key_each_are_hidden_nodes:
@@ -153,6 +200,10 @@ examined! {
         broken("early-data-off", &RUSTLS, &[CACHE], rustls).flags(&["--tls", "1.3"]);
     rustls_early_data_makes_tickets_stateful:
         broken("early-data-stateful", &RUSTLS, &[CACHE, "config.max_early_data_size = 16384;"], rustls);
+    two_rustls_with_a_ticket_key_each_are_hidden_nodes:
+        broken("hidden-nodes", &RUSTLS, &["# two nodes", TICKETER], two_rustls).flags(&["--tls", "1.3"]);
+    two_rustls_with_a_store_each:
+        broken("id-cache-per-process", &RUSTLS, &["# two nodes", CACHE], two_rustls).flags(&["--tls", "1.2"]);
     a_lifetime_of_zero_is_invalid:
         broken("lifetime-invalid", &RUSTLS, &[TICKETER, "fn lifetime(&self) -> u32 { 0 }"], rustls);
     a_lifetime_of_ten_days_is_invalid:

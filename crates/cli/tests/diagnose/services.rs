@@ -1,10 +1,10 @@
 //! Services that begin in the clear: mail and messages. Their drivers write the lines.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig};
+use reprise_servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, Prosody, ProsodyConfig};
 
 use crate::broken::{Software, Started, broken};
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const EXIM: Software =
     Software { name: "Exim", program: Some("exim4"), version: &["-bV"], reveals_itself: false, needs: &[] };

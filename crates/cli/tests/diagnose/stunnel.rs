@@ -2,12 +2,13 @@
 
 use std::any::Any;
 
-use reprise_lab::servers::{RealServer, Stunnel};
-use reprise_lab::{Balancer, Balancing, KeyKind};
+use reprise_lab::KeyKind;
+use reprise_servers::{Balancer, Balancing};
+use reprise_servers::{RealServer, Stunnel};
 
 use crate::broken::{Broken, Software, Started, broken};
-use crate::harness::Lab;
 use crate::sessiond::SessionCacheServer;
+use reprise_harness::Lab;
 
 const STUNNEL: Software =
     Software { name: "stunnel", program: Some("stunnel"), version: &["-version"], reveals_itself: false, needs: &[] };

@@ -8,10 +8,13 @@ use std::{env, fs};
 use reprise_trace::document::Finding;
 
 use crate::broken::Broken;
-use crate::{apache, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, programs, services, stunnel};
+use crate::{
+    apache, caddy, envoy, gnutls_api, haproxy, nginx, nodes, offers, openssl, openssl_api, postfix, programs, python,
+    services, stunnel,
+};
 
 /// The page, from the root of the workspace.
-const PAGE: &str = "docs/guide/19-causes-seen.md";
+const PAGE: &str = "docs/guide/22-causes-seen.md";
 /// Set by `cargo xtask causes-seen`.
 const WRITE: &str = "REPRISE_WRITE_CAUSES";
 
@@ -42,6 +45,10 @@ fn all() -> impl Iterator<Item = &'static Broken> {
         openssl_api::ALL,
         gnutls_api::ALL,
         programs::ALL,
+        caddy::ALL,
+        envoy::ALL,
+        postfix::ALL,
+        python::ALL,
         services::ALL,
         stunnel::ALL,
     ]

@@ -6,7 +6,7 @@ use std::{env, fs};
 use crate::cases::{CASES, Expected};
 
 /// The page, from the root of the workspace.
-const PAGE: &str = "docs/guide/17-diagnose-a-client.md";
+const PAGE: &str = "docs/guide/03-diagnose-a-client.md";
 
 const BEGIN: &str = "<!-- clients: written by the tests -->\n\n";
 const END: &str = "\n<!-- clients: end -->";

@@ -3,9 +3,6 @@
 
 mod cases;
 mod guide;
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
 #[path = "../diagnose/printed.rs"]
 mod printed;
 mod programs;
@@ -15,79 +12,79 @@ mod usage;
 use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
 
 use cases::{Case, Expected, Fix};
-use harness::{Outcome, Reprise};
 use printed::without_note;
 use programs::Programs;
+use reprise_harness::{Outcome, Reprise};
 
 #[test]
 fn curl_is_judged_rightly() {
-    reprise_lab::require!("curl", "sh");
+    reprise_servers::require!("curl", "sh");
     judge("curl");
 }
 
 #[test]
 fn openssl_s_client_is_judged_rightly() {
-    reprise_lab::require!("openssl", "sh");
+    reprise_servers::require!("openssl", "sh");
     judge("OpenSSL");
 }
 
 #[test]
 fn programs_on_openssl_are_judged_rightly() {
-    reprise_lab::require!("cc", "/usr/include/openssl/ssl.h");
+    reprise_servers::require!("cc", "/usr/include/openssl/ssl.h");
     judge("OpenSSL API");
 }
 
 #[test]
 fn programs_on_libcurl_are_judged_rightly() {
-    reprise_lab::require!("cc", "curl-config");
+    reprise_servers::require!("cc", "curl-config");
     judge("libcurl");
 }
 
 #[test]
 fn python_is_judged_rightly() {
-    reprise_lab::require!("python3");
+    reprise_servers::require!("python3");
     judge("Python");
 }
 
 #[test]
 fn requests_is_judged_rightly() {
-    reprise_lab::require!("/usr/lib/python3/dist-packages/requests/__init__.py");
+    reprise_servers::require!("/usr/lib/python3/dist-packages/requests/__init__.py");
     judge("requests");
 }
 
 #[test]
 fn httpx_is_judged_rightly() {
-    reprise_lab::require!("/usr/lib/python3/dist-packages/httpx/__init__.py");
+    reprise_servers::require!("/usr/lib/python3/dist-packages/httpx/__init__.py");
     judge("httpx");
 }
 
 #[test]
 fn node_is_judged_rightly() {
-    reprise_lab::require!("node");
+    reprise_servers::require!("node");
     judge("Node");
 }
 
 #[test]
 fn undici_is_judged_rightly() {
-    reprise_lab::require!("node", "/usr/share/nodejs/undici/index.js");
+    reprise_servers::require!("node", "/usr/share/nodejs/undici/index.js");
     judge("undici");
 }
 
 #[test]
 fn go_is_judged_rightly() {
-    reprise_lab::require!("go");
+    reprise_servers::require!("go");
     judge("Go");
 }
 
 #[test]
 fn java_is_judged_rightly() {
-    reprise_lab::require!("java", "javac");
+    reprise_servers::require!("java", "javac");
     judge("Java");
 }
 
 #[test]
 fn gnutls_is_judged_rightly() {
-    reprise_lab::require!("gnutls-cli", "sh");
+    reprise_servers::require!("gnutls-cli", "sh");
     judge("GnuTLS");
 }
 

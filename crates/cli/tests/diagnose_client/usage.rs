@@ -8,7 +8,7 @@ use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_trace::document::Subject;
 
 use crate::diagnosis;
-use crate::harness::Reprise;
+use reprise_harness::Reprise;
 
 fn listening(arguments: &[&str]) -> Reprise {
     Reprise::new(["diagnose", "--listen", "0"].iter().chain(arguments))
@@ -24,7 +24,7 @@ fn a_command_that_never_connects_is_not_reached() {
 
 #[test]
 fn a_client_that_refuses_the_certificate_is_told_of_the_ca() {
-    reprise_lab::require!("curl");
+    reprise_servers::require!("curl");
     let curl = ["--", "curl", "-s", "--cacert", "/etc/ssl/certs/ca-certificates.crt", "{url}"];
     let outcome = listening(&curl).run().exits(3).says(&["CA file to trust:", "make it trust the CA file"]);
     outcome.shows(&["The client refuses the server's certificate", "unknown_ca"]);
@@ -32,14 +32,14 @@ fn a_client_that_refuses_the_certificate_is_told_of_the_ca() {
 
 #[test]
 fn one_kept_connection_is_healthy_and_not_judged() {
-    reprise_lab::require!("curl");
+    reprise_servers::require!("curl");
     let outcome = listening(&["--", "curl", "-s", "{url}", "{url}"]).run().exits(0);
-    outcome.shows(&["Cannot be judged: one connection came", "It served 2 requests: keep-alive"]);
+    outcome.shows(&["No verdict: the client made one connection", "It served 2 requests: keep-alive"]);
 }
 
 #[test]
 fn a_certificate_of_ones_own_is_served() {
-    reprise_lab::require!("curl");
+    reprise_servers::require!("curl");
     let directory = tempfile::tempdir().unwrap();
     let authority = Authority::new().unwrap();
     let spec = ServerSpec { names: vec!["own.test".to_owned()], ..ServerSpec::new(KeyKind::Rsa2048) };
@@ -73,16 +73,16 @@ fn ctrl_c_keeps_what_was_watched() {
     let directory = tempfile::tempdir().unwrap();
     let connected = directory.path().join("connected");
     let script = format!("curl -s {{url}}; touch {}; sleep 3600", connected.to_str().unwrap());
-    reprise_lab::require!("curl");
+    reprise_servers::require!("curl");
     let running = listening(&["--", "sh", "-c", &script]).start();
-    crate::harness::wait_until("curl has connected", || connected.exists());
+    reprise_harness::wait_until("curl has connected", || connected.exists());
     running.interrupt();
-    running.finish().exits(130).shows(&["Cannot be judged: one connection came", "interrupted"]);
+    running.finish().exits(130).shows(&["No verdict: the client made one connection", "interrupted"]);
 }
 
 #[test]
 fn wrong_flags_are_refused() {
-    Reprise::new(["diagnose", "--listen", "nowhere"]).run().exits(2).says(&["no address to listen on"]);
+    Reprise::new(["diagnose", "--listen", "nowhere"]).run().exits(2).says(&["invalid listen address"]);
     Reprise::new(["diagnose", "--name", "a.test", "example.org"]).run().exits(2).says(&["--listen"]);
     Reprise::new(["diagnose", "--listen", "0", "example.org"]).run().exits(2).says(&["cannot be used with"]);
     listening(&["--", "/nonexistent/program"]).run().exits(2).says(&["cannot run /nonexistent/program"]);
@@ -92,7 +92,7 @@ fn wrong_flags_are_refused() {
 /// Whatever comes instead of a ClientHello is no reason to stop.
 #[test]
 fn what_is_no_client_is_survived() {
-    reprise_lab::require!("curl", "sh");
+    reprise_servers::require!("curl", "sh");
     let running = listening(&["--json", "-", "--", "sh", "-c", NOISE]).run().exits(0);
     let diagnosis = diagnosis(&running);
     assert!(diagnosis.verdict.starts_with("It resumes"), "{}", diagnosis.verdict);

@@ -7,9 +7,9 @@ use reprise_trace::Version;
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
-use crate::harness::Lab;
 use crate::openssl::patiently;
 use crate::ours::certificate;
+use reprise_harness::Lab;
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
     if combination.early_data {

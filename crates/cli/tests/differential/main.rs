@@ -6,9 +6,6 @@
 mod account;
 mod combination;
 mod gnutls;
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
 mod openssl;
 mod ours;
 mod reasons;
@@ -23,7 +20,7 @@ use std::thread;
 
 use account::{Account, Visit, Visits};
 use combination::{Combination, combinations};
-use harness::Lab;
+use reprise_harness::Lab;
 use servers::Servers;
 
 /// Makes the two connections of a combination, the second with what the first left behind; `None` if the client cannot make
@@ -35,7 +32,7 @@ const PEERS: [(&str, Client); 3] =
 
 #[test]
 fn every_client_gives_the_same_account() {
-    reprise_lab::require!("nginx", "openssl", "gnutls-serv", "gnutls-cli");
+    reprise_servers::require!("nginx", "openssl", "gnutls-serv", "gnutls-cli");
     let lab = Lab::new();
     lab.client("client");
     let servers = Servers::start(&lab);

@@ -8,8 +8,8 @@ use reprise_trace::Version;
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
-use crate::harness::{DEADLINE, Lab};
 use crate::ours::certificate;
+use reprise_harness::{DEADLINE, Lab};
 
 const REQUEST: &str = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 

@@ -8,7 +8,7 @@ use reprise_trace::{ClientAuthentication, EarlyData, Version};
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Visits {
     let json = tempfile::NamedTempFile::new_in(lab.directory()).unwrap();

@@ -13,8 +13,8 @@ use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, Roo
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
-use crate::harness::{DEADLINE, Lab};
 use crate::ours::certificate;
+use reprise_harness::{DEADLINE, Lab};
 
 pub(crate) fn visit(lab: &Lab, combination: &Combination) -> Option<Visits> {
     let config = Arc::new(config(lab, combination)?);

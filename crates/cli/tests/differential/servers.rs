@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::servers::{
+use reprise_lab::{EmbeddedServer, KeyKind, Resumption};
+use reprise_servers::{
     ClientVerify, GnutlsServ, GnutlsServConfig, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache,
 };
-use reprise_lab::{EmbeddedServer, KeyKind, Resumption};
 
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 /// Where a server is and what matters to the choice of offers.
 #[derive(Clone, Debug)]

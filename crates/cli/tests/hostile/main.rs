@@ -1,21 +1,17 @@
 //! What a user reads of every hostile server of `reprise_scripted::hostile`: the real program, over sockets.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
-
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use harness::{Outcome, Reprise};
-use reprise_lab::PlayedServer;
+use reprise_harness::{Outcome, Reprise};
 use reprise_probe::saved::{Destination, SessionFile};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
 use reprise_scripted::play::Deviation;
 use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_servers::PlayedServer;
 use reprise_trace::{Kind, Version};
 use tempfile::TempDir;
 
@@ -58,7 +54,7 @@ fn a_whole_response_counts_though_nobody_takes_the_finished() {
     }
 }
 
-fn start(case: &Case, directory: &TempDir) -> (PlayedServer, harness::Running) {
+fn start(case: &Case, directory: &TempDir) -> (PlayedServer, reprise_harness::Running) {
     let played = case.clone();
     let server = PlayedServer::start(move || played.play()).unwrap();
     // Longer than anything takes here that is not awaited in vain.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use serde_json::Value;
 
 use crate::harness::{REPRISE, count, document, server, text, warns};
@@ -81,7 +81,7 @@ fn was_spent(limit: &Value, group: &Group) {
 }
 
 #[test]
-fn a_generator_that_spends_its_limit_is_the_bottleneck_and_not_held_up_by_others() {
+fn a_generator_at_its_own_limit_is_the_bottleneck() {
     let Some(group) = Group::new("generator") else { return };
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("load.json");
@@ -97,14 +97,14 @@ fn a_generator_that_spends_its_limit_is_the_bottleneck_and_not_held_up_by_others
     let reason = bottleneck["reason"].as_str().unwrap();
     assert!(reason.contains("0.02 processors") && reason.contains("raise the limit"), "{reason}");
     // The kernel counts the time in which it was held back as one in which it waited for a processor.
-    assert!(!warns(&document, "others used them"), "{}", document["warnings"]);
-    assert!(warns(&document, "CPU limit held it back"), "{}", document["warnings"]);
+    assert!(!warns(&document, "other programs used the processors"), "{}", document["warnings"]);
+    assert!(warns(&document, "throttled by its CPU limit"), "{}", document["warnings"]);
     assert!(text(&output.stdout).contains("limited to 0.02 processors"), "{}", text(&output.stdout));
 }
 
 #[test]
-fn a_server_that_spends_its_limit_is_the_bottleneck_and_the_machine_is_not() {
-    reprise_lab::require!("nginx");
+fn a_server_at_its_limit_is_the_bottleneck() {
+    reprise_servers::require!("nginx");
     let Some(group) = Group::new("server") else { return };
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();

@@ -28,7 +28,7 @@ fn a_target_that_dies_and_stays_dead_is_exit_status_3() {
     drop(server);
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("died"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("stopped responding"), "{}", text(&output.stderr));
     let document = document(&json);
     assert!(count(&document, "completed", "full") > 0, "the results are kept");
     assert!(count(&document, "errors", "connection_refused") >= 3, "{}", document["errors"]);
@@ -52,7 +52,7 @@ fn ctrl_c_is_exit_status_130_with_what_was_seen() {
     assert!(count(&document, "completed", "full") >= 16, "{}", document["completed"]);
     assert_eq!(sum(&document, "errors"), count(&document, "errors", "cut_off"), "{}", document["errors"]);
     assert!(text(&output.stdout).contains("under load"), "the page is printed all the same");
-    assert!(text(&output.stdout).contains("Cut short"), "and says that there is not more: {}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("Incomplete"), "and says that there is not more: {}", text(&output.stdout));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn ctrl_c_in_the_warm_up_shows_no_empty_table() {
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let page = text(&output.stdout);
-    assert!(page.contains("in none of the counts below") && page.contains("Cut short"), "{page}");
+    assert!(page.contains("excluded from the counts below") && page.contains("Incomplete"), "{page}");
     assert!(!page.contains("outcome"), "{page}");
 }
 
@@ -84,7 +84,7 @@ fn more_connections_than_descriptors_are_told_before_the_start() {
     assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (100, 0), "{}", document["errors"]);
     // One number in all places.
     let room = document["asked"]["connections"].as_u64().unwrap();
-    let told = format!("{room} connections at once, not 64: the limit of 40 open descriptors");
+    let told = format!("{room} concurrent connections, not 64: the limit is 40 open descriptors");
     assert!((1..40).contains(&room) && warns(&document, &told), "{told}: {}", document["warnings"]);
     assert!(text(&output.stderr).starts_with(&format!("reprise: {told}")), "{}", text(&output.stderr));
     assert!(
@@ -96,7 +96,7 @@ fn more_connections_than_descriptors_are_told_before_the_start() {
 
 #[test]
 fn ports_that_wait_are_named_before_they_run_out() {
-    reprise_lab::require!("openssl", "ip");
+    reprise_servers::require!("openssl", "ip");
     // An address of this machine that is not loopback's: its ports are not used again before their time.
     let script = r#"
         echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
@@ -118,7 +118,7 @@ fn ports_that_wait_are_named_before_they_run_out() {
 
 #[test]
 fn ports_that_run_out_are_counted_and_named() {
-    reprise_lab::require!("openssl", "ip");
+    reprise_servers::require!("openssl", "ip");
     let script = r#"
         echo '40000 40007' > /proc/sys/net/ipv4/ip_local_port_range
         serve openssl s_server -accept 127.0.0.1:8443 -cert "$certificate" -key "$key" -www -quiet

@@ -57,7 +57,7 @@ pub(crate) fn warns(document: &Value, words: &str) -> bool {
 /// it listens at port 8443. `None` where there is no such
 /// network to be had.
 pub(crate) fn in_a_network_of_its_own(directory: &Path, script: &str) -> Option<Output> {
-    let mut network = reprise_lab::own_network()?;
+    let mut network = reprise_servers::own_network()?;
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let PemFiles { certificate, key, .. } = identity.write_pem(directory, "server").unwrap();
     // 20FB is the port, 0A a socket that listens.

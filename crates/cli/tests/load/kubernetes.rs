@@ -39,7 +39,7 @@ fn the_manifest_is_a_job_that_kubernetes_takes() {
 /// The server on one machine, each pod on another, as far as their networks can tell.
 #[test]
 fn the_pods_of_the_manifest_make_one_result() {
-    reprise_lab::require!("nginx", "ip");
+    reprise_servers::require!("nginx", "ip");
     // Networks take a moment to make; what is late fails.
     let start_at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() + Duration::from_secs(10);
     let manifest = manifest(&start_at.as_secs().to_string());

@@ -4,5 +4,7 @@
 mod commands;
 mod cpu_limits;
 mod endings;
+mod gates;
 mod harness;
 mod kubernetes;
+mod routes;

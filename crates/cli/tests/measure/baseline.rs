@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
 use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::document::{Change, Comparison, MeasureDocument};
 use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 fn comparison(document: MeasureDocument) -> Comparison {
     *document.baseline.unwrap()
@@ -97,13 +97,13 @@ fn several_baselines_are_compared_at_once() {
     assert!(compared.verdict.is_some());
     outcome.shows(&["Against 3 results, the last of them"]);
     let two = Reprise::new(["measure", "--baseline"]).args(&files).arg("localhost:1").run().exits(2);
-    two.says(&["TARGET goes before --baseline"]);
+    two.says(&["put it before --baseline"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn the_servers_processor_time_is_counted_and_judged() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     // A process of its own: this one's children end, and take their time with them.
     let server = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
@@ -115,7 +115,7 @@ fn the_servers_processor_time_is_counted_and_judged() {
     let cpu = document.server_cpu.unwrap();
     assert_eq!(cpu.connections, document.all_connections.total());
     assert!(cpu.per_connection_ns > 1_000, "a handshake takes no time? {cpu:?}");
-    lab.measure(server.address()).args(["--server-pid", "4000000000"]).run().exits(2).says(&["no process has this number"]);
+    lab.measure(server.address()).args(["--server-pid", "4000000000"]).run().exits(2).says(&["no such process"]);
 }
 
 #[test]
@@ -132,22 +132,22 @@ fn a_file_that_is_no_baseline_is_refused_before_any_connection() {
     let line = serde_json::from_str::<Value>(&earlier).unwrap().to_string();
     for (contents, words) in [
         (String::new(), "it is empty"),
-        ("reprise".to_owned(), "holds no result of reprise"),
-        ("[1, 2]".to_owned(), "holds no result of reprise"),
-        ("[".repeat(100_000), "holds no result of reprise"),
+        ("reprise".to_owned(), "is not a result of reprise"),
+        ("[1, 2]".to_owned(), "is not a result of reprise"),
+        ("[".repeat(100_000), "is not a result of reprise"),
         ("{}".to_owned(), "missing field `schema`"),
-        (earlier.replace("reprise.measure/1", "reprise.measure/2"), "of another version of reprise"),
-        (earlier.replace("reprise.measure/1", "reprise.lab/7"), "of another version of reprise"),
-        (earlier.replace("reprise.measure/1", "reprise.load/1"), "no result of measure"),
+        (earlier.replace("reprise.measure/1", "reprise.measure/2"), "from another version of reprise"),
+        (earlier.replace("reprise.measure/1", "reprise.lab/7"), "from another version of reprise"),
+        (earlier.replace("reprise.measure/1", "reprise.load/1"), "not a result of measure"),
         (earlier.replace("reprise.measure/1", "reprise.lab/1"), "of the embedded lab"),
-        (without("runs"), "says that it is reprise.measure/1, and is not"),
+        (without("runs"), "claims to be reprise.measure/1, but does not match"),
         (format!("{line}\n{line}\n"), "tail -n 1"),
     ] {
         let file = lab.file("baseline.json", contents);
         lab.measure(server.address()).arg("--baseline").arg(file).run().exits(2).says(&["--baseline", words]);
     }
     let file = lab.file("of-target.json", &earlier);
-    Reprise::new(["measure", "--baseline"]).arg(file).run().exits(2).says(&["of one target: name it"]);
+    Reprise::new(["measure", "--baseline"]).arg(file).run().exits(2).says(&["a result of one target: add it"]);
     let absent = lab.path("absent.json");
     lab.measure(server.address()).arg("--baseline").arg(&absent).run().exits(2).says(&["cannot read", "absent.json"]);
     lab.measure(server.address()).arg("--baseline").arg(lab.directory()).run().exits(2).says(&["cannot read"]);

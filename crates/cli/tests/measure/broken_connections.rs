@@ -1,11 +1,12 @@
 //! A server that stalls, closes, resets, truncates or garbles any one of its records: exit 3, a message that names what
 //! was awaited, and the samples so far are kept.
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Fault, KeyKind, Relay, RelayRule, ScriptedServer, Step};
+use reprise_lab::KeyKind;
+use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome, Reprise};
 
 /// nginx sends each handshake message in a record of its own.
 struct Upstream {
@@ -47,7 +48,7 @@ fn discovery(tls: Version) -> usize {
 
 #[test]
 fn a_stall_names_the_message_that_was_awaited() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let upstream = Upstream::start();
     let tls12 = [
         "ServerHello",
@@ -83,7 +84,7 @@ fn a_stall_names_the_message_that_was_awaited() {
 
 #[test]
 fn a_length_that_lies_ends_at_the_timeout_at_the_latest() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         // The last byte of a handshake message's length: what is now too short is awaited.
@@ -107,7 +108,7 @@ fn break_at_once(upstream: &Upstream, tls: Version, records: usize, fault: Fault
 
 #[test]
 fn a_stall_after_the_response_is_no_failure() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         let close_notify = upstream.records(tls, Kind::Full) - 1;
@@ -150,12 +151,12 @@ fn assert_died(outcome: Outcome, case: &str) {
     // Where five take as long as a restart, on a busy machine, there is no sixth.
     assert!((5..=6).contains(&failed), "{case}: {failed} failed");
     assert!(document.interrupted && !document.failures.is_empty(), "{case}");
-    outcome.shows(&[&format!("{failed} of {}", failed + 1), "Cut short"]);
+    outcome.shows(&[&format!("{failed} of {}", failed + 1), "Incomplete"]);
 }
 
 #[test]
 fn an_end_in_place_of_any_record_but_the_last_is_a_failure() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     for fault in [Fault::Close, Fault::Reset] {
         break_each_record(fault, |outcome, is_last, case| {
             if is_last {
@@ -170,13 +171,13 @@ fn an_end_in_place_of_any_record_but_the_last_is_a_failure() {
 
 #[test]
 fn half_a_record_is_a_failure() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     break_each_record(Fault::Truncate, |outcome, _, case| assert_died(outcome, case));
 }
 
 #[test]
 fn a_flipped_bit_anywhere_is_a_failure() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     // A handshake message's type, something in it, something further on: multiples of four, so that in a ServerHelloDone,
     // which is nothing but a type and a length, each is the type.
     for byte in [0, 16, 44] {
@@ -185,9 +186,9 @@ fn a_flipped_bit_anywhere_is_a_failure() {
 }
 
 #[test]
-fn a_close_notify_instead_of_an_answer_is_an_end_and_no_refusal() {
+fn a_close_notify_instead_of_an_answer_is_no_refusal() {
     let close_notify = vec![21, 3, 3, 0, 2, 1, 0];
-    let server = ScriptedServer::start(vec![Step::ReadRecord, Step::Send(close_notify), Step::Close]).unwrap();
+    let server = MisbehavingServer::start(vec![Step::ReadRecord, Step::Send(close_notify), Step::Close]).unwrap();
     let outcome = Reprise::measure(server.address()).arg("--insecure").count(1).run().exits(3);
     let said = outcome.says(&["closed the connection with a close_notify in the middle of the handshake"]).stderr;
     assert!(!said.contains("refused"), "{said}");
@@ -195,7 +196,7 @@ fn a_close_notify_instead_of_an_answer_is_an_end_and_no_refusal() {
 
 #[test]
 fn records_that_arrive_byte_by_byte_are_whole() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         for record in 0..upstream.records(tls, Kind::Full) {

@@ -2,7 +2,7 @@
 
 use reprise_lab::{EmbeddedServer, KeyKind, ServerSpec, Validity};
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 /// Refused with these words, and measured by who looks away.
 fn assert_refused(lab: &Lab, server: &EmbeddedServer, words: &[&str]) {

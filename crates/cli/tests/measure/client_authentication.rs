@@ -1,16 +1,16 @@
 //! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{ClientAuth, KeyKind};
+use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, assert_account_for};
+use reprise_harness::{DEADLINE, Lab, assert_account_for};
 
 const COUNT: u32 = 6;
 
 #[test]
-fn a_full_handshake_sends_the_certificate_and_a_resumed_one_does_not() {
-    reprise_lab::require!("nginx");
+fn only_a_full_handshake_sends_the_certificate() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let client = lab.client("client.example");
     let config = NginxConfig {
@@ -49,7 +49,7 @@ fn who_has_no_certificate_is_told_to_give_one() {
 
 #[test]
 fn error_pages_without_a_certificate_only_ask_for_one() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let config = NginxConfig {
         client_verify: ClientVerify::Required(lab.authority.pem()),
@@ -63,7 +63,7 @@ fn error_pages_without_a_certificate_only_ask_for_one() {
         let found: Vec<&str> = document.findings.iter().map(|finding| finding.id.as_str()).collect();
         assert_eq!(found, ["client-certificate-missing", "error-responses"]);
         let advice = document.findings[0].remedy.as_ref().unwrap();
-        assert!(advice.text.starts_with("Give one with --cert FILE --key FILE"), "{advice:?}");
+        assert!(advice.text.starts_with("Set one with --cert FILE --key FILE"), "{advice:?}");
     }
 }
 
@@ -80,7 +80,7 @@ fn a_server_that_asks_and_does_not_insist_serves_who_has_none() {
 }
 
 #[test]
-fn a_certificate_of_another_authority_is_refused_and_the_hint_says_what_to_check() {
+fn a_wrong_authority_is_refused_with_a_hint() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));

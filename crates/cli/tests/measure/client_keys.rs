@@ -5,7 +5,7 @@ use std::process::Command;
 
 use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, PemFiles};
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 const PASSPHRASE: &str = "correct horse";
 
@@ -56,7 +56,7 @@ fn certificate_and_key_may_stand_in_one_file() {
 
 #[test]
 fn keys_are_read_as_openssl_writes_them() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let server = server(&lab);
     let pass = format!("pass:{PASSPHRASE}");
@@ -80,14 +80,14 @@ fn keys_are_read_as_openssl_writes_them() {
 }
 
 #[test]
-fn an_encryption_that_is_not_read_is_not_taken_for_a_wrong_passphrase() {
-    reprise_lab::require!("openssl");
+fn an_unknown_encryption_is_not_a_wrong_passphrase() {
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let server = server(&lab);
     let files = lab.client("client.example");
     let key = rewrite(&lab, &files.key, &["pkcs8", "-topk8", "-v1", "PBE-SHA1-3DES", "-passout", "pass:correct horse"]);
     let outcome = call(&lab, &server, &files.certificate, &key).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE).run();
-    outcome.exits(2).says(&["encrypted in a way that is not read", "openssl pkcs8 -topk8"]);
+    outcome.exits(2).says(&["uses an unsupported encryption", "openssl pkcs8 -topk8"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_wrong_passphrase_is_told_before_any_connection() {
 }
 
 #[test]
-fn without_a_terminal_the_passphrase_comes_from_the_environment() {
+fn the_environment_has_the_passphrase_without_a_terminal() {
     let lab = Lab::new();
     let server = server(&lab);
     let files = encrypted(&lab);
@@ -123,12 +123,12 @@ fn without_a_terminal_the_passphrase_comes_from_the_environment() {
 }
 
 #[test]
-fn a_key_that_does_not_fit_its_certificate_is_told_before_any_connection() {
+fn a_key_that_does_not_fit_its_certificate_is_refused_first() {
     let lab = Lab::new();
     let server = server(&lab);
     let (one, other) = (lab.client("one.example"), lab.client("other.example"));
     let outcome = call(&lab, &server, &one.certificate, &other.key).run();
-    outcome.exits(2).says(&["other.example-key.pem does not belong to the certificate in", "one.example-cert.pem"]);
+    outcome.exits(2).says(&["other.example-key.pem does not match the certificate in", "one.example-cert.pem"]);
     assert_eq!((server.completed(), server.failures().len()), (0, 0));
 }
 
@@ -146,11 +146,11 @@ fn files_that_hold_no_certificate_or_key_are_named() {
         (&absent, &client.key, &["cannot read", "absent.pem", "No such file"]),
         (&client.certificate, &absent, &["cannot read", "absent.pem", "No such file"]),
         (lab.directory(), &client.key, &["cannot read", "Is a directory"]),
-        (&empty, &client.key, &["empty.pem holds no certificate"]),
-        (&text, &client.key, &["notes.txt holds no certificate"]),
+        (&empty, &client.key, &["empty.pem contains no PEM certificate"]),
+        (&text, &client.key, &["notes.txt contains no PEM certificate"]),
         (&broken, &client.key, &["cannot read", "broken.pem"]),
-        (&client.certificate, &client.certificate, &["-cert.pem holds no private key"]),
-        (&client.certificate, &old, &["not read", "openssl pkcs8 -topk8"]),
+        (&client.certificate, &client.certificate, &["-cert.pem contains no P"]),
+        (&client.certificate, &old, &["unsupported encryption", "openssl pkcs8 -topk8"]),
     ];
     for (certificate, key, words) in cases {
         call(&lab, &server, certificate, key).run().exits(2).says(words);
@@ -163,7 +163,7 @@ fn the_authoritys_file_is_read_before_any_connection() {
     let lab = Lab::new();
     let server = server(&lab);
     let text = lab.file("notes.txt", "nobody to trust\n");
-    for (file, words) in [(lab.path("absent.pem"), "absent.pem"), (text, "notes.txt holds no certificate")] {
+    for (file, words) in [(lab.path("absent.pem"), "absent.pem"), (text, "notes.txt contains no PEM certificate")] {
         Reprise::measure(server.address()).arg("--ca").arg(file).run().exits(2).says(&[words]);
     }
     assert_eq!((server.completed(), server.failures().len()), (0, 0));

@@ -1,9 +1,9 @@
-//! `--fail-if`: exit 1 when it is met, and when it cannot be told; 2 when that is known before.
+//! `--fail-if`: exit 1 when it is met, and when it cannot be evaluated; 2 when that is known before.
 
 use reprise_lab::Resumption;
 use reprise_trace::document::ConditionOutcome;
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn a_condition_that_is_met_ends_with_1_and_says_by_what() {
@@ -54,7 +54,7 @@ fn the_document_keeps_what_came_of_each() {
     let shown = Reprise::new(["report"]).arg(saved).run().exits(0);
     shown
         .shows(&["met --fail-if '1.3.full.tls > 1ns'", "1.3 full tls median is ", "not met --fail-if 'failed > 0'"])
-        .shows(&["unknown --fail-if '1.3.ticket.tls > 9s'", "nothing was measured that is '1.3.ticket.tls.median'"]);
+        .shows(&["unknown --fail-if '1.3.ticket.tls > 9s'", "'1.3.ticket.tls.median' was not measured"]);
     let without = lab.measure(server.address()).count(1).run().exits(0);
     assert!(!without.json.unwrap().contains("conditions"));
 }
@@ -65,7 +65,7 @@ fn a_refused_kind_fails_the_gate() {
     let server = lab.server(Resumption::RefusedTicket);
     let measure = |condition: &str| lab.measure(server.address()).count(2).args(["--fail-if", condition]).run();
     measure("1.3.kinds.ticket < 100%").exits(1).says(&["1.3 ticket kinds is 0.0 %, 0 of 2"]);
-    measure("1.3.ticket.tls > 9s").exits(1).says(&["cannot be told: ", "1.3 ticket tls median is not known"]);
+    measure("1.3.ticket.tls > 9s").exits(1).says(&["cannot be evaluated: ", "1.3 ticket tls median is not known"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn what_was_not_measured_never_passes() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
     let outcome = lab.measure(server.address()).count(2).args(["--fail-if", "1.3.ticket.tls.p99 > 20ms"]).run();
-    outcome.exits(1).says(&["cannot be told: nothing was measured that is '1.3.ticket.tls.p99'"]);
+    outcome.exits(1).says(&["cannot be evaluated: '1.3.ticket.tls.p99' was not measured"]);
 }
 
 #[test]
@@ -107,21 +107,21 @@ fn a_condition_that_nobody_can_read_points_at_the_place() {
 }
 
 #[test]
-fn a_condition_that_such_a_measurement_cannot_answer_is_refused_before_it() {
+fn a_condition_on_what_is_not_measured_is_refused_at_once() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     for (arguments, words) in [
         (&["--fail-if", "baseline.tls.change > 10%"][..], "--baseline FILE"),
         (&["--fail-if", "wait.full > 1s", "--no-request"], "--no-request"),
-        (&["--fail-if", "1.3.tls > 1s", "--tls", "1.2"], "--tls and --kinds leave out"),
-        (&["--fail-if", "kinds.early < 100%", "--tls", "1.2"], "--tls and --kinds leave out"),
+        (&["--fail-if", "1.3.tls > 1s", "--tls", "1.2"], "--tls and --kinds exclude"),
+        (&["--fail-if", "kinds.early < 100%", "--tls", "1.2"], "--tls and --kinds exclude"),
         (&["--fail-if", "tls.ratio < 2", "--kinds", "ticket"], "add full to --kinds"),
         (&["--fail-if", "resolve > 1s"], "nothing is resolved"),
         (&["--fail-if", "proxy > 1s"], "it needs --proxy"),
         (&["--fail-if", "starttls.full > 1s"], "it needs --starttls"),
         (&["--fail-if", "tls.high > 1s", "--count", "5"], "raise --count"),
     ] {
-        lab.measure(server.address()).args(arguments).run().exits(2).says(&["cannot be told", words]);
+        lab.measure(server.address()).args(arguments).run().exits(2).says(&["cannot be evaluated", words]);
     }
     assert_eq!(server.completed(), 0);
 }

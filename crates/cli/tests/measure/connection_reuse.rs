@@ -2,19 +2,20 @@
 
 use std::fs;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{KeyKind, PlayedServer, Resumption};
+use reprise_lab::{KeyKind, Resumption};
 use reprise_scripted::play::{Deviation, Play};
 use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_servers::PlayedServer;
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
+use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
 
 const COUNT: u32 = 5;
 
 #[test]
 fn a_kept_connection_carries_two_requests() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let log = lab.path("requests.log");
     let config = NginxConfig {
@@ -35,12 +36,12 @@ fn a_kept_connection_carries_two_requests() {
     for (tls, kind) in [(Version::Tls12, Kind::Full), (Version::Tls13, Kind::Ticket)] {
         assert_eq!(outcome.measured(tls, kind).next_request.unwrap().n, u64::from(COUNT), "{kind} under {tls}");
     }
-    outcome.shows(&["next request", "no handshake at all"]);
+    outcome.shows(&["next request", "without a handshake"]);
 }
 
 #[test]
 fn a_kept_connection_counts_once() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let outcome = lab.measure(nginx.address()).count(COUNT).args(["--connections", "keepalive"]).run().exits(0);
@@ -51,13 +52,13 @@ fn a_kept_connection_counts_once() {
 }
 
 #[test]
-fn a_server_that_closes_all_the_same_is_measured_without_a_next_request() {
-    reprise_lab::require!("nginx");
+fn a_server_that_closes_is_measured_without_next_request() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let config = NginxConfig { keepalive_requests: 1, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let nginx = Nginx::start(config).unwrap();
     let call = lab.measure(nginx.address()).count(2).args(["--connections", "keepalive", "--tls", "1.3"]);
-    let outcome = call.run().exits(0).shows(&["The server ends 4 of 4 connections with the first response"]);
+    let outcome = call.run().exits(0).shows(&["The server closes 4 of 4 connections after the first response"]);
     assert!(outcome.measured(Version::Tls13, Kind::Full).next_request.is_none());
 }
 
@@ -74,7 +75,7 @@ fn a_whole_response_counts_before_a_reset() {
     let outcome = call.args(["--connections", "keepalive"]).run().exits(0);
     let full = outcome.measured(Version::Tls13, Kind::Full);
     assert_eq!((full.n, full.failed, full.next_request), (u64::from(COUNT), 0, None));
-    outcome.shows(&["with the first response"]);
+    outcome.shows(&["after the first response"]);
 }
 
 #[test]

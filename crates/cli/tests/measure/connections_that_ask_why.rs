@@ -3,9 +3,9 @@
 use std::fs;
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 
-use crate::harness::{DEADLINE, Lab, wait_until};
+use reprise_harness::{DEADLINE, Lab, wait_until};
 
 /// Measures with the group alone, and finds every connection in one of nginx' two logs: of requests, and of handshakes that
 /// did not complete.
@@ -31,7 +31,7 @@ fn assert_counted(groups: &str, arguments: &[&str], server_directives: &str, fai
 
 #[test]
 fn a_group_that_nginx_refuses() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let directive = "ssl_ecdh_curve prime256v1;";
     // Each version is refused once; one connection that offers all completes, and one with the group that was chosen there.
     assert_counted("x25519", &[], directive, 2, 2);

@@ -3,10 +3,11 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reprise_lab::{Inspector, Refusal, Resumption};
+use reprise_lab::Resumption;
+use reprise_servers::{Inspector, Refusal};
 use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
 
-use crate::harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome, Reprise};
 
 fn only(outcome: &Outcome) -> Diagnosis {
     let mut document: DiagnoseDocument = outcome.json();
@@ -42,7 +43,7 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
     let blocking = Inspector::start(server.address(), blocks).unwrap();
     let outcome = lab.diagnose(blocking.address()).args(["--rate", "1000"]).run().exits(0);
     let diagnosis = only(&outcome);
-    assert!(diagnosis.warnings.iter().any(|it| it.contains("may block who makes too many")), "{diagnosis:?}");
+    assert!(diagnosis.warnings.iter().any(|it| it.contains("may limit the rate")), "{diagnosis:?}");
     assert!(diagnosis.findings.iter().all(|it| it.severity == Severity::Note), "{:?}", diagnosis.findings);
     assert!(diagnosis.connections < 40, "{}", diagnosis.connections);
 }
@@ -89,7 +90,7 @@ fn limits_are_kept_and_said() {
     let diagnosis = only(&outcome);
     assert!(diagnosis.connections <= 20, "{}", diagnosis.connections);
     assert!(diagnosis.warnings.iter().any(|it| it.contains("20 connections")), "{:?}", diagnosis.warnings);
-    outcome.says(&["at most 20 connections to each target"]);
+    outcome.says(&["at most 20 connections per target"]);
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn targets_may_come_from_a_file() {
     call.args(["--rate", "1000"]).run().exits(0).shows(&["It resumes", "connections in"]);
     let wrong = lab.file("wrong", "fine.example\nhttp://not.tls\n");
     Reprise::new(["diagnose", "--targets-from"]).arg(wrong).run().exits(2).says(&["line 2"]);
-    Reprise::new(["diagnose"]).run().exits(2).says(&["nothing to diagnose"]);
+    Reprise::new(["diagnose"]).run().exits(2).says(&["no target: name one"]);
 }
 
 #[cfg(unix)]
@@ -125,7 +126,7 @@ fn ctrl_c_keeps_what_was_seen() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let running = lab.diagnose(server.address()).args(["--rate", "20"]).start();
-    crate::harness::wait_until("connections", || server.completed() > 12);
+    reprise_harness::wait_until("connections", || server.completed() > 12);
     running.interrupt();
     let outcome = running.finish().exits(130);
     let diagnosis = only(&outcome);

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use reprise_lab::{Fault, Relay, RelayRule, Resumption};
+use reprise_lab::Resumption;
+use reprise_servers::{Fault, Relay, RelayRule};
 use serde_json::Value;
 
-use crate::harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome, Reprise};
 
 /// Holds a document against the schema that it names.
 #[track_caller]

@@ -3,11 +3,12 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{Fault, KeyKind, Relay, RelayRule, Resumption};
+use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Lab, Outcome, wait_until};
+use reprise_harness::{Lab, Outcome, wait_until};
 
 /// More connections than any test waits for.
 const ENDLESS: u32 = 1_000_000;
@@ -23,7 +24,7 @@ fn assert_kept(outcome: &Outcome, at_least: usize) {
 
 #[test]
 fn nginx_is_stopped_half_way() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let running = lab.measure(nginx.address()).count(ENDLESS).start();
@@ -31,7 +32,7 @@ fn nginx_is_stopped_half_way() {
     drop(nginx);
     let outcome = running.finish().exits(3).says(&["connection refused"]);
     assert_kept(&outcome, 10);
-    outcome.shows(&["Cut short", "failed"]);
+    outcome.shows(&["Incomplete", "failed"]);
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn a_few_failures_are_told_and_end_nothing() {
 }
 
 #[test]
-fn a_target_that_dies_too_early_for_five_failures_is_no_success() {
+fn a_target_that_dies_before_five_failures_is_no_success() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
     let relay = Relay::start(server.address(), RelayRule { skip_connections: 1, record: 0, fault: Fault::Close }).unwrap();

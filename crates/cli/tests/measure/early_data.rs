@@ -1,10 +1,10 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{Application, ClientAuth, EmbeddedServer, KeyKind, Resumption};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
+use reprise_harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
 
 const COUNT: u32 = 6;
 const ALL: u64 = COUNT as u64;
@@ -37,8 +37,8 @@ fn assert_early_agrees(server: &mut Nginx, outcome: &Outcome) {
 }
 
 #[test]
-fn early_data_that_tickets_allow_is_measured_and_every_acceptance_is_nginxs() {
-    reprise_lab::require!("nginx");
+fn nginx_confirms_every_accepted_early_data() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut server = nginx(&lab, |_| {});
     let outcome = lab.measure(server.address()).count(COUNT).args(["--tls", "1.3"]).run().exits(0).silently();
@@ -48,7 +48,11 @@ fn early_data_that_tickets_allow_is_measured_and_every_acceptance_is_nginxs() {
     assert_eq!((early.observed.early_data_sent, early.observed.early_data_accepted), (ALL, ALL));
     assert_eq!(early.http_status.get(&200), Some(&ALL));
     assert_eq!(outcome.measured(Version::Tls13, Kind::Full).observed.early_data_allowed, ALL);
-    outcome.shows(&["[early-data-replayable, certain]", "With early data the request leaves before the handshake is done"]);
+    outcome.shows(&[
+        "[early-data-replayable, certain]",
+        "With early data the request is sent before the handshake is \
+        complete",
+    ]);
 }
 
 #[test]
@@ -69,8 +73,8 @@ fn rustls_counts_the_very_bytes_of_the_early_request() {
 }
 
 #[test]
-fn a_server_that_wants_another_group_rejects_early_data_and_gets_the_request_again() {
-    reprise_lab::require!("nginx");
+fn a_hello_retry_request_rejects_early_data() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut server = nginx(&lab, |config| config.server_directives = "ssl_ecdh_curve secp384r1;".to_owned());
     let outcome = lab.measure(server.address()).count(COUNT).args(["--kinds", "early"]).run().exits(1);
@@ -83,8 +87,8 @@ fn a_server_that_wants_another_group_rejects_early_data_and_gets_the_request_aga
 }
 
 #[test]
-fn tickets_that_allow_no_early_data_are_a_finding_and_no_failure() {
-    reprise_lab::require!("nginx");
+fn tickets_without_early_data_are_a_finding_not_a_failure() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut server = nginx(&lab, |config| config.early_data = false);
     let outcome =
@@ -111,7 +115,7 @@ fn a_request_that_does_not_fit_waits_for_the_handshake() {
 
 #[test]
 fn a_service_that_will_not_be_replayed_says_too_early() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let server = nginx(&lab, |config| config.server_directives = "return 425;".to_owned());
     let outcome = lab.measure(server.address()).count(COUNT).args(["--kinds", "early"]).run().exits(0);
@@ -121,7 +125,7 @@ fn a_service_that_will_not_be_replayed_says_too_early() {
 
 #[test]
 fn an_http2_request_leaves_early_with_its_preface() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "ssl_early_data on;");
     let call = lab.measure(address).count(3).args(["--alpn", "h2", "--kinds", "early", "--tls", "1.3"]);
@@ -153,7 +157,7 @@ fn a_client_certificate_is_inherited_by_early_data_too() {
 }
 
 #[test]
-fn early_data_that_is_never_answered_is_named_and_soon_given_up() {
+fn unanswered_early_data_is_named_and_soon_given_up() {
     let lab = Lab::new();
     let server = lab.server_with(|config| {
         config.resumption = Resumption::Id;
@@ -182,7 +186,7 @@ fn only_what_may_be_repeated_is_sent_early() {
     refused(&["-X", "POST"], &["POST is not sent as early data", "RFC 8470"]);
     refused(&["--no-request"], &["--no-request"]);
     refused(&["--starttls", "smtp"], &["--starttls"]);
-    refused(&["--tls", "1.2"], &["the kind early is of TLS 1.3"]);
+    refused(&["--tls", "1.2"], &["the kind early requires TLS 1.3"]);
 
     let lab = Lab::new();
     let server = rustls(&lab, 4096);

@@ -3,7 +3,7 @@
 use reprise_trace::document::{LabDocument, MeasureDocument};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::Reprise;
+use reprise_harness::Reprise;
 
 const COUNT: u32 = 5;
 
@@ -60,7 +60,7 @@ fn flags_choose_what_is_measured() {
 }
 
 #[test]
-fn a_kind_that_one_server_lacks_is_a_bad_answer_if_it_was_named() {
+fn a_kind_that_one_server_lacks_is_an_error_if_named() {
     let outcome = Reprise::measure_lab().count(2).args(["--kinds", "id"]).run();
     outcome.exits(1).says(&[
         "rsa-2048/off: id under TLS 1.2 was observed in 0 of 2 connections",
@@ -83,7 +83,7 @@ fn resumptions_that_were_measured_alone_stand_on_the_page() {
 }
 
 #[test]
-fn what_every_server_fails_by_is_said_once_and_no_table_is_empty() {
+fn what_fails_for_every_server_is_reported_once() {
     let outcome = Reprise::measure_lab().count(1).args(["--sni", "other.example"]).run().exits(3);
     assert_eq!(outcome.page.matches("is not valid for other.example").count(), 1, "{}", outcome.page);
     assert!(!outcome.page.contains("The handshake"), "{}", outcome.page);

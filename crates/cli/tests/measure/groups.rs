@@ -2,10 +2,10 @@
 
 use reprise_lab::KeyKind;
 use reprise_lab::NamedGroup;
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, assert_account_for};
+use reprise_harness::{DEADLINE, Lab, assert_account_for};
 
 #[test]
 fn the_hybrid_group_is_spoken_with_rustls_and_costs_its_bytes() {
@@ -31,8 +31,8 @@ fn the_hybrid_group_is_spoken_with_rustls_and_costs_its_bytes() {
 }
 
 #[test]
-fn by_default_no_server_has_to_ask_again_for_a_group_that_it_knows() {
-    reprise_lab::require!("nginx");
+fn by_default_no_server_asks_again_for_a_known_group() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut server = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let outcome = lab.measure(server.address()).count(2).run().exits(0);
@@ -41,7 +41,7 @@ fn by_default_no_server_has_to_ask_again_for_a_group_that_it_knows() {
 }
 
 #[test]
-fn a_server_without_the_hybrid_group_asks_again_and_that_is_a_round_trip() {
+fn a_server_without_the_hybrid_group_costs_a_round_trip() {
     let lab = Lab::new();
     let server = lab.server_with(|config| config.groups = vec![NamedGroup::X25519]);
     let call = lab.measure(server.address()).count(2).args(["--tls", "1.3", "--groups", "X25519MLKEM768,x25519"]);
@@ -52,7 +52,7 @@ fn a_server_without_the_hybrid_group_asks_again_and_that_is_a_round_trip() {
 /// RFC 8422, section 5.1: under TLS 1.2 the groups are the certificate's curves too.
 #[test]
 fn a_certificates_curve_that_the_groups_leave_out_is_named() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let server = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let measure =

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::servers::{Go, GoConfig, GoProgram, RealServer};
 use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Go, GoConfig, GoProgram, RealServer};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Lab, assert_account_for, nginx_listening};
+use reprise_harness::{Lab, assert_account_for, nginx_listening};
 
 /// Every connection is the server's own, chose h2 and got its answer.
 #[track_caller]
@@ -25,7 +25,7 @@ fn assert_speaks(lab: &Lab, server: &mut dyn RealServer, address: SocketAddr) {
 
 #[test]
 fn nginx_agrees_on_every_connection() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "");
     assert_speaks(&lab, &mut nginx, address);
@@ -33,7 +33,7 @@ fn nginx_agrees_on_every_connection() {
 
 #[test]
 fn go_agrees_on_every_connection() {
-    reprise_lab::require!("go");
+    reprise_servers::require!("go");
     let lab = Lab::new();
     let mut go = Go::start(&GoProgram::build().unwrap(), GoConfig::new(lab.identity(KeyKind::P256))).unwrap();
     let address = go.address();
@@ -42,7 +42,7 @@ fn go_agrees_on_every_connection() {
 
 #[test]
 fn a_connection_that_is_kept_alive_carries_a_second_stream() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let (nginx, address) = nginx_listening(&lab, "ssl http2", "");
     for (path, status) in [("/100k", 200), ("/nothing", 404)] {

@@ -1,10 +1,11 @@
 //! Ctrl-C: exit 130, and what was measured until then is printed and kept.
 
-use reprise_lab::{Resumption, ScriptedServer, Step};
+use reprise_lab::Resumption;
+use reprise_servers::{MisbehavingServer, Step};
 use reprise_trace::document::LabDocument;
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, Reprise, wait_until};
+use reprise_harness::{Lab, Reprise, wait_until};
 
 /// More connections than any test waits for.
 const ENDLESS: u32 = 1_000_000;
@@ -25,7 +26,7 @@ fn what_was_measured_is_printed_and_kept() {
     let counted = all.full + all.id + all.ticket;
     assert!((counted..=counted + 1).contains(&server.completed()), "{counted} of {}", server.completed());
     assert_eq!(all.failed, 0);
-    outcome.shows(&["Cut short", "TLS 1.3"]);
+    outcome.shows(&["Incomplete", "TLS 1.3"]);
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn the_lab_prints_what_it_has() {
 #[test]
 fn a_wait_for_a_silent_server_is_cut_short() {
     let lab = Lab::new();
-    let server = ScriptedServer::start(vec![Step::ReadRecord, Step::Stall]).unwrap();
+    let server = MisbehavingServer::start(vec![Step::ReadRecord, Step::Stall]).unwrap();
     let running = lab.measure(server.address()).timeout("10m").start();
     wait_until("a ClientHello", || !server.received().is_empty());
     running.interrupt();

@@ -5,7 +5,7 @@ use std::fs;
 
 use reprise_lab::Resumption;
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn every_connections_secrets_are_appended() {
@@ -52,7 +52,7 @@ fn a_log_that_cannot_be_written_is_told_before_any_connection() {
 fn a_log_that_has_no_room_is_told_once_and_costs_no_sample() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let words = "SSLKEYLOGFILE /dev/full lacks secrets from here on: No space left on device";
+    let words = "cannot write further secrets to SSLKEYLOGFILE /dev/full: No space left on device";
     let measured = lab.measure(server.address()).count(3).env("SSLKEYLOGFILE", "/dev/full").run().exits(0).says(&[words]);
     assert_eq!(measured.stderr.lines().count(), 1, "{}", measured.stderr);
     assert_eq!(measured.document().all_connections.failed, 0);

@@ -16,7 +16,6 @@ mod early_data;
 mod embedded_lab;
 mod every_server;
 mod groups;
-mod harness;
 mod http2;
 #[cfg(unix)]
 mod interruption;
@@ -24,6 +23,7 @@ mod key_log;
 mod negotiation;
 mod network;
 mod outputs;
+mod pages;
 mod pre_shared_keys;
 mod protocols_unspoken;
 mod proxies;

@@ -2,11 +2,11 @@
 
 use std::process::{Command, Stdio};
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig};
 use reprise_lab::{KeyKind, Versions, rsa_1024_server};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, Outcome, Reprise, assert_account_for};
+use reprise_harness::{Lab, Outcome, Reprise, assert_account_for};
 
 const COUNT: u32 = 2;
 
@@ -25,7 +25,7 @@ fn measure(lab: &Lab, server: &mut SServer, arguments: &[&str], case: &str) -> O
 
 #[test]
 fn every_suite_is_spoken_and_named() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let tls13 = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
     for suite in tls13 {
@@ -49,7 +49,7 @@ fn every_suite_is_spoken_and_named() {
 
 #[test]
 fn rsa_key_exchange_has_no_group_and_no_signature() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     for (cipher, suite) in
         [("AES128-GCM-SHA256", "TLS_RSA_WITH_AES_128_GCM_SHA256"), ("AES256-GCM-SHA384", "TLS_RSA_WITH_AES_256_GCM_SHA384")]
@@ -65,7 +65,7 @@ fn rsa_key_exchange_has_no_group_and_no_signature() {
 
 #[test]
 fn a_group_that_the_server_insists_on_costs_a_round_trip() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut server = s_server(&lab, KeyKind::P256, |config| config.groups = Some("P-384".to_owned()));
     let outcome = measure(&lab, &mut server, &[], "P-384");
@@ -86,7 +86,7 @@ fn server_of_p384(lab: &Lab) -> SServer {
 
 #[test]
 fn every_group_is_spoken_and_named() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     for group in ["x25519", "secp256r1", "secp384r1"] {
         // Under TLS 1.2 the groups are also those that an ECDSA key may have (RFC 8422, section 5.1).
@@ -100,7 +100,7 @@ fn every_group_is_spoken_and_named() {
 
 #[test]
 fn every_key_is_verified_and_named() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     for (key, signatures) in [
         (KeyKind::Rsa2048, ["rsa_pss_rsae_sha256"; 2]),
@@ -121,8 +121,8 @@ fn every_key_is_verified_and_named() {
 }
 
 #[test]
-fn an_rsa_key_of_1024_bits_is_measured_when_told_to_look_away_and_its_signature_is_called_unverified() {
-    reprise_lab::require!("openssl");
+fn rsa_1024_is_measured_with_insecure_and_unverified() {
+    reprise_servers::require!("openssl");
     let config = SServerConfig {
         ciphers: Some("ALL:@SECLEVEL=0".to_owned()),
         ..SServerConfig::new(vec![rsa_1024_server().unwrap()])
@@ -141,7 +141,7 @@ fn an_rsa_key_of_1024_bits_is_measured_when_told_to_look_away_and_its_signature_
 
 #[test]
 fn a_server_without_extended_master_secret_resumes() {
-    reprise_lab::require!("nginx", "openssl");
+    reprise_servers::require!("nginx", "openssl");
     let lab = Lab::new();
     let config = NginxConfig {
         versions: Versions::Tls12,
@@ -199,23 +199,23 @@ fn of_tls12_that_wants(lab: &Lab, key: KeyKind, group: &str) -> SServer {
 
 #[test]
 fn a_version_that_is_not_spoken_wants_no_group() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let server = of_tls12_that_wants(&lab, KeyKind::Rsa2048, "P-521");
     let outcome = lab.measure(server.address()).count(COUNT).args(["--tls", "1.3"]).run().exits(3);
-    let said = outcome.says(&["speaks no version that was offered"]).stderr;
+    let said = outcome.says(&["supports no offered version"]).stderr;
     assert!(!said.contains("secp521r1"), "{said}");
 }
 
 #[test]
 fn a_group_is_advised_once_a_connection_with_it_was_made() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let refused = |key| {
         let server = of_tls12_that_wants(&lab, key, "P-384");
         lab.measure(server.address()).count(COUNT).args(["--tls", "1.2", "--groups", "x25519"]).run().exits(3)
     };
-    refused(KeyKind::Rsa2048).says(&["it wants the group secp384r1", "--groups secp384r1"]);
+    refused(KeyKind::Rsa2048).says(&["it requests the group secp384r1", "--groups secp384r1"]);
     // The curve of the certificate must be among the groups too: with secp384r1 alone it is refused again.
     let said = refused(KeyKind::P256).says(&["must name the curve of an ECDSA certificate"]).stderr;
     assert!(!said.contains("secp384r1"), "{said}");
@@ -243,14 +243,14 @@ fn a_version_without_a_suite_costs_no_connection() {
         let outcome = lab.measure(server.address()).count(2).args(["--ciphers", suite]).run().exits(0);
         assert_eq!(outcome.measured(measured, Kind::Full).n, 2);
         assert_eq!((outcome.document().all_connections.failed, outcome.document().failures.len()), (0, 0), "{suite}");
-        outcome.shows(&[&format!("{left_out} is not measured: none of the cipher suites that are to be offered is of it")]);
+        outcome.shows(&[&format!("{left_out} is not measured: no offered cipher suite belongs to it")]);
     }
 }
 
 /// A server that refuses a ClientHello has not asked for a client's certificate yet, so that is not what it misses.
 #[test]
-fn a_refused_hello_is_not_blamed_on_a_missing_client_certificate() {
-    reprise_lab::require!("openssl");
+fn a_refused_hello_is_not_a_missing_client_certificate() {
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let server = s_server(&lab, KeyKind::P256, |_| {});
     let measure = lab.measure(server.address()).count(1).args(["--tls", "1.2", "--ciphers", "ECDHE-RSA-AES128-GCM-SHA256"]);

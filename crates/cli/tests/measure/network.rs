@@ -2,11 +2,11 @@
 
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Lab, not_run, wait_until};
+use reprise_harness::{Lab, not_run, wait_until};
 
 #[test]
 fn ipv6_in_brackets() {
@@ -76,7 +76,7 @@ const NAME: &str = "api.example.invalid";
 
 #[test]
 fn resolve_connects_elsewhere_and_keeps_the_name() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = named_server(&lab);
     for path in ["/sni", "/host"] {
@@ -90,7 +90,7 @@ fn resolve_connects_elsewhere_and_keeps_the_name() {
 
 #[test]
 fn sni_sends_another_name_and_verifies_it() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = named_server(&lab);
     let outcome = lab.measure(format!("{}/sni", nginx.address())).args(["--sni", NAME]).count(2).run().exits(0);
@@ -101,7 +101,7 @@ fn sni_sends_another_name_and_verifies_it() {
 
 #[test]
 fn an_address_is_never_sent_as_a_name() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let config = NginxConfig {
         server_directives: "location = /sni { if ($ssl_server_name) { return 503; } return 200; }".to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use reprise_lab::{EmbeddedServer, Resumption};
 use reprise_trace::document::MeasureDocument;
 
-use crate::harness::{Lab, Outcome, Reprise, not_run};
+use reprise_harness::{Lab, Outcome, Reprise, not_run};
 
 fn server(lab: &Lab) -> EmbeddedServer {
     lab.server(Resumption::Ticket)
@@ -26,7 +26,7 @@ fn name(path: &Path) -> &str {
 fn a_closed_pipe_ends_in_silence() {
     let lab = Lab::new();
     let server = server(&lab);
-    for arguments in [&[][..], &["--json", "-"], &["--csv", "-"], &["--markdown", "-"]] {
+    for arguments in [&[][..], &["--json", "-"], &["--csv", "-"], &["--markdown", "-"], &["--html", "-"]] {
         call(&lab, &server, arguments).run_into_closed_pipe().exits(0).silently();
     }
     lab.measure(server.address()).count(2).run_into_closed_pipe().exits(0).silently().document();
@@ -38,11 +38,11 @@ fn help_into_a_closed_pipe_ends_in_silence() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_before_any_connection() {
+fn an_unwritable_output_is_reported_before_any_connection() {
     let lab = Lab::new();
     let server = server(&lab);
     let absent = lab.path("no/such/directory/result");
-    for flag in ["--json", "--csv", "--markdown"] {
+    for flag in ["--json", "--csv", "--markdown", "--html", "--har"] {
         for path in [name(&absent), name(lab.directory())] {
             call(&lab, &server, &[flag, path]).run().exits(2).says(&["cannot write", path]);
         }
@@ -60,7 +60,10 @@ fn a_usage_error_leaves_no_new_file_and_what_was_there() {
     let commands: [(&[&str], &[&str]); 5] = [
         (&["measure", nowhere, "--cert", gone], &["--json", "--csv", "--markdown"]),
         (&["measure", nowhere, "--cert", gone, "--every", "1s"], &["--json"]),
-        (&["trace", nowhere, "--cert", gone], &["--json", "--csv", "--markdown", "--pcap", "--session-out"]),
+        (
+            &["trace", nowhere, "--cert", gone],
+            &["--json", "--csv", "--markdown", "--html", "--har", "--pcap", "--session-out"],
+        ),
         // A documentation address (RFC 5737): it is not this machine's, so its owner's leave is asked for first.
         (&["load", "192.0.2.1"], &["--json", "--csv", "--markdown"]),
         (&["report", gone], &["--json", "--csv", "--markdown"]),
@@ -157,7 +160,16 @@ fn a_result_on_standard_input_is_shown_and_compared_with() {
     assert!(compared.document().baseline.is_some());
     let none = lab.file("none.json", "[]");
     let refused = Reprise::new(["report", "-"]).reading(&none).run().exits(2);
-    refused.says(&["standard input holds no result of reprise", "an object with the field `schema`"]);
+    refused.says(&["standard input is not a result of reprise", "an object with the field `schema`"]);
+}
+
+#[test]
+fn conditions_of_the_lab_are_reported_as_junit() {
+    let lab = Lab::new();
+    let json = lab.path("lab.json");
+    let condition = "failed > 0";
+    Reprise::new(["measure", "--count", "1", "--fail-if", condition, "--json", name(&json)]).run().exits(0);
+    Reprise::new(["report", name(&json), "--junit", "-"]).run().exits(0).shows(&["failed &gt; 0", "failures=\"0\""]);
 }
 
 #[test]
@@ -165,7 +177,7 @@ fn two_documents_cannot_share_standard_output() {
     let lab = Lab::new();
     let server = server(&lab);
     let outcome = call(&lab, &server, &["--json", "-", "--csv", "-"]).run().exits(2);
-    outcome.says(&["only one of --json, --csv and --markdown can go to standard output"]);
+    outcome.says(&["only one of --json and --csv can go to standard output"]);
     assert_eq!(server.completed(), 0);
 }
 
@@ -189,7 +201,7 @@ fn a_result_replaces_what_was_there_to_its_last_byte() {
 }
 
 #[test]
-fn a_saved_result_is_shown_as_it_was_and_written_again_to_the_byte() {
+fn a_saved_result_is_written_again_to_the_byte() {
     let lab = Lab::new();
     let server = server(&lab);
     let [json, csv, markdown] = ["result.json", "result.csv", "result.md"].map(|file| lab.path(file));
@@ -211,11 +223,11 @@ fn what_is_no_saved_result_is_refused_in_words() {
     let line = serde_json::from_str::<serde_json::Value>(&saved).unwrap().to_string();
     for (contents, words) in [
         (String::new(), "it is empty"),
-        ("[".repeat(100_000), "holds no result of reprise"),
+        ("[".repeat(100_000), "is not a result of reprise"),
         ("{}".to_owned(), "missing field `schema`"),
-        (saved[..saved.len() / 2].to_owned(), "holds no result of reprise"),
-        (saved.replace("reprise.measure/1", "reprise.measure/2"), "does not know results of the schema"),
-        (saved.replace("reprise.measure/1", "reprise.lab/1"), "says that it is reprise.lab/1, and is not"),
+        (saved[..saved.len() / 2].to_owned(), "is not a result of reprise"),
+        (saved.replace("reprise.measure/1", "reprise.measure/2"), "unknown schema"),
+        (saved.replace("reprise.measure/1", "reprise.lab/1"), "claims to be reprise.lab/1, but does not match"),
         (format!("{line}\n{line}\n"), "tail -n 1"),
     ] {
         let file = lab.file("saved.json", contents);
@@ -224,7 +236,7 @@ fn what_is_no_saved_result_is_refused_in_words() {
     // A file of holes is as long as a result cannot be, and takes no room.
     let huge = lab.file("huge.json", "");
     fs::File::options().write(true).open(&huge).unwrap().set_len((1 << 30) + 1).unwrap();
-    Reprise::new(["report"]).arg(huge).run().exits(2).says(&["larger than any result"]);
+    Reprise::new(["report"]).arg(huge).run().exits(2).says(&["too large for a result"]);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! External PSKs and the modes in which a PSK is used, with OpenSSL's own server as the witness.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{RealServer, SServer, SServerConfig};
+use reprise_servers::{RealServer, SServer, SServerConfig};
 use reprise_trace::{Kind, PskMode, Version};
 
-use crate::harness::{Lab, Reprise, assert_account_for};
+use reprise_harness::{Lab, Reprise, assert_account_for};
 
 const IDENTITY: &str = "device 7";
 const KEY: &str = "8d969eef6ecad3c29a3a629280e686cf";
@@ -23,7 +23,7 @@ fn with_psk(call: Reprise, identity: &str, key: &str) -> Reprise {
 
 #[test]
 fn an_external_psk_is_measured_beside_what_the_server_offers() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut server = server(&lab, &[]);
     let outcome = with_psk(lab.measure(server.address()), IDENTITY, KEY).run().exits(0).silently();
@@ -38,7 +38,7 @@ fn an_external_psk_is_measured_beside_what_the_server_offers() {
 
 #[test]
 fn a_psk_alone_and_a_ticket_alone_have_no_forward_secrecy() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut server = server(&lab, &["-allow_no_dhe_kex"]);
     let call = with_psk(lab.measure(server.address()), IDENTITY, KEY);
@@ -54,7 +54,7 @@ fn a_psk_alone_and_a_ticket_alone_have_no_forward_secrecy() {
 
 #[test]
 fn the_server_chooses_between_the_modes() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     for (extra, kind, mode) in [
         (&[][..], Kind::Ticket, PskMode::PskDheKe),
@@ -72,7 +72,7 @@ fn the_server_chooses_between_the_modes() {
 
 #[test]
 fn a_server_that_knows_psks_alone_needs_no_certificate() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut config = SServerConfig::new(Vec::new());
     config.psk = Some((IDENTITY.to_owned(), KEY.to_owned()));
@@ -88,7 +88,7 @@ fn a_server_that_knows_psks_alone_needs_no_certificate() {
 
 #[test]
 fn an_unknown_identity_and_a_wrong_key_are_told_apart() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut server = server(&lab, &[]);
     let unknown = with_psk(lab.measure(server.address()), "device 8", KEY).args(["--kinds", "psk"]).run().exits(1);
@@ -104,7 +104,7 @@ fn an_unknown_identity_and_a_wrong_key_are_told_apart() {
 
 #[test]
 fn the_key_may_stand_in_a_file_and_is_in_no_document() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let server = server(&lab, &[]);
     let file = lab.file("psk.hex", format!("{KEY}\n"));
@@ -133,6 +133,6 @@ fn flags_that_make_no_sense() {
     refused(&["--psk-identity", "a", "--psk-key", "00", "--psk-hash", "md5"], &["sha256", "sha384"]);
     refused(&["--psk-mode", "dhe"], &["psk_dhe_ke", "psk_ke", "both"]);
     let psk = ["--psk-identity", "a", "--psk-key", "00", "--insecure"];
-    refused(&[&psk[..], &["--kinds", "psk", "--tls", "1.2"]].concat(), &["the kind psk is of TLS 1.3"]);
+    refused(&[&psk[..], &["--kinds", "psk", "--tls", "1.2"]].concat(), &["the kind psk requires TLS 1.3"]);
     refused(&[&psk[..], &["--psk-hash", "sha384", "--ciphers", "TLS_AES_128_GCM_SHA256"]].concat(), &["--psk-hash"]);
 }

@@ -1,9 +1,9 @@
 //! What is not spoken is recognised: the error names what the server chose.
 
-use reprise_lab::servers::{RealServer, SServer, SServerConfig};
 use reprise_lab::{KeyKind, Versions};
+use reprise_servers::{RealServer, SServer, SServerConfig};
 
-use crate::harness::{Lab, Outcome};
+use reprise_harness::{Lab, Outcome};
 
 fn measure(key: KeyKind, versions: Versions, change: impl FnOnce(&mut SServerConfig)) -> Outcome {
     let lab = Lab::new();
@@ -19,14 +19,14 @@ fn only(ciphers: &str) -> impl FnOnce(&mut SServerConfig) {
 
 #[test]
 fn finite_field_diffie_hellman() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let outcome = measure(KeyKind::Rsa2048, Versions::Tls12, only("DHE-RSA-AES128-GCM-SHA256"));
-    outcome.says(&["the server chose the cipher suite TLS_DHE_RSA_WITH_AES_128_GCM_SHA256", "does not speak"]);
+    outcome.says(&["the server chose the cipher suite TLS_DHE_RSA_WITH_AES_128_GCM_SHA256", "does not support"]);
 }
 
 #[test]
 fn cipher_block_chaining() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let outcome = measure(KeyKind::P256, Versions::Tls12, only("ECDHE-ECDSA-AES128-SHA"));
     outcome.says(&["the server chose the cipher suite TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"]);
     let outcome = measure(KeyKind::Rsa2048, Versions::Tls12, only("AES256-SHA256"));
@@ -35,7 +35,7 @@ fn cipher_block_chaining() {
 
 #[test]
 fn ccm() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let outcome = measure(KeyKind::P256, Versions::Tls12, only("ECDHE-ECDSA-AES128-CCM"));
     outcome.says(&["the server chose the cipher suite TLS_ECDHE_ECDSA_WITH_AES_128_CCM"]);
     let outcome =
@@ -45,7 +45,7 @@ fn ccm() {
 
 #[test]
 fn versions_before_tls_1_2() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     for (flag, name) in [("-tls1", "TLS 1.0"), ("-tls1_1", "TLS 1.1")] {
         let outcome = measure(KeyKind::Rsa2048, Versions::Both, |config| {
             config.ciphers = Some("ALL:@SECLEVEL=0".to_owned());
@@ -64,7 +64,7 @@ fn with_group(group: &str, versions: Versions) -> Outcome {
 
 #[test]
 fn the_group_x448() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     for versions in [Versions::Tls12, Versions::Tls13] {
         with_group("X448", versions).says(&["the server chose the group x448"]);
     }
@@ -72,8 +72,8 @@ fn the_group_x448() {
 
 #[test]
 fn a_group_that_is_spoken_and_was_not_offered() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     for versions in [Versions::Tls12, Versions::Tls13] {
-        with_group("P-521", versions).says(&["it wants the group secp521r1", "--groups secp521r1"]);
+        with_group("P-521", versions).says(&["it requests the group secp521r1", "--groups secp521r1"]);
     }
 }

@@ -1,9 +1,10 @@
 //! `--proxy`: what the proxy is asked byte for byte, what becomes of the phases, and every way in which it may refuse.
 
-use reprise_lab::{Resumption, ScriptedServer, Step, Turn};
+use reprise_lab::{Resumption, Turn};
+use reprise_servers::{MisbehavingServer, Step};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Gate, Lab, Outcome, hears, says};
+use reprise_harness::{Gate, Lab, Outcome, hears, says};
 
 const USER_AGENT: &str = concat!("User-Agent: reprise/", env!("CARGO_PKG_VERSION"));
 const TUNNEL: &str = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 Connection established\r\nContent-Length: 9\r\n\r\n";
@@ -74,7 +75,7 @@ fn socks5_with_addresses() {
 
 #[track_caller]
 fn assert_fails(scheme: &str, script: Vec<Step>, words: &[&str]) {
-    let server = ScriptedServer::start(script).unwrap();
+    let server = MisbehavingServer::start(script).unwrap();
     let proxy = format!("{scheme}{}", server.address());
     let lab = Lab::new();
     lab.measure("target.invalid").args(["--proxy", &proxy]).timeout("1s").run().exits(3).says(words);
@@ -91,11 +92,11 @@ fn an_http_proxy_that_refuses() {
     assert_fails("http://me:x@", answer("407 No"), &["does not accept the user name and password (407)"]);
     assert_fails("http://", answer("403 Forbidden"), &["refuses to connect to target.invalid:443", "403", "no tunnel"]);
     assert_fails("http://", answer("502 Bad Gateway"), &["\"HTTP/1.1 502 Bad Gateway\"", "may not reach the target"]);
-    assert_fails("http://", answers(b"SSH-2.0-x\r\n"), &["the proxy's response to CONNECT is none", "SSH-2.0-x"]);
+    assert_fails("http://", answers(b"SSH-2.0-x\r\n"), &["invalid response to CONNECT from the proxy", "SSH-2.0-x"]);
     assert_fails("http://", vec![Step::Close], &["the proxy closed the connection without a response to CONNECT"]);
     assert_fails("http://", vec![Step::Stall], &["no response to CONNECT within 1 s from the proxy"]);
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "X: y\r\n".repeat(8192));
-    assert_fails("http://", answers(endless.as_bytes()), &["goes on after 16384 bytes"]);
+    assert_fails("http://", answers(endless.as_bytes()), &["sent 16384 bytes"]);
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn a_socks_proxy_that_refuses() {
         let reply = [&b"\x05\0\x05"[..], &[code], b"\0\x01\0\0\0\0\0\0"].concat();
         assert_fails("socks5h://", answers(&reply), &["refuses to connect to target.invalid:443", words]);
     }
-    assert_fails("socks5h://", answers(b"HTTP/1.1 400\r\n"), &["choice of a method is none", "http:// or socks5://"]);
+    assert_fails("socks5h://", answers(b"HTTP/1.1 400\r\n"), &["invalid choice of a method", "http:// or socks5://"]);
     assert_fails("socks5h://", vec![Step::Close], &["the proxy closed the connection"]);
 }
 

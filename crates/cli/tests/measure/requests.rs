@@ -4,11 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer};
-use reprise_lab::{KeyKind, ScriptedServer, Step};
+use reprise_lab::KeyKind;
+use reprise_servers::{MisbehavingServer, Step};
+use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, wait_until};
+use reprise_harness::{Lab, wait_until};
 
 /// An nginx that logs `fields` of each request.
 struct Witness {
@@ -37,7 +38,7 @@ impl Witness {
 
 #[test]
 fn path_method_and_headers_arrive_with_every_request() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let witness = Witness::start(&lab, "$request_method $request_uri $http_x_test $http_host $http_user_agent");
     let call = lab.measure(format!("{}/ignored", witness.nginx.address())).count(2);
@@ -53,7 +54,7 @@ fn path_method_and_headers_arrive_with_every_request() {
 
 #[test]
 fn the_path_of_an_https_url_is_requested() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let witness = Witness::start(&lab, "$request");
     let outcome = lab.measure(format!("https://{}/64k", witness.nginx.address())).count(1).run().exits(0);
@@ -64,7 +65,7 @@ fn the_path_of_an_https_url_is_requested() {
 
 #[test]
 fn a_status_that_is_no_success_is_shown_and_warned_of() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     for status in [301, 404, 503] {
@@ -80,7 +81,7 @@ fn a_status_that_is_no_success_is_shown_and_warned_of() {
 
 #[test]
 fn a_success_is_not_warned_of() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     for path in ["/", "/status/204"] {
@@ -91,7 +92,7 @@ fn a_success_is_not_warned_of() {
 
 #[test]
 fn secrets_of_the_command_line_do_not_reach_the_document() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let header = ["-H", "Authorization: Bearer hush"];
@@ -105,13 +106,13 @@ fn secrets_of_the_command_line_do_not_reach_the_document() {
 
 #[test]
 fn a_response_that_trickles_for_ever_ends_at_the_timeout() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     // A byte is always there before anyone grows impatient.
     let pause = Step::ReadUntilIdle(Duration::from_millis(20));
     let head = Step::Send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec());
     let trickle = [pause.clone(), Step::Send(b"x".to_vec())].into_iter().cycle().take(3_000);
-    let upstream = ScriptedServer::start([pause, head].into_iter().chain(trickle).collect()).unwrap();
+    let upstream = MisbehavingServer::start([pause, head].into_iter().chain(trickle).collect()).unwrap();
     let config = NginxConfig {
         server_directives: format!("location = /slow {{ proxy_pass http://{}; proxy_buffering off; }}", upstream.address()),
         ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
@@ -123,8 +124,8 @@ fn a_response_that_trickles_for_ever_ends_at_the_timeout() {
 
 /// RFC 6066, section 3.
 #[test]
-fn the_name_of_sni_goes_out_without_its_last_dot_and_in_small_letters_as_a_targets_does() {
-    reprise_lab::require!("nginx");
+fn sni_is_lowercase_without_the_last_dot() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let witness = Witness::start(&lab, "$ssl_server_name");
     let port = witness.nginx.address().port();

@@ -1,11 +1,11 @@
 //! What is said of each connection is what the server says of it: nginx in the three configurations of the seed, and
 //! OpenSSL's own server.
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_lab::{Identity, KeyKind, Resumption, Versions};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, Outcome, assert_account_for};
+use reprise_harness::{Lab, Outcome, assert_account_for};
 
 const COUNT: u32 = 12;
 
@@ -43,8 +43,8 @@ fn kinds(outcome: &Outcome) -> Vec<(Version, Kind, u64)> {
 const ALL: u64 = COUNT as u64;
 
 #[test]
-fn without_cache_and_tickets_nothing_resumes_though_tickets_arrive() {
-    reprise_lab::require!("nginx");
+fn nothing_resumes_without_cache_though_tickets_arrive() {
+    reprise_servers::require!("nginx");
     for_each_key(|lab, identity, key| {
         let mut nginx = Configuration::Off.start(identity);
         let outcome = lab.measure(nginx.address()).count(COUNT).run().exits(0);
@@ -64,7 +64,7 @@ fn without_cache_and_tickets_nothing_resumes_though_tickets_arrive() {
 
 #[test]
 fn a_kind_that_is_named_and_never_observed_is_a_bad_answer() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let mut nginx = Configuration::Off.start(&lab.identity(KeyKind::P256));
     let outcome = lab.measure(nginx.address()).count(COUNT).args(["--kinds", "ticket", "--tls", "1.3"]).run().exits(1);
@@ -75,21 +75,20 @@ fn a_kind_that_is_named_and_never_observed_is_a_bad_answer() {
 }
 
 #[test]
-fn a_kind_that_no_spoken_version_knows_is_a_bad_answer_if_it_was_named() {
+fn a_kind_of_no_supported_version_is_an_error_if_named() {
     let lab = Lab::new();
     for (versions, kinds, missed) in
         [(Versions::Tls13, "id", "id"), (Versions::Tls13, "full,id", "id"), (Versions::Tls12, "early", "early")]
     {
         let server = lab.server_with(|config| (config.resumption, config.versions) = (Resumption::Ticket, versions));
         let outcome = lab.measure(server.address()).count(2).args(["--kinds", kinds]).run().exits(1);
-        outcome
-            .says(&[&format!("{missed} was observed on no connection, since no version that knows it could be measured")]);
+        outcome.says(&[&format!("{missed} was not observed: no version that supports it could be measured")]);
     }
 }
 
 #[test]
-fn a_shared_cache_resumes_by_id_and_by_tickets_that_name_a_session() {
-    reprise_lab::require!("nginx");
+fn a_shared_cache_resumes_by_id_and_by_ticket() {
+    reprise_servers::require!("nginx");
     for_each_key(|lab, identity, key| {
         let mut nginx = Configuration::SharedCache.start(identity);
         let outcome = lab.measure(nginx.address()).count(COUNT).run().exits(0).silently();
@@ -108,7 +107,7 @@ fn a_shared_cache_resumes_by_id_and_by_tickets_that_name_a_session() {
 
 #[test]
 fn tickets_resume_without_a_cache() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     for_each_key(|lab, identity, key| {
         let mut nginx = Configuration::Tickets.start(identity);
         let outcome = lab.measure(nginx.address()).count(COUNT).run().exits(0).silently();
@@ -125,7 +124,7 @@ fn tickets_resume_without_a_cache() {
 
 #[test]
 fn a_resumed_handshake_skips_what_it_is_said_to_skip() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let nginx = Configuration::Tickets.start(&lab.identity(KeyKind::Rsa2048));
     let outcome = lab.measure(nginx.address()).count(3).run().exits(0);
@@ -142,7 +141,7 @@ fn a_resumed_handshake_skips_what_it_is_said_to_skip() {
 
 #[test]
 fn openssls_server_agrees_with_tickets_and_without() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     for tickets in [true, false] {
         let config = SServerConfig { tickets, ..SServerConfig::new(vec![lab.identity(KeyKind::P256)]) };

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::document::MeasureDocument;
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{DEADLINE, Lab, Reprise, assert_agree};
+use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree};
 
 fn nginx(lab: &Lab, session_tickets: bool) -> Nginx {
     let session_cache = SessionCache::Shared("1m".to_owned());
@@ -40,8 +40,8 @@ fn first_of_a_new_process(lab: &Lab, server: &Nginx, tls: &str, kind: Kind) -> [
 }
 
 #[test]
-fn a_new_processs_first_connection_is_resumed_and_nginx_says_so_too() {
-    reprise_lab::require!("nginx");
+fn a_new_processs_first_connection_is_resumed() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     for (tickets, tls, kind) in
         [(true, "1.3", Kind::Ticket), (true, "1.2", Kind::Ticket), (false, "1.2", Kind::Id), (true, "1.3", Kind::Early)]
@@ -86,7 +86,7 @@ fn a_ticket_is_used_once_and_then_gone_from_the_file() {
     while used < 10 {
         let outcome = measure();
         if outcome.code == 2 {
-            outcome.says(&["no session is left", "--session-out makes new ones"]);
+            outcome.says(&["no unused session left", "--session-out saves new ones"]);
             break;
         }
         assert_eq!(only_sample(&outcome.exits(0).document()), Kind::Ticket);
@@ -151,20 +151,20 @@ fn a_sealed_file_takes_its_passphrase_and_shows_nothing() {
 }
 
 #[test]
-fn sessions_are_offered_to_no_other_server_and_never_in_place_of_verification() {
+fn sessions_are_offered_only_to_their_own_server() {
     let lab = Lab::new();
     let [one, other] = [(); 2].map(|()| lab.server(Resumption::Ticket));
     let file = lab.path("sessions");
     lab.measure(one.address()).args(["-n", "1", "--session-out"]).arg(&file).run().exits(0);
     let elsewhere = lab.measure(other.address()).arg("--session-in").arg(&file).run().exits(2);
-    elsewhere.says(&[&format!("are those of {}, and are not offered to {}", one.address(), other.address())]);
+    elsewhere.says(&[&format!("belong to {} and are not offered to {}", one.address(), other.address())]);
     let renamed = lab.measure(one.address()).args(["--sni", "localhost", "--session-in"]).arg(&file).run();
     renamed.exits(2).says(&["are not offered to localhost:"]);
 
     let insecure = |call: Reprise| call.args(["-n", "1", "--tls", "1.3"]);
     insecure(Reprise::measure(one.address()).arg("--insecure")).arg("--session-out").arg(&file).run().exits(0);
     let verifying = insecure(lab.measure(one.address())).arg("--session-in").arg(&file).run().exits(2);
-    verifying.says(&["made with --insecure", "nobody verified"]);
+    verifying.says(&["made with --insecure", "was not verified"]);
     insecure(Reprise::measure(one.address()).arg("--insecure")).arg("--session-in").arg(&file).run().exits(0);
 }
 
@@ -179,7 +179,7 @@ fn a_file_is_private_and_one_that_is_not_is_refused() {
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).unwrap();
     let outcome = lab.measure(server.address()).arg("--session-in").arg(&file).run();
-    outcome.exits(2).says(&["others can read", "mode 604", "chmod 600"]);
+    outcome.exits(2).says(&["other users can read", "mode 604", "chmod 600"]);
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn a_server_that_gives_nothing_leaves_nothing() {
     let server = lab.server(Resumption::Off);
     let file = lab.path("sessions");
     let outcome = lab.measure(server.address()).args(["-n", "1", "--tls", "1.3", "--session-out"]).arg(&file).run().exits(0);
-    outcome.says(&["the server gave no session"]);
-    lab.measure(server.address()).arg("--session-in").arg(&file).run().exits(2).says(&["no session is left"]);
+    outcome.says(&["the server issued no session"]);
+    lab.measure(server.address()).arg("--session-in").arg(&file).run().exits(2).says(&["no unused session left"]);
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn flags_that_make_no_sense_and_files_that_are_none() {
     refused(&["--session-out", "no-such-folder/file"], &["cannot write sessions to no-such-folder/file"]);
     refused(&["--session-passphrase-file", "a"], &["--session-in or --session-out"]);
     let other = lab.file("other", "-----BEGIN CERTIFICATE-----");
-    refused(&["--session-in", other.to_str().unwrap()], &["it is no session file"]);
-    Reprise::new(["measure", "--session-out", "a"]).run().exits(2).says(&["about one target"]);
+    refused(&["--session-in", other.to_str().unwrap()], &["not a session file"]);
+    Reprise::new(["measure", "--session-out", "a"]).run().exits(2).says(&["need a target"]);
 
     let server = lab.server(Resumption::Ticket);
     let file = lab.path("sessions");
@@ -213,13 +213,13 @@ fn flags_that_make_no_sense_and_files_that_are_none() {
         let call = lab.measure(server.address()).arg("--session-in").arg(&file);
         call.args(arguments).run().exits(2).says(words);
     };
-    with_file(&["--tls", "1.2"], &["no session of the version that --tls names"]);
-    with_file(&["--kinds", "full"], &["nothing to be offered by"]);
+    with_file(&["--tls", "1.2"], &["no session of the version in --tls"]);
+    with_file(&["--kinds", "full"], &["needs a kind that resumes"]);
 }
 
 /// A session is offered with its suite, and early data goes by its ticket's protocol: what leaves these out leaves it out.
 #[test]
-fn a_session_that_the_other_flags_leave_out_is_not_offered_nor_lost() {
+fn a_session_excluded_by_flags_is_neither_offered_nor_lost() {
     let lab = Lab::new();
     let server = lab.server_with(|config| {
         config.resumption = Resumption::Id;
@@ -231,8 +231,7 @@ fn a_session_that_the_other_flags_leave_out_is_not_offered_nor_lost() {
     call(&["--tls", "1.3", "--kinds", "full", "--session-out"]).arg(&file).run().exits(0);
     let (kept, connections) = (fs::read(&file).unwrap(), server.completed());
     let refused = |arguments: &[&str]| call(arguments).arg("--session-in").arg(&file).run().exits(2);
-    refused(&["--ciphers", "TLS_CHACHA20_POLY1305_SHA256"])
-        .says(&["holds a session of TLS_AES", "which --ciphers leaves out"]);
-    refused(&["--kinds", "early", "--alpn", "h2"]).says(&["early data goes by http/1.1", "add --alpn http/1.1"]);
+    refused(&["--ciphers", "TLS_CHACHA20_POLY1305_SHA256"]).says(&["has a session of TLS_AES", "which is not in --ciphers"]);
+    refused(&["--kinds", "early", "--alpn", "h2"]).says(&["early data uses http/1.1", "add --alpn http/1.1"]);
     assert_eq!((fs::read(&file).unwrap(), server.completed()), (kept, connections));
 }

@@ -1,10 +1,10 @@
 //! One server that refuses some of what it gives is not called several.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{RealServer, Stunnel};
+use reprise_servers::{RealServer, Stunnel};
 use reprise_trace::document::Finding;
 
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 fn findings(lines: &[&str]) -> Vec<Finding> {
     let lab = Lab::new();
@@ -16,7 +16,7 @@ fn findings(lines: &[&str]) -> Vec<Finding> {
 /// what it advises makes it go away.
 #[test]
 fn stunnel_without_tickets_is_no_fleet_of_nodes() {
-    reprise_lab::require!("stunnel");
+    reprise_servers::require!("stunnel");
     let findings_without = findings(&["options = NO_TICKET"]);
     let finding = findings_without.iter().find(|it| it.id == "resumed-ticket-refused").unwrap();
     assert!(finding.evidence.iter().any(|line| line.contains("full handshake")), "{finding:?}");

@@ -4,7 +4,7 @@ use reprise_lab::Resumption;
 use reprise_trace::document::TicketRequest;
 use reprise_trace::{Kind, Version};
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn a_server_that_does_not_answer_is_said_not_to() {
@@ -14,7 +14,7 @@ fn a_server_that_does_not_answer_is_said_not_to() {
     assert_eq!(outcome.document().ticket_request, Some(TicketRequest { new_session: 5, resumption: 3 }));
     let full = outcome.measured(Version::Tls13, Kind::Full).observed;
     assert_eq!((full.tickets_received, full.tickets_promised), (4, None), "rustls sends two, whatever is asked");
-    outcome.shows(&["asked for 5, and 3 on resumption; the server did not answer that (RFC 9149)", "2.0 (full)"]);
+    outcome.shows(&["requested 5, and 3 on resumption; the server did not answer the request (RFC 9149)", "2.0 (full)"]);
 }
 
 #[test]
@@ -29,5 +29,5 @@ fn what_is_not_asked_is_not_told() {
 #[test]
 fn numbers_have_bounds() {
     let call = Reprise::new(["measure", "127.0.0.1:1", "--insecure", "--ticket-requests", "256"]);
-    call.run().exits(2).says(&["'256' is no number of tickets, 0 to 255"]);
+    call.run().exits(2).says(&["invalid number of tickets '256': 0 to 255"]);
 }

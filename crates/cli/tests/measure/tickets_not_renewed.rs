@@ -3,7 +3,7 @@
 use reprise_lab::Resumption;
 use reprise_trace::Kind;
 
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const COUNT: u32 = 12;
 

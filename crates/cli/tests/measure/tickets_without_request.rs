@@ -1,10 +1,11 @@
 //! `--no-request`: tickets that arrive after the handshake are read before the connection closes.
 
-use reprise_lab::servers::{RealServer, SServer, SServerConfig};
-use reprise_lab::{Fault, KeyKind, Relay, RelayRule, Resumption, ScriptedServer, Step};
+use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{RealServer, SServer, SServerConfig};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Lab, assert_account_for};
+use reprise_harness::{Lab, assert_account_for};
 
 #[test]
 fn tickets_are_awaited_and_resume() {
@@ -26,7 +27,7 @@ fn tickets_are_awaited_and_resume() {
 
 #[test]
 fn openssls_server_agrees() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut server = SServer::start(SServerConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let outcome = lab.measure(server.address()).arg("--no-request").count(3).run().exits(0);
@@ -35,7 +36,7 @@ fn openssls_server_agrees() {
 }
 
 #[test]
-fn a_server_without_tickets_shows_by_its_close_notify_that_it_has_finished() {
+fn close_notify_shows_that_a_ticketless_server_has_finished() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
     let arguments = ["--no-request", "--ticket-wait", "20ms", "--tls", "1.3"];
@@ -55,14 +56,14 @@ fn a_server_without_tickets_shows_by_its_close_notify_that_it_has_finished() {
     let rule = RelayRule { fault: Fault::Stall, ..rule };
     let relay = Relay::start(server.address(), rule).unwrap();
     let outcome = lab.measure(relay.address()).args(arguments).run();
-    outcome.exits(3).says(&["fell silent before", "no record under its application keys", "--ticket-wait"]);
+    outcome.exits(3).says(&["sent nothing more before", "no record under its application keys", "--ticket-wait"]);
 }
 
 #[test]
 fn a_request_to_a_service_that_is_not_http_says_so() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
-    let greeting = ScriptedServer::start(vec![Step::Send(b"220 mail.example ESMTP\r\n".to_vec()), Step::Stall]).unwrap();
+    let greeting = MisbehavingServer::start(vec![Step::Send(b"220 mail.example ESMTP\r\n".to_vec()), Step::Stall]).unwrap();
     lab.measure(greeting.address()).timeout("2s").run().exits(3).says(&["does not speak TLS", "STARTTLS"]);
     lab.measure(server.address()).args(["--no-request", "--path", "/x"]).run().exits(2).says(&["cannot be used with"]);
 }

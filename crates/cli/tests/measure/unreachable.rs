@@ -2,9 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
-use reprise_lab::ScriptedServer;
+use reprise_servers::MisbehavingServer;
 
-use crate::harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome, Reprise};
 
 /// A port where nobody listens: it was free a moment ago.
 fn closed_port() -> SocketAddr {
@@ -31,25 +31,25 @@ fn a_target_alone_means_measure() {
 
 #[test]
 fn a_server_of_plain_http() {
-    let server = ScriptedServer::plain_http().unwrap();
+    let server = MisbehavingServer::plain_http().unwrap();
     measure(server.address()).says(&["does not speak TLS", "HTTP/1.1 400", "plain HTTP", "443"]);
 }
 
 #[test]
 fn silence() {
-    let server = ScriptedServer::silent().unwrap();
+    let server = MisbehavingServer::silent().unwrap();
     measure(server.address()).says(&["no ServerHello within 1 s", "may not speak TLS", "--timeout"]);
 }
 
 #[test]
 fn garbage() {
-    let server = ScriptedServer::garbage().unwrap();
+    let server = MisbehavingServer::garbage().unwrap();
     measure(server.address()).says(&["does not speak TLS", "59 00 a7"]);
 }
 
 #[test]
 fn a_server_that_closes_at_once() {
-    let server = ScriptedServer::closing().unwrap();
+    let server = MisbehavingServer::closing().unwrap();
     measure(server.address()).says(&["closed the connection without an answer to the ClientHello"]);
 }
 

@@ -1,6 +1,6 @@
 //! Flags that make no sense: exit 2, and a message that names the flag and what it takes.
 
-use crate::harness::Reprise;
+use reprise_harness::Reprise;
 
 /// Nobody listens there, so that a call that should have been refused fails with another code.
 const NOWHERE: &str = "127.0.0.1:1";
@@ -24,9 +24,9 @@ fn unknown_names() {
     assert_refused(&["--speed"], &["unexpected argument '--speed'"]);
     assert_refused(&["--tls", "1.1"], &["1.1", "1.2"]);
     assert_refused(&["--kinds", "fast"], &["fast", "full, id, ticket"]);
-    assert_refused(&["--ciphers", "ROT13"], &["no cipher suite is named 'ROT13'"]);
-    assert_refused(&["--ciphers", "DHE-RSA-AES128-GCM-SHA256"], &["known and not spoken"]);
-    assert_refused(&["--groups", "x448"], &["known and not spoken", "x25519"]);
+    assert_refused(&["--ciphers", "ROT13"], &["unknown cipher suite 'ROT13'"]);
+    assert_refused(&["--ciphers", "DHE-RSA-AES128-GCM-SHA256"], &["is not supported"]);
+    assert_refused(&["--groups", "x448"], &["is not supported", "x25519"]);
     assert_refused(&["--connections", "sometimes"], &["close", "keepalive"]);
 }
 
@@ -36,8 +36,8 @@ fn values_of_another_form() {
     assert_refused(&["--timeout", "soon"], &["500ms, 10s or 2m"]);
     assert_refused(&["--header", "no colon"], &["Name: value"]);
     assert_refused(&["--header", "Connection: close"], &["--connections close"]);
-    assert_refused(&["--path", "index.html"], &["begins with /"]);
-    assert_refused(&["--method", "GE T"], &["no HTTP method"]);
+    assert_refused(&["--path", "index.html"], &["starts with /"]);
+    assert_refused(&["--method", "GE T"], &["invalid HTTP method"]);
     assert_refused(&["--resolve", "localhost"], &["--resolve"]);
     assert_refused(&["--alpn", &"x".repeat(256)], &["--alpn", "255 bytes"]);
     assert_refused(&["--sni", "-", "--insecure"], &["--sni"]);
@@ -45,7 +45,7 @@ fn values_of_another_form() {
 
 #[test]
 fn flags_that_exclude_or_need_each_other() {
-    assert_refused(&["--kinds", "id", "--tls", "1.3"], &["TLS 1.3 knows no session IDs"]);
+    assert_refused(&["--kinds", "id", "--tls", "1.3"], &["TLS 1.3 has no session IDs"]);
     assert_refused(&["--key", "key.pem"], &["--cert"]);
     assert_refused(&["--no-request", "-H", "A: b"], &["cannot be used with"]);
     assert_refused(&["--no-request", "--connections", "keepalive"], &["--connections keepalive", "--no-request"]);
@@ -60,7 +60,7 @@ fn no_secret_is_repeated_by_what_complains_of_it() {
     };
     for command in ["measure", "trace", "load"] {
         for target in ["me:tuna@localhost", "https://me:tuna@localhost/", "https://m@e:tuna@localhost:0"] {
-            refused(&[command, target], &["a target carries no user name or password", "@localhost"]);
+            refused(&[command, target], &["a target has no user name or password", "@localhost"]);
         }
     }
     for command in ["measure", "trace"] {
@@ -73,8 +73,8 @@ fn no_secret_is_repeated_by_what_complains_of_it() {
 #[test]
 fn lists_that_name_nothing() {
     for list in ["--groups", "--ciphers"] {
-        assert_refused(&[list, ""], &[list, "leave the flag out"]);
-        assert_refused(&[list, ",:"], &[list, "leave the flag out"]);
+        assert_refused(&[list, ""], &[list, "omit the flag"]);
+        assert_refused(&[list, ",:"], &[list, "omit the flag"]);
     }
 }
 
@@ -86,26 +86,23 @@ fn what_leaves_a_version_or_a_kind_nothing_to_offer() {
     assert_refused(&["--tls", "1.2,1.3", "--ciphers", tls13], &["no suite of TLS 1.2", "--tls 1.2 needs"]);
     assert_refused(&["--kinds", "id,full", "--ciphers", tls13], &["no suite of TLS 1.2", "the kind id needs"]);
     assert_refused(&["--kinds", "early", "--ciphers", tls12], &["no suite of TLS 1.3", "the kind early needs"]);
-    assert_refused(&[&["--tls", "1.2"], &psk[..]].concat(), &["a PSK is of TLS 1.3"]);
+    assert_refused(&[&["--tls", "1.2"], &psk[..]].concat(), &["a PSK requires TLS 1.3"]);
 }
 
 #[test]
 fn fields_of_http1_where_http2_may_be_chosen() {
-    assert_refused(
-        &["--alpn", "h2,http/1.1", "-H", "Transfer-Encoding: chunked"],
-        &["Transfer-Encoding", "h2 out of --alpn"],
-    );
+    assert_refused(&["--alpn", "h2,http/1.1", "-H", "Transfer-Encoding: chunked"], &["Transfer-Encoding", "h2 from --alpn"]);
 }
 
 #[test]
 fn sessions_are_not_printed() {
-    assert_refused(&["--session-out", "-"], &["--session-out", "to a file"]);
+    assert_refused(&["--session-out", "-"], &["--session-out", "name a file"]);
 }
 
 #[test]
 fn an_address_in_short_is_no_name_of_a_certificate() {
     for target in ["127.1:1", "0x7f.1:1"] {
-        Reprise::new(["measure", target]).run().exits(2).says(&["no name that a certificate can be for", "--sni NAME"]);
+        Reprise::new(["measure", target]).run().exits(2).says(&["not a valid server name", "--sni NAME"]);
     }
 }
 
@@ -113,12 +110,12 @@ fn an_address_in_short_is_no_name_of_a_certificate() {
 fn targets_of_another_form() {
     for (target, words) in [
         ("http://example.org", "only TLS is measured"),
-        ("example.org:70000", "'70000' is no port"),
+        ("example.org:70000", "invalid port '70000'"),
         ("user@example.org", "no user name or password"),
-        ("exa_mple.org:x", "'x' is no port"),
+        ("exa_mple.org:x", "invalid port 'x'"),
         ("[::1", "bracket"),
-        ("a b", "no host name"),
-        ("", "names no host"),
+        ("a b", "invalid host name"),
+        ("", "has no host"),
     ] {
         Reprise::new(["measure", target]).run().exits(2).says(&[words]);
     }

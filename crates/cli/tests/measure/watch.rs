@@ -10,7 +10,7 @@ use openmetrics_parser::{MetricsExposition, OpenMetricsType, OpenMetricsValue};
 use reprise_lab::{EmbeddedServer, Resumption};
 use reprise_trace::document::{LabDocument, MeasureDocument};
 
-use crate::harness::{Lab, Reprise, wait_until};
+use reprise_harness::{Lab, Reprise, wait_until};
 
 fn watch(lab: &Lab, target: SocketAddr, json: &Path) -> Reprise {
     let arguments =
@@ -66,7 +66,7 @@ fn what_is_no_list_of_results_is_not_appended_to() {
     let server = lab.server(Resumption::Off);
     for contents in ["precious\n", "{\n  \"schema\": \"reprise.measure/1\"\n}\n", "{"] {
         let json = lab.file("other", contents);
-        watch(&lab, server.address(), &json).run().exits(2).says(&["holds something else than one result a line"]);
+        watch(&lab, server.address(), &json).run().exits(2).says(&["not a file with one result per line"]);
         assert_eq!(fs::read_to_string(json).unwrap(), contents);
     }
     assert_eq!(server.completed(), 0);
@@ -115,7 +115,7 @@ fn a_target_that_is_down_is_told_and_does_not_end_the_watch() {
 
 #[cfg(unix)]
 #[track_caller]
-fn interrupt(running: crate::harness::Running, server: &EmbeddedServer) {
+fn interrupt(running: reprise_harness::Running, server: &EmbeddedServer) {
     assert!(server.completed() > 0);
     running.interrupt();
     let outcome = running.finish().exits(130);
@@ -123,7 +123,7 @@ fn interrupt(running: crate::harness::Running, server: &EmbeddedServer) {
 }
 
 #[cfg(not(unix))]
-fn interrupt(running: crate::harness::Running, _server: &EmbeddedServer) {
+fn interrupt(running: reprise_harness::Running, _server: &EmbeddedServer) {
     drop(running);
 }
 
@@ -144,7 +144,7 @@ fn conditions_are_judged_in_every_round() {
     let server = lab.server(Resumption::Off);
     let json = lab.path("watch.jsonl");
     let outcome = watch(&lab, server.address(), &json).args(["--repeats", "3", "--fail-if", "full.tls > 1ns"]).run();
-    let outcome = outcome.exits(1).says(&["3 of 3 rounds were a bad answer"]);
+    let outcome = outcome.exits(1).says(&["3 of 3 rounds failed the check"]);
     assert_eq!(outcome.stderr.matches("--fail-if 'full.tls > 1ns' is met").count(), 3);
     for round in rounds(&json) {
         assert_eq!(round.conditions.len(), 1, "each round keeps what came of it");
@@ -210,7 +210,7 @@ fn flags_that_need_or_exclude_one_another() {
     for (arguments, words) in [
         (&["--every", "soon"][..], "10s, 2m or 8h"),
         (&["--every", "0s"], "10s, 2m or 8h"),
-        (&["--every", "25h"], "up to a day"),
+        (&["--every", "25h"], "at most one day"),
         (&["--repeats", "2"], "--every"),
         (&["--every", "1s", "--repeats", "0"], "--repeats"),
         (&["--metrics", "127.0.0.1:1"], "--every"),

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
 use reprise_trace::Direction;
 use reprise_trace::document::TraceDocument;
 
-use crate::harness::{Lab, Reprise};
 use crate::traced::{VERSIONS, full, handshake_messages, trace};
+use reprise_harness::{Lab, Reprise};
 
 /// RFC 8446 §4 and RFC 5246 §7.4, by tshark's number for each.
 fn name(handshake_type: &str) -> &'static str {
@@ -78,8 +78,8 @@ fn assert_same(document: &TraceDocument, pcap: &Path, server: u16, case: &str) {
 }
 
 #[test]
-fn tshark_decodes_every_message_of_every_kind_in_the_order_of_the_trace() {
-    reprise_lab::require!("tshark");
+fn tshark_decodes_every_message_of_every_kind() {
+    reprise_servers::require!("tshark");
     let lab = Lab::new();
     let pcap = lab.path("trace.pcapng");
     let cases =
@@ -94,8 +94,8 @@ fn tshark_decodes_every_message_of_every_kind_in_the_order_of_the_trace() {
 }
 
 #[test]
-fn tshark_reads_mutual_authentication_with_nginx_under_each_suite() {
-    reprise_lab::require!("tshark", "nginx");
+fn tshark_reads_mutual_authentication_with_nginx() {
+    reprise_servers::require!("tshark", "nginx");
     let lab = Lab::new();
     let pcap = lab.path("trace.pcapng");
     let client = lab.client("client.example");
@@ -122,7 +122,7 @@ fn tshark_reads_mutual_authentication_with_nginx_under_each_suite() {
 
 #[test]
 fn a_handshake_that_fails_is_captured_as_far_as_it_came() {
-    reprise_lab::require!("tshark");
+    reprise_servers::require!("tshark");
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
@@ -137,7 +137,7 @@ fn a_handshake_that_fails_is_captured_as_far_as_it_came() {
 
 #[test]
 fn tshark_reads_early_data_and_psks_without_a_key_exchange() {
-    reprise_lab::require!("tshark", "openssl");
+    reprise_servers::require!("tshark", "openssl");
     let lab = Lab::new();
     let pcap = lab.path("trace.pcapng");
     let server = lab.server_with(|config| {
@@ -176,7 +176,7 @@ fn requests_seen_by_tshark(pcap: &Path, server: u16, client: u16) -> usize {
 
 #[test]
 fn both_versions_share_one_capture() {
-    reprise_lab::require!("tshark");
+    reprise_servers::require!("tshark");
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let pcap = lab.path("both.pcapng");

@@ -1,13 +1,13 @@
 //! A client certificate: asked for and sent in the full handshake, neither in the resumed one.
 
-use reprise_lab::servers::{ClientVerify, Nginx, NginxConfig, RealServer};
 use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer};
 use reprise_trace::ClientAuthentication;
 
-use crate::harness::{DEADLINE, Lab};
 use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
+use reprise_harness::{DEADLINE, Lab};
 
-const RELIES: &str = "it relies on the authentication that the session inherits from the full handshake";
+const RELIES: &str = "It relies on the authentication of the full handshake, which the session inherits";
 
 #[test]
 fn a_server_that_resumes_relies_on_the_session() {
@@ -35,13 +35,13 @@ fn a_server_that_resumes_relies_on_the_session() {
             assert!(messages(full(traced).handshake()).contains(&message.to_owned()), "{tls}: {message}");
             assert!(skipped(traced).contains(&message.to_owned()), "{tls}: {message}");
         }
-        outcome.exits(0).shows(&["The client: in the full handshake the server asked for its certificate", RELIES]);
+        outcome.exits(0).shows(&["The client: in the full handshake the server requested its certificate", RELIES]);
     }
 }
 
 #[test]
-fn nginx_holds_a_resumed_client_for_verified_without_having_seen_its_certificate() {
-    reprise_lab::require!("nginx");
+fn nginx_reports_a_resumed_client_verified_without_its_chain() {
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let client = lab.client("client.example");
     let config = NginxConfig {
@@ -68,7 +68,7 @@ fn a_certificate_that_nobody_asks_for_is_told() {
     let arguments = ["--cert", client.certificate.to_str().unwrap(), "--key", client.key.to_str().unwrap()];
     let (outcome, document) = trace(&lab, server.address(), &arguments);
     assert_eq!(full(only(&document)).outcome.client_authentication, ClientAuthentication::NotRequested);
-    outcome.exits(0).shows(&["the server did not ask for one: none was sent"]);
+    outcome.exits(0).shows(&["the server requested none, so none was sent"]);
 }
 
 #[test]
@@ -81,5 +81,5 @@ fn a_client_without_one_resumes_as_a_client_without_one() {
     });
     let (outcome, document) = trace(&lab, server.address(), &[""; 0]);
     assert_eq!(full(only(&document)).outcome.client_authentication, ClientAuthentication::RequestedNoneSent);
-    outcome.exits(0).shows(&["an empty Certificate went out", "a client without a certificate"]);
+    outcome.exits(0).shows(&["sent an empty Certificate", "a client without a certificate"]);
 }

@@ -3,8 +3,8 @@
 use reprise_lab::{Resumption, Versions};
 use reprise_trace::{Direction, Event, Kind, Nanos, Verification, Version};
 
-use crate::harness::Lab;
 use crate::traced::{full, messages, only, skipped, trace};
+use reprise_harness::Lab;
 
 #[test]
 fn tls13_by_ticket_skips_the_servers_certificate() {
@@ -38,7 +38,7 @@ fn tls13_by_ticket_skips_the_servers_certificate() {
 }
 
 #[test]
-fn tls12_by_id_and_by_ticket_skips_the_key_exchange_and_turns_the_order_of_finished_round() {
+fn tls12_resumption_reverses_the_order_of_finished() {
     let lab = Lab::new();
     for (resumption, kind) in [(Resumption::Id, Kind::Id), (Resumption::Ticket, Kind::Ticket)] {
         let server = lab.server(resumption);

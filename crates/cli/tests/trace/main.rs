@@ -3,10 +3,8 @@
 
 mod capture;
 mod client_authentication;
-#[path = "../measure/harness/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "what measure's tests need besides")]
-mod harness;
 mod ladders;
+mod lesson;
 mod outputs;
 mod refusals;
 mod resumptions;

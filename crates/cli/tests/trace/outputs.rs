@@ -6,8 +6,8 @@ use std::path::Path;
 use reprise_lab::Resumption;
 use serde_json::Value;
 
-use crate::harness::{Lab, Reprise, not_run};
 use crate::traced::trace;
+use reprise_harness::{Lab, Reprise, not_run};
 
 #[test]
 fn the_document_is_what_its_schema_says() {
@@ -38,7 +38,7 @@ fn on_a_terminal_what_was_skipped_is_struck_through() {
 }
 
 #[test]
-fn markdown_strikes_through_as_well_and_csv_tells_every_message() {
+fn markdown_strikes_through_and_csv_has_every_message() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let call = |format| {
@@ -84,7 +84,7 @@ fn a_key_log_of_the_users_own_is_still_written() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_told_before_any_connection() {
+fn an_unwritable_output_is_reported_before_any_connection() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let absent = lab.path("no/such/directory/result");
@@ -147,6 +147,6 @@ fn no_capture_goes_to_a_terminal() {
     command.args(["trace", &server.address().to_string(), "--insecure", "--pcap", "-"]);
     let ended = command.stdout(user).stderr(std::process::Stdio::piped()).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ended.stderr).contains("send it to a file or a pipe"));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("write it to a file or a pipe"));
     assert_eq!(server.completed(), 0, "found before anything is traced");
 }

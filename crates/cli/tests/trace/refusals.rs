@@ -3,8 +3,8 @@
 use reprise_lab::Resumption;
 use reprise_trace::Kind;
 
-use crate::harness::Lab;
 use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
+use reprise_harness::Lab;
 
 #[test]
 fn a_refused_resumption_is_two_full_ladders_and_a_sentence() {
@@ -40,7 +40,8 @@ fn a_server_without_session_ids_is_not_said_to_resume_nothing() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let (outcome, _) = trace(&lab, server.address(), &["--kind", "id"]);
-    let outcome = outcome.exits(1).shows(&["The server gave no session ID; --kind ticket shows whether it gives tickets."]);
+    let outcome = outcome.exits(1).shows(&["The server issued no session ID; --kind ticket shows whether it issues \
+        tickets."]);
     assert!(!outcome.page.contains("every connection pays"), "{}", outcome.page);
 }
 
@@ -51,7 +52,7 @@ fn a_server_that_gives_nothing_is_one_ladder_and_a_sentence() {
     for (_, tls) in VERSIONS {
         let (outcome, document) = trace(&lab, server.address(), &["--tls", tls]);
         assert!(only(&document).resumed.is_none());
-        outcome.exits(0).silently().shows(&["every connection pays the full handshake"]);
+        outcome.exits(0).silently().shows(&["every connection pays for a full handshake"]);
     }
     assert_eq!(server.completed(), 2, "nothing to offer, no second connection");
 }

@@ -1,11 +1,11 @@
 //! Every resumption that TLS 1.3 knows, message by message: early data, PSKs, the hybrid group, sessions of another process.
 
-use reprise_lab::servers::{RealServer, SServer, SServerConfig};
 use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, NamedGroup, Resumption};
+use reprise_servers::{RealServer, SServer, SServerConfig};
 use reprise_trace::{EarlyData, Kind, PskMode, Version};
 
-use crate::harness::Lab;
 use crate::traced::{full, handshake_messages, messages, only, skipped, trace};
+use reprise_harness::Lab;
 
 fn early_server(lab: &Lab, max_early_data: u32) -> EmbeddedServer {
     lab.server_with(|config| {
@@ -15,7 +15,7 @@ fn early_server(lab: &Lab, max_early_data: u32) -> EmbeddedServer {
 }
 
 #[test]
-fn early_data_leaves_before_the_server_hello_and_its_end_is_told() {
+fn early_data_leaves_before_the_server_hello() {
     let lab = Lab::new();
     let server = early_server(&lab, 4096);
     let (outcome, document) = trace(&lab, server.address(), &["--kind", "early"]);
@@ -29,11 +29,11 @@ fn early_data_leaves_before_the_server_hello_and_its_end_is_told() {
     assert!(place(">(application data)") < place("<ServerHello"));
     assert!(place("<(Finished)") < place(">(EndOfEarlyData)") && place(">(EndOfEarlyData)") < place(">(Finished)"));
     assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
-    outcome.shows(&["⇒ early data", "EndOfEarlyData", "the server took it", "RFC 8446, section 8"]);
+    outcome.shows(&["⇒ early data", "EndOfEarlyData", "the server accepted it", "RFC 8446, section 8"]);
 }
 
 #[test]
-fn early_data_that_is_rejected_is_sent_again_after_the_handshake() {
+fn rejected_early_data_is_sent_again_after_the_handshake() {
     let lab = Lab::new();
     let server = lab.server_with(|config| {
         config.resumption = Resumption::Id;
@@ -61,7 +61,7 @@ fn a_ticket_that_allows_none_is_said_to() {
 
 #[test]
 fn an_external_psk_takes_the_place_of_certificates() {
-    reprise_lab::require!("openssl");
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut config = SServerConfig::new(vec![lab.identity(KeyKind::P256)]);
     config.psk = Some(("device 7".to_owned(), "00112233".to_owned()));
@@ -76,13 +76,13 @@ fn an_external_psk_takes_the_place_of_certificates() {
         assert_eq!((resumed.outcome.kind, resumed.outcome.psk_mode), (Kind::Psk, Some(observed)));
         assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
         let outcome = outcome.shows(&["by external PSK", "only its Finished proves that it knows the PSK"]);
-        assert_eq!(outcome.page.contains("no key share came back"), observed == PskMode::PskKe, "{mode}");
+        assert_eq!(outcome.page.contains("the server sent no key share"), observed == PskMode::PskKe, "{mode}");
     }
 }
 
 #[test]
-fn a_server_that_knows_psks_alone_is_traced_without_a_full_handshake() {
-    reprise_lab::require!("openssl");
+fn a_psk_only_server_is_traced_without_a_full_handshake() {
+    reprise_servers::require!("openssl");
     let lab = Lab::new();
     let mut config = SServerConfig::new(Vec::new());
     config.psk = Some(("device 7".to_owned(), "00112233".to_owned()));
@@ -111,7 +111,7 @@ fn a_server_that_knows_psks_alone_is_traced_without_a_full_handshake() {
 
 /// Its certificate is another by now, or the roots are: a session says nothing of that.
 #[test]
-fn a_session_that_is_taken_is_shown_though_the_full_handshake_fails() {
+fn a_resumption_is_shown_though_the_full_handshake_fails() {
     let (lab, stranger) = (Lab::new(), Lab::new());
     let server = lab.server(Resumption::Ticket);
     let file = lab.path("sessions");
@@ -124,7 +124,7 @@ fn a_session_that_is_taken_is_shown_though_the_full_handshake_fails() {
 
 /// Whoever holds the session is the client, with or without the certificate.
 #[test]
-fn a_session_stands_for_itself_where_the_server_refuses_a_full_handshake() {
+fn a_session_counts_where_full_handshakes_are_refused() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| {
@@ -163,7 +163,7 @@ fn the_hybrid_group_makes_both_hellos_grow() {
 }
 
 #[test]
-fn a_session_of_another_process_is_offered_first_and_the_full_handshake_follows() {
+fn another_processs_session_is_offered_before_the_full_one() {
     let lab = Lab::new();
     let file = lab.path("sessions");
     for (resumption, tls, kind) in [
@@ -193,5 +193,6 @@ fn tickets_that_were_asked_for_by_number_are_counted() {
     let server = lab.server(Resumption::Ticket);
     let (outcome, document) = trace(&lab, server.address(), &["--ticket-requests", "3"]);
     assert_eq!(document.ticket_request.map(|request| (request.new_session, request.resumption)), Some((3, 1)));
-    outcome.exits(0).shows(&["3 were asked for (RFC 9149): 2 came, and the server did not answer the request"]);
+    outcome.exits(0).shows(&["3 were requested on the first connection (RFC 9149): 2 came, and the server did not answer \
+        the request"]);
 }

@@ -1,12 +1,12 @@
 //! What lies before TLS, and HTTP/2 under it, on a trace: the phases, the page, and the servers' own accounts.
 
-use reprise_lab::servers::{Account, Exim, EximConfig, RealServer};
 use reprise_lab::{KeyKind, Resumption};
+use reprise_servers::{Account, Exim, EximConfig, RealServer};
 use reprise_trace::Kind;
 use reprise_trace::document::{Trace, TracedConnection};
 
-use crate::harness::{DEADLINE, Gate, Lab, hears, nginx_listening, says};
 use crate::traced::{full, only, trace};
+use reprise_harness::{DEADLINE, Gate, Lab, hears, nginx_listening, says};
 
 /// A full connection and one that a ticket resumed.
 #[track_caller]
@@ -27,7 +27,7 @@ fn assert_known(connections: [&TracedConnection; 2], server: &mut dyn RealServer
 
 #[test]
 fn starttls() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     let mut server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(lab.identity(KeyKind::P256)) }).unwrap();
     let (outcome, document) = trace(&lab, server.address(), &["--starttls", "smtp"]);
@@ -67,7 +67,7 @@ fn a_proxy() {
 
 #[test]
 fn the_proxy_header() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     for version in ["v1", "v2"] {
         let lab = Lab::new();
         // $remote_port is then the one of the header.
@@ -85,7 +85,7 @@ fn the_proxy_header() {
 
 #[test]
 fn http2() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let (mut nginx, address) = nginx_listening(&lab, "ssl http2", "");
     let (outcome, document) = trace(&lab, address, &["--alpn", "h2"]);

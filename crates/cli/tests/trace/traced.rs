@@ -6,7 +6,7 @@ use std::fs;
 use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
 use reprise_trace::{Direction, Event, Version, What};
 
-use crate::harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome, Reprise};
 
 /// `reprise trace TARGET --ca … --json … ARGUMENTS`: the outcome and the document.
 #[track_caller]

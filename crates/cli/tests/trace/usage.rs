@@ -1,8 +1,9 @@
 //! Bad input: exit 2 and a message that names it; targets that fail: exit 3 and what to do.
 
-use reprise_lab::{Resumption, ScriptedServer, Versions};
+use reprise_lab::{Resumption, Versions};
+use reprise_servers::MisbehavingServer;
 
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 /// Nobody listens there, so that a call that should have been refused fails with another code.
 const NOWHERE: &str = "127.0.0.1:1";
@@ -17,33 +18,32 @@ fn assert_refused(arguments: &[&str], words: &[&str]) {
 fn flags_that_make_no_sense() {
     assert_refused(&["--tls", "1.1"], &["1.1", "1.2"]);
     assert_refused(&["--kind", "full"], &["full", "id, ticket, early, psk"]);
-    assert_refused(&["--kind", "id", "--tls", "1.3"], &["TLS 1.3 knows no session IDs"]);
-    assert_refused(&["--kind", "id", "--tls", "1.2,1.3"], &["TLS 1.3 knows no session IDs"]);
+    assert_refused(&["--kind", "id", "--tls", "1.3"], &["TLS 1.3 has no session IDs"]);
+    assert_refused(&["--kind", "id", "--tls", "1.2,1.3"], &["TLS 1.3 has no session IDs"]);
     assert_refused(&["--kind", "psk", "--insecure"], &["--psk-identity NAME"]);
-    assert_refused(&["--kind", "early", "--tls", "1.2"], &["the kind early is of TLS 1.3"]);
+    assert_refused(&["--kind", "early", "--tls", "1.2"], &["the kind early requires TLS 1.3"]);
     assert_refused(&["--kind", "early", "--insecure", "-X", "PUT"], &["PUT is not sent as early data"]);
     assert_refused(&["--kind", "early", "--insecure", "--no-request"], &["--no-request"]);
     assert_refused(&["--session-in", "no-such-file", "--insecure"], &["no-such-file"]);
     assert_refused(&["--count", "3"], &["unexpected argument '--count'"]);
     assert_refused(&["--timeout", "0s"], &["500ms, 10s or 2m"]);
-    assert_refused(&["--ciphers", "ROT13"], &["no cipher suite is named 'ROT13'"]);
+    assert_refused(&["--ciphers", "ROT13"], &["unknown cipher suite 'ROT13'"]);
     assert_refused(&["--no-request", "-H", "A: b"], &["cannot be used with"]);
     assert_refused(&["--key", "key.pem"], &["--cert"]);
     assert_refused(&["--cert", "no-such-file.pem"], &["no-such-file.pem"]);
     assert_refused(&["--ca", "no-such-file.pem"], &["no-such-file.pem"]);
-    assert_refused(&["--pcap", "-", "--json", "-"], &["only one of --pcap, --json, --csv and --markdown"]);
+    assert_refused(&["--pcap", "-", "--json", "-"], &["only one of --pcap, --json, --csv, --markdown, --html and --har"]);
 }
 
 #[test]
-fn a_trace_needs_a_target() {
-    Reprise::new(["trace"]).run().exits(2).says(&["TARGET"]);
+fn help_tells_what_a_trace_is() {
     Reprise::new(["trace", "--help"]).run().exits(0).silently().shows(&["--pcap", "message by message", "Examples:"]);
 }
 
 #[test]
 fn who_is_not_there_or_speaks_no_tls() {
     Reprise::new(["trace", NOWHERE, "--insecure"]).run().exits(3).says(&["refused"]);
-    let server = ScriptedServer::plain_http().unwrap();
+    let server = MisbehavingServer::plain_http().unwrap();
     let outcome = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--insecure").run();
     let outcome = outcome.exits(3).says(&["does not speak TLS"]);
     assert_eq!(outcome.page, "");

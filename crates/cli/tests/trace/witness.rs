@@ -1,15 +1,15 @@
 //! nginx' own account of the two connections: the one was resumed, the other was not.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Nginx, NginxConfig, RealServer, SessionCache};
+use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::Kind;
 
-use crate::harness::{DEADLINE, Lab};
 use crate::traced::{full, trace};
+use reprise_harness::{DEADLINE, Lab};
 
 #[test]
 fn nginx_agrees_on_each_connection() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     let identity = lab.identity(KeyKind::Rsa2048);
     for (session_tickets, kind, tls) in [(false, "id", "1.2"), (true, "ticket", "1.2"), (true, "ticket", "1.3")] {

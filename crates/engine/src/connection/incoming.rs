@@ -83,7 +83,7 @@ impl Connection {
         while let Some(message) = self.joiner.next_message()? {
             if message.msg_type == HandshakeType::HELLO_REQUEST && may_be_tls12(&self.core) {
                 HelloRequest::parse(message.body).map_err(Error::malformed("HelloRequest"))?;
-                self.core.observe_message(Direction::Received, message.msg_type, message.raw.len());
+                self.core.observe_message(Direction::Received, &message);
                 self.core.count_idle("HelloRequest")?;
                 if self.state.as_ref().is_some_and(State::is_traffic) && !self.core.closed {
                     // RFC 5246 §7.4.1.1: during a handshake it is ignored, afterwards it may be declined.

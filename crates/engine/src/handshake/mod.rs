@@ -45,7 +45,7 @@ impl State {
     /// Handles one handshake message.
     pub(crate) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<Self, Error> {
         if !matches!(self, Self::ServerHello(_)) {
-            core.observe_message(Direction::Received, message.msg_type, message.raw.len());
+            core.observe_message(Direction::Received, message);
         }
         match self {
             Self::ServerHello(state) => state.handle(core, message),

@@ -42,7 +42,7 @@ fn section_3_simple_with_its_rsa_1024_signature_unverified() {
 }
 
 #[test]
-fn section_3_is_refused_where_its_rsa_1024_signature_must_be_verified() {
+fn section_3_is_refused_for_its_rsa_1024_signature() {
     struct TrustEveryone;
     impl ChainVerifier for TrustEveryone {
         fn verify(&self, _: &[CertificateDer<'_>], _: &ServerName<'_>, _: UnixTime) -> Result<(), CertificateError> {
@@ -89,7 +89,7 @@ fn section_4_resumed_with_early_data() {
 }
 
 #[test]
-fn section_5_hello_retry_request_is_answered_with_the_share_and_the_cookie() {
+fn section_5_hello_retry_request_is_answered() {
     let trace = Trace::read("section-5-hello-retry-request.txt");
     let shares = vec![share(&trace, "secp256r1")];
     let mut connection = begin(&trace, config(shares), FULL);
@@ -110,7 +110,7 @@ fn section_5_hello_retry_request_is_answered_with_the_share_and_the_cookie() {
 }
 
 #[test]
-fn section_5_after_the_second_hello_with_its_rsa_1024_signature_unverified() {
+fn section_5_after_the_second_hello_unverified() {
     let trace = Trace::read("section-5-hello-retry-request.txt");
     let mut transcript = Transcript::after_retry(Hash::Sha256, trace.get("client ClientHello"));
     transcript.add(trace.get("server HelloRetryRequest"));
@@ -138,7 +138,7 @@ fn section_5_after_the_second_hello_with_its_rsa_1024_signature_unverified() {
 }
 
 #[test]
-fn section_6_client_authentication_with_a_signature_that_verifies() {
+fn section_6_client_authentication_is_verified() {
     let trace = Trace::read("section-6-client-authentication.txt");
     let mut config = config(Vec::new());
     let certificate = CertificateTls13::parse(body_of(trace.get("client Certificate"))).unwrap();
@@ -165,7 +165,7 @@ fn section_6_client_authentication_with_a_signature_that_verifies() {
 }
 
 #[test]
-fn section_7_compatibility_mode_with_its_rsa_1024_signature_unverified() {
+fn section_7_compatibility_mode_unverified() {
     let trace = Trace::read("section-7-compatibility-mode.txt");
     let mut connection = begin(&trace, config(Vec::new()), FULL);
     exchange(&trace, &mut connection);

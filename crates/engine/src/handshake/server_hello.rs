@@ -1,6 +1,6 @@
 //! The ServerHello: where the versions part.
 
-use reprise_trace::{Direction, Version, What};
+use reprise_trace::{Direction, Version};
 use reprise_wire::extensions::SelectedVersion;
 use reprise_wire::{ExtensionType, HandshakeType, NamedGroup, ProtocolVersion, ServerHello};
 
@@ -153,10 +153,9 @@ impl ExpectServerHello {
             .and_then(|body| ServerHello::parse(body).map_err(Error::malformed("ServerHello")));
         match &hello {
             Ok(hello) if hello.is_hello_retry_request() => {
-                let what = What::Handshake { message: "HelloRetryRequest".into() };
-                core.observe(Direction::Received, what, message.raw.len());
+                core.observe_message_as("HelloRetryRequest".into(), Direction::Received, message);
             }
-            _ => core.observe_message(Direction::Received, message.msg_type, message.raw.len()),
+            _ => core.observe_message(Direction::Received, message),
         }
         let hello = hello?;
 

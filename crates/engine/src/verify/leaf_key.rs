@@ -114,10 +114,11 @@ mod tests {
     /// BoGo: `RejectPSSKeyType-Client-TLS13`, `CertificateCipherMismatch-PSS`.
     #[test]
     fn a_key_for_rsassa_pss_alone_was_taken_for_any_rsa_key() {
-        let authority = reprise_lab::Authority::new().unwrap();
-        let identity = authority.server(&reprise_lab::ServerSpec::new(reprise_lab::KeyKind::Rsa2048)).unwrap();
-        let mut der = identity.chain()[0].to_vec();
-        // The last such OID is that of the key; the issuer of the lab's certificates signs with ECDSA.
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_RSA_SHA256).unwrap();
+        let issuer = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+        let issuer = rcgen::Issuer::new(rcgen::CertificateParams::default(), issuer);
+        let mut der = rcgen::CertificateParams::default().signed_by(&key, &issuer).unwrap().der().to_vec();
+        // The last such OID is that of the key; the issuer signs with ECDSA.
         let oid = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
         let place = der.windows(oid.len()).position(|window| window == oid).unwrap();
         der[place + oid.len() - 1] = 10;

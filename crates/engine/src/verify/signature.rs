@@ -88,7 +88,7 @@ mod tests {
         RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding,
         RsaKeyPair,
     };
-    use reprise_lab::{Authority, Identity, KeyKind as Kind, ServerSpec};
+    use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256};
 
     use super::*;
 
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn rsa_signs_in_every_scheme_and_in_pkcs1_under_tls12_alone() {
-        let identity = identity(Kind::Rsa2048);
-        let pair = RsaKeyPair::from_pkcs8(identity.key_der().secret_der()).unwrap();
+        let identity = identity(&PKCS_RSA_SHA256);
+        let pair = RsaKeyPair::from_pkcs8(&identity.serialize_der()).unwrap();
         let schemes: [(Scheme, &'static dyn RsaEncoding); 6] = [
             (Scheme::RSA_PSS_RSAE_SHA256, &RSA_PSS_SHA256),
             (Scheme::RSA_PSS_RSAE_SHA384, &RSA_PSS_SHA384),
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn the_curves_sign_in_their_own_schemes() {
-        let curves: [(Kind, Scheme, &'static EcdsaSigningAlgorithm); 2] = [
-            (Kind::P256, Scheme::ECDSA_SECP256R1_SHA256, &ECDSA_P256_SHA256_ASN1_SIGNING),
-            (Kind::P384, Scheme::ECDSA_SECP384R1_SHA384, &ECDSA_P384_SHA384_ASN1_SIGNING),
+        let curves: [(&'static rcgen::SignatureAlgorithm, Scheme, &'static EcdsaSigningAlgorithm); 2] = [
+            (&PKCS_ECDSA_P256_SHA256, Scheme::ECDSA_SECP256R1_SHA256, &ECDSA_P256_SHA256_ASN1_SIGNING),
+            (&PKCS_ECDSA_P384_SHA384, Scheme::ECDSA_SECP384R1_SHA384, &ECDSA_P384_SHA384_ASN1_SIGNING),
         ];
         for (kind, scheme, algorithm) in curves {
             let identity = identity(kind);
-            let pair = EcdsaKeyPair::from_pkcs8(algorithm, identity.key_der().secret_der()).unwrap();
+            let pair = EcdsaKeyPair::from_pkcs8(algorithm, &identity.serialize_der()).unwrap();
             let signature = pair.sign(&SystemRandom::new(), MESSAGE).unwrap();
             for version in [Version::Tls12, Version::Tls13] {
                 verifies_and_nothing_else_does(version, &identity, scheme, signature.as_ref());
             }
         }
-        let identity = identity(Kind::Ed25519);
-        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(identity.key_der().secret_der()).unwrap();
+        let identity = identity(&PKCS_ED25519);
+        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&identity.serialize_der()).unwrap();
         for version in [Version::Tls12, Version::Tls13] {
             verifies_and_nothing_else_does(version, &identity, Scheme::ED25519, pair.sign(MESSAGE).as_ref());
         }
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn verifies_and_nothing_else_does(version: Version, identity: &Identity, scheme: Scheme, signature: &[u8]) {
+    fn verifies_and_nothing_else_does(version: Version, identity: &KeyPair, scheme: Scheme, signature: &[u8]) {
         let key = key(identity);
         let bad = Err(Misbehaviour::BadSignature.into());
         assert_eq!(verify_signature(version, &key, scheme, MESSAGE, signature), Ok(()), "{scheme}");
@@ -170,11 +170,11 @@ mod tests {
         }
     }
 
-    fn identity(kind: Kind) -> Identity {
-        Authority::new().unwrap().server(&ServerSpec::new(kind)).unwrap()
+    fn identity(algorithm: &'static rcgen::SignatureAlgorithm) -> KeyPair {
+        KeyPair::generate_for(algorithm).unwrap()
     }
 
-    fn key(identity: &Identity) -> LeafKey {
-        LeafKey::of(&identity.chain()[0]).unwrap()
+    fn key(identity: &KeyPair) -> LeafKey {
+        LeafKey::of(rcgen::CertificateParams::default().self_signed(identity).unwrap().der()).unwrap()
     }
 }

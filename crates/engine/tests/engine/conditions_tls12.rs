@@ -4,10 +4,10 @@
 //! | --- | --- |
 //! | RFC 7627 §5.1: its extension is empty | [`an_extended_master_secret_that_says_something`] |
 //! | RFC 7627 §4: the secret is derived over all messages up to ClientKeyExchange, a client's certificate among them | [`the_session_hash_covers_the_clients_certificate`] |
-//! | RFC 7627 §5.2: a server without it is gone on with, and that is observed | `tls12_legacy::rsa_key_exchange_with_and_without_the_extended_master_secret` |
+//! | RFC 7627 §5.2: a server without it is gone on with, and that is observed | `tls12_legacy::rsa_key_exchange_with_and_without_extended_master_secret` |
 //! | RFC 7627 §5.3: the extension is offered with every session | [`every_hello_offers_the_extended_master_secret`] |
 //! | RFC 7627 §5.3: a session resumed without it that was made with it, or the other way, is refused | `refusals_tls12::a_session_that_resumes_as_another` |
-//! | RFC 7627 §5.3: a session without it resumes without it, if the user wants to see that | `tls12_legacy::a_session_without_the_extended_master_secret_resumes_without_it` |
+//! | RFC 7627 §5.3: a session without it resumes without it, if the user wants to see that | `tls12_legacy::sessions_without_extended_master_secret_resume` |
 //! | RFC 5077 §3.2: a server that was not asked does not answer | `refusals_tls12::an_extension_that_was_not_offered_or_has_no_place_there` |
 //! | RFC 5077 §3.2, §3.3: what was announced comes, what was not does not, and once | `refusals_tls12::a_ticket_that_…`, `a_second_ticket` |
 //! | RFC 5077 §3.3: no ticket is valid before the server's Finished is | [`a_ticket_before_a_finished_that_is_wrong_is_worth_nothing`] |

@@ -341,7 +341,7 @@ fn what_cannot_be_early_is_not_sent() {
 }
 
 #[test]
-fn a_ticket_that_does_not_allow_it_is_refused_before_anything_is_sent() {
+fn a_ticket_without_early_data_is_refused_before_sending() {
     let refused = |config: Config, ticket| client::start(&config.into(), Offer::Early(ticket), NOW).err();
     for max_early_data in [None, Some(0)] {
         let why = "the ticket allows no early data";

@@ -129,7 +129,7 @@ fn a_server_that_takes_it_wrongly() {
 }
 
 #[test]
-fn after_a_retry_the_binder_covers_both_hellos_and_another_hash_withdraws_it() {
+fn a_binder_after_a_retry_covers_both_hellos() {
     let mut client = offering(Hash::Sha384);
     let mut server = Server::answering(&mut client).under(CipherSuite::TLS_AES_256_GCM_SHA384);
     let retry = server.retry(NamedGroup::SECP256R1);
@@ -147,7 +147,7 @@ fn after_a_retry_the_binder_covers_both_hellos_and_another_hash_withdraws_it() {
 }
 
 #[test]
-fn one_that_could_never_be_taken_is_refused_before_anything_is_sent() {
+fn an_impossible_condition_is_refused_before_sending() {
     let refused = |config: Config, offer: ExternalPsk| client::start(&config.into(), Offer::External(offer), NOW).err();
     let good = || psk(Hash::Sha256);
     let modes = &[PskMode::PskDheKe];

@@ -39,7 +39,7 @@ fn x25519mlkem768_in_a_full_and_in_a_resumed_handshake() {
 }
 
 #[test]
-fn only_the_first_group_has_a_share_and_the_others_cost_a_retry() {
+fn groups_after_the_first_have_no_share_and_cost_a_retry() {
     for (ours, theirs) in [([HYBRID, NamedGroup::X25519], NamedGroup::X25519), ([NamedGroup::X25519, HYBRID], HYBRID)] {
         let mut client = begun_with(Config { groups: ours.to_vec(), ..trusting_client() }, FULL);
         let heard = Heard::from(&mut client);
@@ -92,7 +92,7 @@ fn secp521r1_is_spoken_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_group_that_is_not_spoken_and_not_offered_is_told_from_one_that_was() {
+fn unsupported_groups_differ_from_groups_not_offered() {
     let asked = |survey| {
         let mut client = begun_with(Config { versions: vec![Version::Tls13], survey, ..trusting_client() }, FULL);
         let mut server = crate::script::tls13::Server::answering(&mut client);

@@ -73,7 +73,7 @@ fn tls12_alone_has_no_use_for_what_is_of_tls13() {
 }
 
 #[test]
-fn tls12_alone_asks_for_no_key_share_before_the_server_has_chosen() {
+fn tls12_alone_sends_no_key_share_first() {
     struct Nothing;
     impl KeyShares for Nothing {
         fn share(&self, _: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {

@@ -1,9 +1,10 @@
 //! A client and a server, and the wire between them.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Error, Offer};
+use reprise_lab::rustls_turn;
 use reprise_trace::{Direction, Event, Nanos, Outcome, round_trips};
 use rustls::{ServerConfig, ServerConnection};
 
@@ -71,8 +72,7 @@ impl Pair {
     pub(crate) fn try_drive(&mut self) -> Result<(), Ended> {
         loop {
             let to_server = self.client.take_outgoing(self.now);
-            let served = self.deliver_to_server(&to_server);
-            let to_client = self.take_from_server();
+            let (to_client, served) = self.deliver_to_server(&to_server);
             if !to_client.is_empty() {
                 self.now = self.now + LATENCY;
             }
@@ -111,27 +111,15 @@ impl Pair {
         self.client.events().iter().map(story).collect()
     }
 
-    fn deliver_to_server(&mut self, mut bytes: &[u8]) -> Result<(), rustls::Error> {
+    /// The server's turn: what it says to these bytes, and what it thinks of them.
+    fn deliver_to_server(&mut self, bytes: &[u8]) -> (Vec<u8>, Result<(), rustls::Error>) {
         self.sent.extend_from_slice(bytes);
         if !bytes.is_empty() {
             self.now = self.now + LATENCY;
         }
-        while !bytes.is_empty() {
-            self.server.read_tls(&mut bytes).unwrap();
-            let heard = self.server.process_new_packets()?.plaintext_bytes_to_read();
-            let start = self.heard.len();
-            self.heard.resize(start + heard, 0);
-            self.server.reader().read_exact(&mut self.heard[start..]).unwrap();
-        }
-        Ok(())
-    }
-
-    fn take_from_server(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while self.server.wants_write() {
-            self.server.write_tls(&mut bytes).unwrap();
-        }
-        bytes
+        let mut said = Vec::new();
+        let taken = rustls_turn(&mut self.server, bytes, &mut self.heard, &mut said);
+        (said, taken)
     }
 }
 

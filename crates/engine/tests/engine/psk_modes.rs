@@ -33,7 +33,7 @@ const DHE: &[PskMode] = &[PskMode::PskDheKe];
 const BOTH: &[PskMode] = &[PskMode::PskDheKe, PskMode::PskKe];
 
 #[test]
-fn the_hello_says_them_in_the_order_of_preference_beside_a_key_share() {
+fn the_hello_lists_them_in_order_of_preference() {
     let reversed = &[PskMode::PskKe, PskMode::PskDheKe];
     let cases: [(&[PskMode], &[u8]); 4] = [(KE, &[1, 0]), (DHE, &[1, 1]), (BOTH, &[2, 1, 0]), (reversed, &[2, 0, 1])];
     for (modes, said) in cases {
@@ -53,7 +53,7 @@ fn a_psk_without_a_mode_is_not_offered() {
 }
 
 #[test]
-fn psk_ke_resumes_without_a_key_share_and_its_tickets_resume_again() {
+fn psk_ke_resumes_without_a_key_share() {
     for modes in [KE, BOTH] {
         let mut ticket = ticket();
         for _ in 0..2 {
@@ -117,7 +117,7 @@ fn a_psk_that_is_out_of_range() {
 }
 
 #[test]
-fn a_server_that_wants_a_key_exchange_falls_back_to_a_full_handshake() {
+fn a_required_key_exchange_means_a_full_handshake() {
     // rustls knows no psk_ke.
     let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();
     let mut pair = Pair::new(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);

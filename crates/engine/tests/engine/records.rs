@@ -157,7 +157,7 @@ fn an_alert_in_the_clear_counts_only_before_the_keys_are_used() {
 }
 
 #[test]
-fn a_farewell_under_the_application_keys_confirms_the_handshake() {
+fn an_alert_under_application_keys_confirms_the_handshake() {
     let mut client = begun(Version::Tls13);
     let mut server = connected(&mut client);
     assert!(!client.is_confirmed());
@@ -190,7 +190,7 @@ fn a_farewell_in_the_middle_of_the_handshake_is_a_refusal() {
 }
 
 #[test]
-fn a_change_cipher_spec_under_tls13_stands_before_the_finished_and_in_the_clear() {
+fn tls13_change_cipher_spec_precedes_finished_in_the_clear() {
     let mut client = begun(Version::Tls13);
     let mut server = greeted(&mut client);
     client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC).unwrap();

@@ -160,7 +160,7 @@ fn a_certificate_that_does_not_fit_the_suite() {
 
 /// It was called a failure of our own crypto library.
 #[test]
-fn an_rsa_key_that_cannot_be_encrypted_to_is_the_servers_affair() {
+fn an_unusable_rsa_encryption_key_is_the_servers_fault() {
     let genuine = certificate(KeyKind::Rsa2048).chain()[0].to_vec();
     let exponent = genuine.windows(5).position(|bytes| bytes == [2, 3, 1, 0, 1]).unwrap();
     let mut even = genuine;

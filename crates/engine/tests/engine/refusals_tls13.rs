@@ -198,7 +198,7 @@ fn a_psk_that_was_not_offered() {
 }
 
 #[test]
-fn the_ticket_of_a_bad_binder_is_not_the_clients_business_but_its_finished_is() {
+fn a_bad_binders_ticket_is_ignored_but_its_finished_is_not() {
     // A server that says it took the PSK and did not: nothing decrypts.
     let mut first = begun(Version::Tls13);
     let mut server = connected(&mut first);
@@ -273,7 +273,7 @@ fn certificates_that_are_none() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_read_leaves_its_signature_unverified_only_on_request() {
+fn an_unreadable_certificate_is_unverified_only_on_request() {
     use reprise_trace::Verification;
     let mut client = begun(Version::Tls13);
     let mut server = greeted(&mut client);
@@ -438,7 +438,7 @@ fn every_alert_is_named() {
 /// BoGo: every refusal between ServerHello and Finished, `BadFinished-Client-TLS13`. A middlebox that takes the connection
 /// for TLS 1.2 must not see a protected record before a ChangeCipherSpec (RFC 8446 §D.4).
 #[test]
-fn an_alert_under_handshake_keys_left_without_a_change_cipher_spec() {
+fn a_handshake_alert_without_change_cipher_spec_is_read() {
     let mut client = begun(Version::Tls13);
     let mut server = greeted(&mut client);
     let unexpected = framed(HandshakeType::SERVER_HELLO_DONE, |_| {});

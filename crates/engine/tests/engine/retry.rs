@@ -196,7 +196,7 @@ impl KeyShare for Share {
 }
 
 #[test]
-fn a_group_is_spoken_if_the_caller_has_shares_of_it_or_the_engine_itself() {
+fn a_group_is_supported_by_the_callers_shares_or_the_engine() {
     let client = |groups, survey| {
         let key_shares = Arc::new(Anything);
         begun_with(Config { versions: vec![Version::Tls13], groups, survey, key_shares, ..trusting_client() }, FULL)
@@ -216,7 +216,7 @@ fn a_group_is_spoken_if_the_caller_has_shares_of_it_or_the_engine_itself() {
 
 /// BoGo: `PartialServerHelloWithHelloRetryRequest`. What answers the second ClientHello cannot come before it.
 #[test]
-fn a_message_that_begins_in_the_record_of_a_hello_retry_request() {
+fn a_message_in_the_record_of_a_hello_retry_request() {
     let mut client = begun(Version::Tls13);
     let server = Server::answering(&mut client);
     let retry = server.retry(NamedGroup::SECP384R1).message();
@@ -226,7 +226,7 @@ fn a_message_that_begins_in_the_record_of_a_hello_retry_request() {
 
 /// It was said that the server answers with TLS 1.2 whatever is offered, when it had just asked for TLS 1.3.
 #[test]
-fn another_version_than_the_retrys_is_a_change_of_mind_where_no_other_was_offered() {
+fn a_version_other_than_the_retrys_is_an_error() {
     let mut client = begun(Version::Tls13);
     let (mut server, result) = retried(&mut client, |_| {});
     result.unwrap();

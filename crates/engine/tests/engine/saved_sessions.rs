@@ -63,7 +63,7 @@ fn every_kind_of_session_resumes_in_another_process() {
 }
 
 #[test]
-fn a_server_holds_the_age_by_the_calendar_against_its_own_clock() {
+fn a_server_compares_the_calendar_age_with_its_own_clock() {
     let (mut pair, session) = connected(TLS13, Resumption::Stored, FULL);
     let saved = session.encode(SERVER, pair.now, date());
     // An hour by our calendar, no time at all by the server's clock: too much for early data (RFC 8446 §8.3).
@@ -105,7 +105,7 @@ fn all_of_a_tls12_session_is_kept() {
 }
 
 #[test]
-fn age_goes_by_the_calendar_between_processes_and_by_the_clock_within_them() {
+fn age_is_by_calendar_across_processes_else_by_clock() {
     let (pair, session) = connected(TLS13, Resumption::Tickets, FULL);
     let fresh = ticket_of(&session);
     let millis = |count: u64| Duration::from_millis(count);

@@ -60,7 +60,7 @@ fn an_old_version_is_named() {
 }
 
 #[test]
-fn all_that_is_spoken_is_offered_first_and_no_signal_in_the_place_of_a_suite() {
+fn all_versions_are_offered_first_without_a_scsv() {
     let config = Config { survey: true, ..trusting_client() };
     let (suites, groups) = (config.cipher_suites.clone(), config.groups.clone());
     let mut client = begun_with(config, FULL);

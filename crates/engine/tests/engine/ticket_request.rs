@@ -27,7 +27,7 @@ fn answered(mut client: Connection, answer: &[u8]) -> Result<Option<u8>, Error> 
 }
 
 #[test]
-fn both_numbers_are_said_in_every_hello_of_a_connection_and_only_on_request() {
+fn both_numbers_are_in_every_hello_only_on_request() {
     for offer in [FULL, Offer::Ticket(ticket())] {
         let mut client = asking(offer);
         let mut server = Server::answering(&mut client);

@@ -25,7 +25,7 @@ fn told(client: &mut Connection) -> Vec<String> {
 }
 
 #[test]
-fn rsa_key_exchange_with_and_without_the_extended_master_secret() {
+fn rsa_key_exchange_with_and_without_extended_master_secret() {
     for suite in [CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256, CipherSuite::TLS_RSA_WITH_AES_256_GCM_SHA384] {
         for extended in [true, false] {
             let lines = Arc::new(Lines::default());
@@ -71,7 +71,7 @@ fn rsa_key_exchange_with_and_without_the_extended_master_secret() {
 }
 
 #[test]
-fn a_session_without_the_extended_master_secret_resumes_without_it() {
+fn sessions_without_extended_master_secret_resume() {
     let known = known_session(|hello| hello.remove(ExtensionType::EXTENDED_MASTER_SECRET));
     let mut client = tls12(Offer::SessionId(known.clone()));
     let mut server = greeted_with(&mut client, |hello| {
@@ -134,7 +134,7 @@ fn an_empty_ticket_is_a_change_of_mind() {
 }
 
 #[test]
-fn a_renegotiation_is_passed_over_within_a_handshake_and_declined_after_it() {
+fn renegotiation_is_declined_outside_a_handshake() {
     let request = framed(HandshakeType::HELLO_REQUEST, |_| {});
     let mut client = begun(Version::Tls12);
     let mut server = greeted_with(&mut client, |_| {});

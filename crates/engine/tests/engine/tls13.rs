@@ -66,7 +66,7 @@ fn every_suite_with_every_group_and_every_key() {
 }
 
 #[test]
-fn events_bear_the_time_and_the_size_of_what_went_over_the_wire() {
+fn events_have_the_time_and_size_of_what_was_on_the_wire() {
     let mut pair = Pair::new(client(authority()), Server::with(KeyKind::P256).start());
     let begun = pair.now;
     pair.drive();

@@ -50,7 +50,7 @@ fn data_goes_both_ways_under_every_suite() {
 }
 
 #[test]
-fn nothing_is_sent_before_the_handshake_is_done_or_after_it_was_closed() {
+fn nothing_is_sent_before_the_handshake_or_after_close() {
     for version in [Version::Tls12, Version::Tls13] {
         let mut pair = pair(version);
         assert_eq!(pair.client.send(pair.now, b"too soon"), Err(Error::Closed));
@@ -84,7 +84,7 @@ fn the_server_closes_with_notice() {
 }
 
 #[test]
-fn the_end_of_the_transport_without_notice_is_an_error_only_before_the_handshake_is_done() {
+fn an_unannounced_end_is_an_error_only_before_the_handshake() {
     for version in [Version::Tls12, Version::Tls13] {
         let mut begun = pair(version);
         let early = Error::ClosedEarly("without an answer to the ClientHello");
@@ -127,7 +127,7 @@ fn keys_are_updated_when_the_server_updates_its_own() {
 }
 
 #[test]
-fn the_client_updates_its_keys_and_asks_the_server_to_update_its_own() {
+fn the_client_updates_keys_and_asks_the_server_to() {
     for suite in SUITES {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
         let mut pair = Pair::new(client(authority()), server.start());
@@ -215,7 +215,7 @@ fn bytes_that_arrive_one_by_one_tell_the_same_story() {
 }
 
 #[test]
-fn a_key_update_is_answered_only_if_it_asks_for_it_and_nothing_is_said_after_the_farewell() {
+fn a_key_update_is_answered_on_request_and_not_after_close() {
     for (asks, closed, answered) in [(true, false, true), (false, false, false), (true, true, false)] {
         let mut client = begun(Version::Tls13);
         let mut server = connected(&mut client);

@@ -4,28 +4,38 @@ use reprise_trace::document::{MeasureDocument, Provenance};
 
 /// What the reader must know before taking a difference of figures for one of the target's.
 pub(super) fn warnings(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<String> {
-    let other = |what: &str, before: &Option<String>, after: &Option<String>| {
-        let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-        (before != after).then(|| format!("The baseline is from another {what}: {}; this is {}", told(before), told(after)))
-    };
-    let (before, after) = (&earlier.provenance, &now.provenance);
-    let mut warnings: Vec<String> = [
+    let of_target = [
         other("target", &Some(earlier.label.clone()), &Some(now.label.clone())),
         other("address", &earlier.target.address, &now.target.address),
         other("path", &earlier.target.path, &now.target.path),
+    ];
+    let mut warnings: Vec<String> = of_target.into_iter().flatten().collect();
+    warnings.extend(of_provenance(&earlier.provenance, &now.provenance));
+    warnings.extend(cut_short(earlier.interrupted));
+    warnings
+}
+
+/// Where another machine or program made them.
+pub(crate) fn of_provenance(before: &Provenance, after: &Provenance) -> Vec<String> {
+    let differ = [
         other("machine", &before.machine, &after.machine),
         other("processor", &before.cpu, &after.cpu),
         other("kernel", &before.kernel, &after.kernel),
         other("version of reprise", &Some(before.version.clone()), &Some(after.version.clone())),
         libraries(before, after),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if earlier.interrupted {
-        warnings.push("The baseline was cut short".to_owned());
-    }
-    warnings
+    ];
+    differ.into_iter().flatten().collect()
+}
+
+/// Where the baseline is not whole.
+pub(crate) fn cut_short(interrupted: bool) -> Option<String> {
+    interrupted.then(|| "The baseline is incomplete".to_owned())
+}
+
+/// `what` is not the same.
+pub(crate) fn other(what: &str, before: &Option<String>, after: &Option<String>) -> Option<String> {
+    let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    (before != after).then(|| format!("The baseline is from another {what}: {}; this is {}", told(before), told(after)))
 }
 
 fn libraries(before: &Provenance, after: &Provenance) -> Option<String> {
@@ -57,7 +67,7 @@ mod tests {
         earlier.label = "example.org".to_owned();
         earlier.interrupted = true;
         let warnings = warnings(&now, &earlier).join("\n");
-        for words in ["processor: slow; this is unknown", "Linux 2.4", "target: example.org", "cut short"] {
+        for words in ["processor: slow; this is unknown", "Linux 2.4", "target: example.org", "incomplete"] {
             assert!(warnings.contains(words), "{words}: {warnings}");
         }
     }

@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn one_refusal_where_there_was_none_is_a_difference_and_a_few_more_of_many_are_chance() {
+    fn one_new_refusal_is_a_difference_and_a_few_more_are_chance() {
         assert_eq!(names(&between(&of_full(0), &of_full(1), &Scope::default())), ["kinds"]);
         assert_eq!(between(&of_full(40), &of_full(45), &Scope::default()), []);
         assert_eq!(names(&between(&of_full(20), &of_full(60), &Scope::default())), ["kinds"]);
     }
 
     #[test]
-    fn a_kind_that_is_not_offered_any_more_is_missed_unless_nobody_asked() {
+    fn a_kind_no_longer_offered_is_missed_if_asked_for() {
         let now = Example::new().run("1.3", Kind::Full, 1000).document();
         let found = between(&of_full(0), &now, &Scope::default());
         assert_eq!(names(&found), ["measured"]);

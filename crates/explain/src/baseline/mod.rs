@@ -1,6 +1,6 @@
 //! A result against an earlier one: what changed beyond its interval, and what is no longer the same.
 
-mod comparable;
+pub(crate) mod comparable;
 mod controls;
 mod differences;
 mod verdict;
@@ -55,10 +55,14 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
         in_both.into_iter().any(|run| run.n > 0 && samples(result, run.asked, Phase::Total).len() as u64 != run.n)
     };
     if results.iter().any(is_without_samples) {
-        warnings.push("The baseline has no samples: intervals are made from its intervals".to_owned());
+        warnings.push("The baseline has no samples: its own intervals are used".to_owned());
     }
     if results.len() == 2 {
-        warnings.push("Two results say next to nothing of how runs differ: give one, or three and more".to_owned());
+        warnings.push(
+            "Two baselines are too few to estimate the variation between runs: use one, or three and \
+            more"
+                .to_owned(),
+        );
     }
     let controls = controls.changes();
     Some(Comparison {
@@ -147,7 +151,7 @@ fn pooled(samples: &[u64], seed: u64) -> Option<Statistics> {
 }
 
 /// One phase of the samples that came out as asked.
-fn samples(document: &MeasureDocument, asked: Asked, phase: Phase) -> Vec<u64> {
+pub(crate) fn samples(document: &MeasureDocument, asked: Asked, phase: Phase) -> Vec<u64> {
     let of_run = document.samples.iter().filter(|sample| sample.asked == asked && sample.kind == asked.kind);
     of_run.filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
 }

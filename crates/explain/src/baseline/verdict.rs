@@ -29,7 +29,7 @@ fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) ->
     let is_slower = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio > 1.0));
     let is_faster = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio < 1.0));
     let how = match (is_slower, is_faster) {
-        (true, true) => "not as it was",
+        (true, true) => "different",
         (false, true) => "faster",
         _ => "slower",
     };
@@ -38,26 +38,26 @@ fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) ->
         it.map_or_else(String::new, |it| format!(" ({:+.0} %)", (it.ratio - 1.0) * 100.0))
     };
     match cause {
-        Cause::Tls => format!("TLS is {how}: {names}, by more than what was measured beside it."),
+        Cause::Tls => format!("TLS is {how}: {names} changed by more than the calibration and connect."),
         Cause::Machine if controls.iter().any(|it| it.control == Control::Calibration) => format!(
             "The machine is {how} now, not TLS: its calibration{} changed as {names} did.",
             moved(Control::Calibration)
         ),
         Cause::Machine => {
-            format!("The machine is {how} now, not TLS: connecting{} changed as {names} did.", moved(Control::Connect))
+            format!("The machine is {how} now, not TLS: connect{} changed as {names} did.", moved(Control::Connect))
         }
         Cause::Network => format!(
-            "The network is {how} now, not TLS: connecting{} changed as {names} did, the machine's calibration{} did not.",
+            "The network is {how} now, not TLS: connect{} changed as {names} did; the machine's calibration{} did not.",
             moved(Control::Connect),
             moved(Control::Calibration)
         ),
         Cause::MachineOrNetwork => {
             format!(
-                "The machine or the network is {how} now, not TLS: connecting{} changed as {names} did.",
+                "The machine or the network is {how} now, not TLS: connect{} changed as {names} did.",
                 moved(Control::Connect)
             )
         }
-        Cause::None => "TLS is as it was: no handshake changed beyond its interval.".to_owned(),
-        Cause::Unknown => "Whether TLS changed cannot be told: there are no intervals, or they are too wide.".to_owned(),
+        Cause::None => "TLS is unchanged: no handshake changed beyond its interval.".to_owned(),
+        Cause::Unknown => "Whether TLS changed is unknown: there are no intervals, or they are too wide.".to_owned(),
     }
 }

@@ -3,7 +3,7 @@ use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "cache-too-small",
-    title: "Sessions are pushed out by other handshakes",
+    title: "Other handshakes evict the session",
     happens: "\
 The server keeps sessions in a cache of fixed size. A busy hour fills it, and the oldest sessions go before their
 time is over.",
@@ -19,7 +19,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /d
 for i in $(seq 200); do openssl s_client -connect HOST:443 -tls1_2 < /dev/null > /dev/null 2>&1; done
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
-    costs: "Under load, when a handshake is dearest, resumption stops working.",
+    costs: "Under load, when handshakes cost most, resumption stops working.",
     found_by: &[Diagnose],
     advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
     fixes: &[

@@ -39,10 +39,5 @@ it none.",
             "config.resumption = rustls::client::Resumption::in_memory_sessions(4096);",
             "default 256, which counts entries: about 32 servers under TLS 1.3",
         ),
-        client_fix(
-            "Postfix",
-            "smtp_tls_session_cache_database = btree:${data_directory}/smtp_scache",
-            "for its client; limited by time alone",
-        ),
     ],
 };

@@ -19,6 +19,6 @@ openssl s_client -connect HOST:443 -msg < /dev/null 2> /dev/null | grep -c Certi
 ```",
     costs: "Nothing follows for resumption: what was measured are error responses.",
     found_by: &[Measure, Diagnose],
-    advice: "Give one with --cert FILE --key FILE: what was measured are error responses, of which nothing follows for resumption.",
+    advice: "Set one with --cert FILE --key FILE: the responses are errors, from which nothing follows for resumption.",
     fixes: &[],
 };

@@ -11,7 +11,7 @@ request or each worker begins with an empty store each time.",
 Three traces: sessions are offered for a while and then forgotten, right after one was read and while nothing else was
 open; sessions are never offered, by a library that resumes by itself; or each connection comes from a process of its
 own, which is a note, since sessions in memory end with their process. A library that only resumes when told is
-`client-never-offers`: where the wire does not tell them apart, both are said.",
+`client-never-offers`: where the wire does not distinguish them, both are reported.",
     confirm: "\
 Count contexts in the program: they should be made once. Connect twice from one context and look for the second's
 session:

@@ -90,6 +90,11 @@ The page that it answers with says `New` or `Reused`.",
             "config.resumption = rustls::client::Resumption::in_memory_sessions(256);",
             "its default, with one Arc<ClientConfig> for all connections; Resumption::disabled() switches it off",
         ),
+        client_fix(
+            "Postfix",
+            "smtp_tls_session_cache_database = btree:${data_directory}/smtp_scache",
+            "of its client, smtp(8); its default is none",
+        ),
         client_fix("reqwest", "", "one reqwest::Client for all requests, and its clones: with rustls it resumes by itself"),
     ],
 };

@@ -10,7 +10,7 @@ OpenSSL protects early data against replay by keeping each session in its own ca
 whatever ticket keys are shared.",
     seen: "\
 Every TLS 1.3 ticket allows early data (max_early_data_size), none is as long as one that holds its session (100 bytes),
-and each serves once (`single-use`). Where several processes serve, such tickets are besides accepted only now and then
+and each serves once (`single-use`). Where several processes serve, such tickets are besides accepted only sometimes
 (`hidden-nodes`).",
     confirm: "\
 Look at the length of the ticket, and at what it allows:

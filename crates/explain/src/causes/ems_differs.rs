@@ -10,7 +10,7 @@ refuse a session made without it, by a full handshake, when the client now offer
 a session made with it is offered without.",
     seen: "\
 Of a server: a session made with the extension is offered without it. An alert (handshake_failure) is the right answer; a
-server that goes on with a full handshake is told as a note, and one that resumes as a risk, since that reopens the triple
+server that goes on with a full handshake is reported as a note, and one that resumes as a risk, since that reopens the triple
 handshake attack. The reverse, made without and offered with, is tried and shown by `--experiments`, and not judged. Of a
 client that connects to `--listen`: it has the extension in one connection of a session and not in the other, which is a
 fault.",

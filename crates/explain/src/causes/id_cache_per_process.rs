@@ -36,7 +36,7 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix(
             "rustls",
             "config.session_storage = Arc::new(store);",
-            "a StoresServerSessions over a shared store, such as reprise-session's",
+            "a StoresServerSessions over a store that the nodes share; ResumingServer of the reprise-session library brings its own",
         ),
         fix("Node", "", "let newSession and resumeSession use a store that the cluster shares"),
         fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),

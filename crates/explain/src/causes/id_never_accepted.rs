@@ -12,7 +12,7 @@ The server puts a session ID into its TLS 1.2 ServerHello, which allows the clie
 A TLS 1.3 ServerHello echoes the client's legacy_session_id (RFC 8446 §4.1.3): that says nothing.",
     seen: "\
 Every full TLS 1.2 handshake brings a session ID, and each that is offered, at once, unchanged and without a ticket,
-ends in a full handshake with another ID. Where IDs are accepted now and then it is `id-cache-per-process`; where
+ends in a full handshake with another ID. Where IDs are accepted sometimes, it is `id-cache-per-process`; where
 they work until other connections came in between, `cache-too-small`; where only an unclean end spoils them,
 `unclean-close-evicts`.",
     confirm: "\

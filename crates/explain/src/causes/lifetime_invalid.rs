@@ -23,8 +23,5 @@ With 0 no client that follows the RFC ever resumes: each connection is a full ha
 clients fail.",
     found_by: &[Diagnose],
     advice: "Keep the lifetime between 1 s and 604800 s.",
-    fixes: &[
-        fix("rustls", "fn lifetime(&self) -> u32 { 86400 }", "in your own ProducesTickets"),
-        fix("Envoy", "session_timeout: 86400s", "in the DownstreamTlsContext"),
-    ],
+    fixes: &[fix("rustls", "fn lifetime(&self) -> u32 { 86400 }", "in your own ProducesTickets")],
 };

@@ -36,6 +36,7 @@ mod isolated_by_design;
 mod key_propagation_skew;
 mod large_client_hello;
 mod latency_rules;
+mod levels;
 mod lifetime_invalid;
 mod lifetime_short;
 mod little_to_save;
@@ -278,6 +279,15 @@ impl From<&Fix> for Remedy {
 }
 
 impl FoundBy {
+    /// The command's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measure => "measure",
+            Self::Diagnose => "diagnose",
+            Self::Listen => "diagnose --listen",
+        }
+    }
+
     /// The command.
     pub fn command(self) -> &'static str {
         match self {

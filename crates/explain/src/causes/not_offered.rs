@@ -11,7 +11,7 @@ all the same: a ticket that only names a session in a cache which is switched of
     seen: "\
 Under TLS 1.2 the ServerHello has an empty session ID, and no NewSessionTicket follows. Under TLS 1.3 no NewSessionTicket
 follows the handshake until a whole response has been read, or each ticket that is offered, at once and unchanged, ends in a
-full handshake. Tickets that are accepted now and then are `hidden-nodes`; session IDs alone that are refused are
+full handshake. Tickets that are accepted sometimes are `hidden-nodes`; session IDs alone that are refused are
 `id-never-accepted`; a client that offers psk_ke alone is given none, which is `client-psk-mode`.",
     confirm: "\
 `s_client -reconnect` connects five times more with the session of the first connection, which must say `Reused` each time:

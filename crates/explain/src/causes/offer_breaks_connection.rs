@@ -5,7 +5,7 @@ pub(super) const CAUSE: Cause = Cause {
     slug: "offer-breaks-connection",
     title: "The connection fails only where a session is offered",
     happens: "\
-A server, or a box on the path, cannot bear an offer that it should ignore. Known in the field: an alert at the
+A server, or a middlebox on the path, fails on an offer that it should ignore. Known in the field: an alert at the
 session's deadline instead of a full handshake, a large mTLS ticket that fragments the ClientHello, a balancer that
 waits for more. RFC 8446 §4.2.11 and RFC 5077 §3.4 ask for a full handshake where a session is not accepted.",
     seen: "\

@@ -3,7 +3,7 @@ use super::{Cause, fix};
 
 pub(super) const CAUSE: Cause = Cause {
     slug: "psk-refused",
-    title: "The server does not take the external PSK",
+    title: "The server does not accept the external PSK",
     happens: "\
 A server that does not know a PSK's identity goes on with a full handshake (RFC 8446 §4.2.11). A known identity with
 another key would have ended the connection, since its binder does not verify: so this is about the identity, the

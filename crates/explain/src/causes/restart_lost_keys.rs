@@ -10,8 +10,7 @@ Keys that a server makes for itself at its start live as long as the process. Af
 rollout every ticket that clients hold is refused once.",
     seen: "\
 The key name of tickets changes at one moment for all connections of a version, and every ticket of before is refused from then
-on. It is possible only: a reload (`config-rebuilt-on-reload`) and a rotation without overlap (`rotation-no-overlap`) show just
-so. A run of seconds meets that moment by chance. To see a restart that is planned, save sessions with `reprise measure
+on. It is possible only: a reload (`config-rebuilt-on-reload`) and a rotation without overlap (`rotation-no-overlap`) look the same. A run of seconds meets that moment by chance. To see a restart that is planned, save sessions with `reprise measure
 --session-out FILE` before it and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session, restart the server, offer it:

@@ -8,8 +8,7 @@ The key that encrypts tickets was replaced, and the old one was not kept to decr
 rotation; it works without loss only if the old key stays for as long as its tickets live.",
     seen: "\
 Every ticket older than one moment is refused and every younger one accepted, with a new key name from that moment
-on. A short run meets the moment by chance, and then says `restart-lost-keys`, which looks the same. To tell them apart,
-compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
+on. A short run meets the moment by chance, and then says `restart-lost-keys`, which looks the same. To distinguish them, compare the moment with the times of restarts; to meet it, save sessions with `reprise measure --session-out FILE` before a
 rotation and offer them with `--session-in FILE` after it.",
     confirm: "\
 Save a session before and offer it after the rotation:

@@ -6,7 +6,7 @@ pub(super) const CAUSE: Cause = Cause {
     title: "The server stops giving tickets some time after its start",
     happens: "\
 Ticket keys have a life of their own. Where a key expires and no new one is made, tickets stop: s2n-tls encrypts
-with a key for two hours unless told otherwise, and a rotation loop that ends after one failed read never starts
+with a key for two hours by default, and a rotation loop that ends after one failed read never starts
 again. The server works on, with full handshakes.",
     seen: "\
 The full TLS 1.3 handshakes of a run bring tickets at first, and at least the last three bring none: possible, and only seen where
@@ -27,8 +27,5 @@ Note the time of the server's last start, and look for the end of tickets:
             "s2n_config_add_ticket_crypto_key(config, name, name_len, key, key_len, intro_time);",
             "before the last one ends; s2n_config_set_ticket_encrypt_decrypt_key_lifetime sets its life",
         ),
-        fix("HAProxy", "set ssl tls-key ID TLSKEY", "on the runtime socket, from a timer that is watched"),
-        fix("Go", "config.SetSessionTicketKeys(keys)", "from a timer that survives errors"),
-        fix("Caddy", "", "watch its storage: the distributed key source needs to write it"),
     ],
 };

@@ -4,27 +4,36 @@ use super::{Fix, fix};
 
 /// Of a protocol by its name in documents; `None` where it is not known, or the cause is not one of the service's settings.
 pub(super) fn fixes(slug: &str, protocol: &str) -> Option<&'static [Fix]> {
-    SERVICES.iter().find(|(known, _)| *known == protocol).map(|(_, fixes)| *fixes).filter(|_| is_decided_here(slug))
+    of_cause(slug).find(|(known, _)| *known == protocol).map(|(_, fixes)| *fixes)
 }
 
 /// Of a software by its name.
 pub(super) fn fixes_of(slug: &str, software: &str) -> Option<&'static [Fix]> {
-    let all = SERVICES.iter().map(|(_, fixes)| *fixes);
     let of = |fixes: &&[Fix]| fixes.iter().any(|fix| fix.software == software);
-    all.clone().find(of).filter(|_| is_decided_here(slug))
+    of_cause(slug).map(|(_, fixes)| *fixes).find(of)
 }
 
-/// All of them, for tests.
+/// All of them with the cause that they fix, for tests.
 #[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = &'static Fix> {
-    SERVICES.iter().flat_map(|(_, fixes)| *fixes)
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static Fix)> {
+    let of = |slug| of_cause(slug).flat_map(move |(_, fixes)| fixes.iter().map(move |fix| (slug, fix)));
+    of("not-offered").chain(of("id-never-accepted"))
 }
 
-fn is_decided_here(slug: &str) -> bool {
-    ["not-offered", "id-never-accepted"].contains(&slug)
+/// By protocol; none for a cause that no setting of a service decides.
+fn of_cause(slug: &str) -> impl Iterator<Item = &'static Service> {
+    let (first, others): (&[Service], &[Service]) = match slug {
+        "not-offered" => (SERVICES, &[]),
+        "id-never-accepted" => (OF_IDS, SERVICES),
+        _ => (&[], &[]),
+    };
+    first.iter().chain(others)
 }
 
-const SERVICES: &[(&str, &[Fix])] = &[
+/// A protocol by its name in documents, and what fixes its servers.
+type Service = (&'static str, &'static [Fix]);
+
+const SERVICES: &[Service] = &[
     ("smtp", SMTP),
     ("imap", DOVECOT),
     ("pop3", DOVECOT),
@@ -35,8 +44,22 @@ const SERVICES: &[(&str, &[Fix])] = &[
     ("xmpp", XMPP),
 ];
 
+/// Where session IDs ask for something else than tickets do.
+const OF_IDS: &[Service] = &[("smtp", SMTP_IDS)];
+
+const SMTP_IDS: &[Fix] = &[
+    EXIM,
+    fix(
+        "Postfix",
+        "smtpd_tls_session_cache_database = btree:${data_directory}/smtpd_scache",
+        "with smtpd_tls_session_cache_timeout above 0; its default is none, since clients with tickets do not need it",
+    ),
+];
+
+const EXIM: Fix = fix("Exim", "tls_resumption_hosts = *", "");
+
 const SMTP: &[Fix] = &[
-    fix("Exim", "tls_resumption_hosts = *", ""),
+    EXIM,
     fix("Postfix", "smtpd_tls_session_cache_timeout = 3600s", "any time above 0, and no NO_TICKET in tls_ssl_options"),
 ];
 
@@ -51,14 +74,10 @@ const FTP: &[Fix] = &[
     fix(
         "ProFTPD",
         "",
-        "resumes by ticket without being told to, unless OpenSSL's own configuration (openssl.cnf) forbids it; its session IDs \
+        "resumes by ticket by default, unless OpenSSL's own configuration (openssl.cnf) forbids it; its session IDs \
          are of no use, with TLSSessionCache shm: neither",
     ),
-    fix(
-        "vsftpd",
-        "",
-        "resumes by ticket without being told to, unless OpenSSL's own configuration (openssl.cnf) forbids it",
-    ),
+    fix("vsftpd", "", "resumes by ticket by default, unless OpenSSL's own configuration (openssl.cnf) forbids it"),
 ];
 
 const LDAP: &[Fix] = &[fix(
@@ -77,7 +96,7 @@ const POSTGRES: &[Fix] = &[fix(
 
 const MYSQL: &[Fix] = &[
     fix("MySQL", "ssl_session_cache_mode = ON", "its default"),
-    fix("MariaDB", "", "resumes without being told to, unless OpenSSL's own configuration (openssl.cnf) forbids tickets"),
+    fix("MariaDB", "", "resumes by default, unless OpenSSL's own configuration (openssl.cnf) forbids tickets"),
 ];
 
 const XMPP: &[Fix] = &[fix("Prosody", "ssl = { options = { no_ticket = false } }", "")];

@@ -10,8 +10,8 @@ A stored session contains the client's certificate chain. nginx's shared cache t
 shmcb has a limit for each entry: such a session is silently not kept.",
     seen: "\
 With a client certificate (`--cert`), session IDs or the short tickets of a stateful server are refused; without it, where the
-server only asks and does not insist, they resume. Whether a smaller chain would help is not on the wire: a server that resumes
-nobody who has a certificate shows just so, and the finding says both.",
+server only asks and does not insist, they resume. Whether a smaller chain would help is not on the wire: a server that \
+    resumes no client with a certificate looks the same, and the finding names both.",
     confirm: "\
 Compare with and without the certificate (where the server only asks and does not insist):
 
@@ -19,7 +19,7 @@ Compare with and without the certificate (where the server only asks and does no
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -cert cert.pem -key key.pem -cert_chain chain.pem -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "\
-Every connection of an mTLS client is a full handshake, the dearest there is: two signatures and two chains.",
+Every connection of an mTLS client is a full handshake, the most expensive kind: two signatures and two chains.",
     found_by: &[Diagnose],
     advice: "Use tickets, which the client keeps, or send a shorter chain:",
     fixes: &[fix("nginx", "ssl_session_tickets on;", ""),

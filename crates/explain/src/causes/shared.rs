@@ -6,7 +6,12 @@ use super::{Fix, client_fix, fix};
 pub(super) const SHARE_KEYS: &[Fix] = &[
     fix("nginx", "ssl_session_ticket_key ticket.key;", "80 random bytes, the same file on every node"),
     fix("Apache", "SSLSessionTicketKeyFile ticket.key", "48 random bytes, the same file on every node"),
-    fix("HAProxy", "tls-ticket-keys ticket.keys", "on the bind line; at least three keys of 80 bytes in Base64, one a line"),
+    fix(
+        "HAProxy",
+        "tls-ticket-keys ticket.keys",
+        "on the bind line; at least three keys of 80 bytes in Base64, one per \
+        line",
+    ),
     fix(
         "Envoy",
         "session_ticket_keys: { keys: [{ filename: ticket.key }] }",
@@ -22,7 +27,7 @@ pub(super) const SHARE_KEYS: &[Fix] = &[
     fix(
         "rustls",
         "config.ticketer = Arc::new(ticketer);",
-        "a ProducesTickets over keys that the nodes share, such as the one of the reprise-session library",
+        "a ProducesTickets over keys that the nodes share; ResumingServer of the reprise-session library brings its own",
     ),
     fix("Go", "config.SetSessionTicketKeys(keys)", "on the tls.Config of every node"),
     fix(

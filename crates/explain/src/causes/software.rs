@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_software_with_a_fix_is_known_by_its_name() {
-        let of_services = super::super::services::all().map(|fix| fix.software);
+        let of_services = super::super::services::all().map(|(_, fix)| fix.software);
         for name in super::super::causes().flat_map(|cause| cause.fixes).map(|fix| fix.software).chain(of_services) {
             assert_eq!(software(name), Some(name));
         }

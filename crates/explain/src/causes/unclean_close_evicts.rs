@@ -19,8 +19,8 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_out session.pem < /d
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "\
-Clients on poor networks, and those that do not shut down, pay a full handshake each time: just those for whom it is
-dearest.",
+Clients on poor networks, and those that do not shut down, pay for a full handshake each time: the clients for whom it \
+costs most.",
     found_by: &[Diagnose],
     advice: "Use tickets, or let the client end its connections with close_notify (SSL_shutdown):",
     fixes: &[

@@ -9,7 +9,7 @@ A session of TLS 1.2 does not resume under TLS 1.3, nor the other way round (RFC
 falls back to another version, or nodes of different versions, lose it.",
     seen: "\
 Of a client that connects to `--listen`: it was given a session of one version, and a later ClientHello to the same name does not
-speak that version and offers none. Of a server it cannot be told from outside, since Reprise asks for each version by itself
+speak that version and offers none. For a server it is not visible from outside, since Reprise asks for each version by itself
 and offers each session under its own; where the *server* chooses differently from time to time, look at its log for the
 versions of full handshakes, or connect often with `openssl s_client` and neither -tls1_2 nor -tls1_3. By hand the commands
 below show the rule.",

@@ -23,7 +23,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let confidence = if most_kept.is_some() { Confidence::Likely } else { Confidence::Possible };
     let severity = if most_kept.is_some() { Severity::Fault } else { Severity::Risk };
     let title = match fewest_missed {
-        1 => "The client remembers the sessions of one name alone".to_owned(),
+        1 => "The client remembers the sessions of only one name".to_owned(),
         names => format!("The client remembers the sessions of at most {names} names"),
     };
     let line = |(chance, others): &(&Chance<'_>, usize)| {
@@ -60,7 +60,7 @@ mod tests {
         let one = Example::new().to("a.test").full().resumed(0).to("b.test").full().to("a.test").full().resumed(3);
         let finding = found(finding, &one).unwrap();
         assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
-        assert_eq!(finding.title, "The client remembers the sessions of one name alone");
+        assert_eq!(finding.title, "The client remembers the sessions of only one name");
     }
 
     #[test]

@@ -172,9 +172,16 @@ impl<'a> Case<'a> {
                 _ => Some(ended.unwrap_or(response + READ_WITHIN).min(response + READ_WITHIN)),
             },
             (Version::Tls12, None) => source.request_times.first().copied().or(ended),
-            (Version::Tls13, None) => None,
+            (Version::Tls13, None) => waited_until(source, agreed),
         }
     }
+}
+
+/// When a client left in order that had waited so long for the server to speak first that it has read its tickets: one of SMTP does.
+pub(super) fn waited_until(source: &WatchedConnection, agreed: &Agreed) -> Option<Nanos> {
+    let (at, how) = source.end.filter(|_| !source.left_before_tickets)?;
+    let is_in_order = matches!(how, WatchedEnd::CloseNotify | WatchedEnd::Fin);
+    (is_in_order && at > agreed.at + READ_WITHIN).then_some(at)
 }
 
 fn is_answered_before(source: &WatchedConnection, offer: &ClientOffer) -> bool {

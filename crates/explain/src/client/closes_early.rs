@@ -7,7 +7,7 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Version, WatchedConnection, WatchedEnd};
 
-use super::case::{Case, first_lines, named};
+use super::case::{Case, first_lines, named, waited_until};
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if case.offers_any() || !case.chances().is_empty() {
@@ -16,6 +16,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let unread: Vec<(&WatchedConnection, WatchedEnd)> = case
         .completed()
         .filter(|(it, _, agreed)| agreed.version == Version::Tls13 && it.sessions_given > 0 && it.first_response.is_none())
+        .filter(|(it, _, agreed)| waited_until(it, agreed).is_none())
         .filter_map(|(it, _, _)| Some((it, it.end?.1)))
         .filter(|(_, end)| matches!(end, WatchedEnd::Reset | WatchedEnd::Fin | WatchedEnd::CloseNotify))
         .collect();
@@ -38,7 +39,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let line = |(connection, end): &(&WatchedConnection, WatchedEnd)| {
         let how = match end {
-            _ if connection.left_before_tickets => "it had closed before they came",
+            _ if connection.left_before_tickets => "it had closed before they arrived",
             WatchedEnd::Reset => "reset, so with its tickets unread",
             _ => "closed without a request",
         };
@@ -50,6 +51,8 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use reprise_trace::Nanos;
+
     use super::*;
     use crate::client::example::{Example, found};
 
@@ -66,6 +69,14 @@ mod tests {
     #[test]
     fn an_orderly_end_without_a_request_is_only_a_possibility() {
         assert_eq!(found(finding, &ended(WatchedEnd::CloseNotify)).unwrap().confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn a_client_that_waits_to_be_greeted_has_read_its_tickets() {
+        let waiting = ended(WatchedEnd::CloseNotify).ended_after(Nanos(700_000_000));
+        assert_eq!(found(finding, &waiting), None);
+        let never_offers = found(crate::client::never_offers::finding, &waiting).unwrap();
+        assert_eq!(never_offers.id, "client-never-offers");
     }
 
     #[test]

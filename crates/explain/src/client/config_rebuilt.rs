@@ -40,8 +40,10 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
     }
     let confidence = if forgotten.len() > 1 { Confidence::Likely } else { Confidence::Possible };
     let severity = if forgotten.len() > 1 { Severity::Fault } else { Severity::Risk };
-    let title =
-        format!("The client forgets its sessions: {} connections began anew after others had resumed", forgotten.len());
+    let title = format!(
+        "The client forgets its sessions: {} connections started without one after others had resumed",
+        forgotten.len()
+    );
     let line = |chance: &&Chance<'_>| {
         let from = chance.latest().map_or_else(String::new, named);
         format!("{}: no session offered, though {from} left one that nobody had offered", named(chance.connection))
@@ -63,14 +65,14 @@ fn silent(case: &Case<'_>) -> Option<Finding> {
     let misses = case.misses().count();
     let likely = habit(case.software) == Habit::Resumes && misses > 1;
     let confidence = if likely { Confidence::Likely } else { Confidence::Possible };
-    let title = format!("Each connection begins without the sessions of those before it: {misses} could have offered one");
+    let title = format!("Each connection starts without the sessions of earlier ones: {misses} could have offered one");
     let mut evidence = never_offers::evidence(case);
     if let Some(software) = case.software.filter(|_| likely) {
-        evidence.push(format!("{software} offers sessions by itself as long as what holds them lives"));
+        evidence.push(format!("{software} offers sessions by default as long as the object that holds them lives"));
     }
     evidence.push(
-        "A client that never offers any session (client-never-offers) looks the same from here: two connections from one \
-         configuration object tell them apart"
+        "A client that never offers a session (client-never-offers) looks the same on the wire: two connections from one \
+            configuration object distinguish them"
             .to_owned(),
     );
     Some(Finding::new(ID, Severity::Fault, confidence, title).because(evidence))

@@ -139,6 +139,16 @@ impl Example {
         self
     }
 
+    /// Each ended so long after its handshake.
+    pub(super) fn ended_after(mut self, stay: Nanos) -> Self {
+        for connection in &mut self.watched.connections {
+            if let (Handshake::Completed(agreed), Some((at, _))) = (&connection.handshake, &mut connection.end) {
+                *at = agreed.at + stay;
+            }
+        }
+        self
+    }
+
     fn connection(mut self, sessions: Vec<OfferedSession>, kind: Kind) -> Self {
         let number = self.watched.connections.len() as u32;
         let at = |milliseconds: u64| Nanos(u64::from(number) * SECOND + milliseconds * 1_000_000);

@@ -64,6 +64,7 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         target: run.target,
         subject: Subject::Client,
         address: Some(run.address),
+        other_addresses: Vec::new(),
         software: software.map(str::to_owned),
         reached,
         verdict: verdict::sentence(&case, &findings, failure.as_ref()),

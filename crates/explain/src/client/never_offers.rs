@@ -38,7 +38,7 @@ fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
         _ => Confidence::Likely,
     };
     let severity = if tls12 + tls13 > 1 { Severity::Fault } else { Severity::Note };
-    let title = "The client does not ask for sessions, so no server gives it any";
+    let title = "The client does not ask for sessions, so no server issues any";
     let line = |what: &str, count: u32| (count > 0).then(|| format!("{what} in 0 of {count} ClientHellos"));
     let evidence = [
         line("psk_key_exchange_modes (RFC 8446, section 4.2.9)", tls13),
@@ -58,8 +58,8 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
     let title = format!("The client never offers a session: {misses} connections could have");
     let mut evidence = evidence(case);
     evidence.push(
-        "A new configuration for each connection (client-config-rebuilt) looks the same from here. To tell them apart: make two \
-         connections from one and the same configuration object; if the second still offers nothing, it is this"
+        "A new configuration for each connection (client-config-rebuilt) looks the same on the wire. To distinguish them, \
+            make two connections from the same configuration object; if the second still offers nothing, it is this"
             .to_owned(),
     );
     let finding = Finding::new("client-never-offers", Severity::Fault, confidence, title);

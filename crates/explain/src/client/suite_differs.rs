@@ -16,7 +16,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     if lines.is_empty() {
         return None;
     }
-    let title = "The client offers sessions without the cipher suite that they were made with";
+    let title = "The client offers sessions without their cipher suite";
     let finding = Finding::new("suite-differs", Severity::Risk, Confidence::Certain, title);
     Some(finding.because(first_lines(lines)).fixed_by(case.remedies("suite-differs")))
 }

@@ -17,13 +17,13 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let without = empty_handed.len();
     let (_, most) = empty_handed.iter().max_by_key(|(_, siblings)| *siblings)?;
     let title = format!(
-        "The client runs out of tickets: {without} connections began beside others that offered one, and had none left"
+        "The client runs out of tickets: {without} connections started beside others that offered one, and had none left"
     );
     let line = |(chance, siblings): &(&Chance<'_>, usize)| {
         format!("{}: no session offered, beside {siblings} connections that offered one", named(chance.connection))
     };
     let mut evidence = first_lines(empty_handed.iter().map(line));
-    evidence.push(format!("At most {most} of the connections that began at once could offer a session"));
+    evidence.push(format!("At most {most} of the concurrent connections could offer a session"));
     let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Likely, title);
     Some(finding.because(evidence).fixed_by(case.remedies("tickets-run-out")))
 }

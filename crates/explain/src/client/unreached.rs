@@ -21,7 +21,7 @@ pub(super) fn failure(case: &Case<'_>, address: &str) -> Option<Failure> {
         (FailureClass::Certificate, Some(alert)) => (
             "certificate_refused",
             format!("the client refuses the server's certificate: it sent the alert {alert}"),
-            "make it trust the CA file that is named above, or serve a certificate that it trusts with --cert and --key",
+            "make it trust the CA file shown above, or serve a certificate that it trusts with --cert and --key",
         ),
         (_, Some(alert)) => (
             "handshake_refused",

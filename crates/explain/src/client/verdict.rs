@@ -14,12 +14,15 @@ pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&F
     let (chances, missed) = (case.chances().len(), case.misses().count());
     let resumed = case.completed().filter(|(_, _, agreed)| agreed.kind != Kind::Full).count();
     let healthy = match (completed, chances) {
-        (1, _) if resumed == 0 => "Cannot be judged: one connection came, and only a second can resume it".to_owned(),
+        (1, _) if resumed == 0 => "No verdict: the client made one connection, and only a second can resume".to_owned(),
         (_, 0) if resumed == 0 && case.processes().is_some_and(|count| count > 1) => {
-            format!("Cannot be judged: {completed} connections came from different processes, and none made a second")
+            format!("No verdict: {completed} connections came from different processes, and none made a second")
         }
         (_, 0) if resumed == 0 => {
-            format!("Cannot be judged: none of {completed} connections began after a session for it had surely been read")
+            format!(
+                "No verdict: none of {completed} connections started after the client had certainly read a session for \
+                it"
+            )
         }
         (_, 0) => format!("It resumes: {resumed} of {completed} connections"),
         _ => format!(
@@ -44,13 +47,12 @@ pub(super) fn warnings(case: &Case<'_>, findings: &[Finding]) -> Vec<String> {
             String::new()
         };
         warnings.push(format!(
-            "One connection says nothing about resumption.{kept} Let the client connect again: run its work twice in one \
-             process, close the connection in between ('Connection: close'), or give it several names with --name"
+            "One connection shows nothing about resumption.{kept} Let the client connect again: run its work twice in one \
+                process, close the connection in between ('Connection: close'), or add several names with --name"
         ));
     } else if completed > 1 && case.chances().is_empty() && !case.offers_any() {
         warnings.push(
-            "No connection was seen that began after another had been answered: let the client send requests, one after \
-             another"
+            "No connection started after another had been answered: let the client send requests one after another"
                 .to_owned(),
         );
     }

@@ -13,14 +13,18 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
         let Some((source, _, agreed)) = before.last() else { continue };
         if !offer.speaks(agreed.version) {
             let version = agreed.version;
-            lines.push(format!("{}: no {version}, which the session of {} is of", named(connection), named(source)));
+            lines.push(format!(
+                "{}: does not offer {version}, the version of the session of {}",
+                named(connection),
+                named(source)
+            ));
         }
     }
     if lines.is_empty() {
         return None;
     }
     let severity = if lines.len() > 1 { Severity::Risk } else { Severity::Note };
-    let title = "The client changes its versions, and cannot resume across them";
+    let title = "The client changes its versions and cannot resume across them";
     let finding = Finding::new("version-differs", severity, Confidence::Likely, title);
     Some(finding.because(first_lines(lines)).fixed_by(case.remedies("version-differs")))
 }

@@ -1,11 +1,13 @@
 //! A condition against what was measured.
 
-use reprise_trace::document::{Change, MeasureDocument, PhaseChange, Ratio, RatioChange, Run, Statistics};
+use reprise_trace::document::{
+    Change, Confidence, Finding, MeasureDocument, PhaseChange, Ratio, RatioChange, Run, Severity,
+};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use crate::figures::percent_to;
 
-use super::{Bound, Condition, Figure, Quantity, Unit};
+use super::{Bound, Condition, Figure, Findings, Quantity, Test, Unit};
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,19 +30,18 @@ pub struct Found {
 }
 
 /// One figure that a condition is about.
-struct Value {
+pub(super) struct Value {
     of: String,
     /// In the units of thresholds; `None` where it is not known.
     value: Option<f64>,
     shown: String,
 }
 
-impl Condition {
-    /// Holds the condition against results: of one target, or of all servers of the lab.
-    pub fn judge(&self, results: &[MeasureDocument]) -> Judgement {
-        let values: Vec<Value> = results.iter().flat_map(|result| self.values(result)).collect();
+impl Test {
+    /// What comes of it, of all values that it is about.
+    pub(super) fn judge(&self, values: Vec<Value>, figure: &dyn std::fmt::Display) -> Judgement {
         if values.is_empty() {
-            return Judgement::Unknown(vec![format!("nothing was measured that is '{}'", self.figure)]);
+            return Judgement::Unknown(vec![format!("'{figure}' was not measured")]);
         }
         let unknown: Vec<String> = values.iter().filter(|it| it.value.is_none()).map(|it| it.of.clone()).collect();
         let is_met = |value: &Value| value.value.is_some_and(|value| self.comparator.holds(value, self.threshold));
@@ -53,12 +54,45 @@ impl Condition {
         }
     }
 
+    /// The figure or the end of its interval that is to be compared, and how it is shown: always with both.
+    pub(super) fn value(&self, of: String, value: Option<f64>, interval: Option<[f64; 2]>, count: &str) -> Value {
+        let show = |value: f64| shown(value, self.unit, self.quantity);
+        let ends = interval.map(|[low, high]| format!(" ({} to {})", show(low), show(high))).unwrap_or_default();
+        let compared = match self.bound {
+            Bound::Value => value,
+            Bound::Low => interval.map(|[low, _]| low),
+            Bound::High => interval.map(|[_, high]| high),
+        };
+        let shown = value.map(|value| format!("{}{ends}{count}", show(value))).unwrap_or_default();
+        let why = match (value, compared) {
+            (Some(_), None) => " has no interval",
+            (None, _) => " is not known",
+            _ => "",
+        };
+        Value { of: format!("{of}{why}"), value: compared, shown }
+    }
+
+    /// As a share of one where the threshold is in per cent, or else as a number; unknown of nothing at all.
+    pub(super) fn share(&self, part: u64, all: u64) -> Option<f64> {
+        let whole = if self.unit == Unit::Percent { all as f64 } else { 1.0 };
+        (all > 0).then(|| part as f64 / whole)
+    }
+}
+
+impl Condition {
+    /// Holds the condition against results: of one target, or of all servers of the lab.
+    pub fn judge(&self, results: &[MeasureDocument]) -> Judgement {
+        let values: Vec<Value> = results.iter().flat_map(|result| self.values(result)).collect();
+        self.test.judge(values, &self.figure)
+    }
+
     fn values(&self, result: &MeasureDocument) -> Vec<Value> {
         let figure = self.figure;
         let all = figure.tls.is_none() && figure.kind.is_none();
         match figure.quantity {
             Quantity::Failed if all => vec![self.failed_of_all(result)],
             Quantity::Slower | Quantity::Faster | Quantity::Differences => vec![self.count_of_changes(result)],
+            Quantity::Findings => vec![self.count_of_findings(result)],
             Quantity::ServerCpu | Quantity::ServerCpuChange => vec![self.server_cpu(result)],
             _ => {
                 let runs = result.runs.iter().filter(|run| figure.covers(run.asked));
@@ -75,17 +109,7 @@ impl Condition {
             result.ratios.iter().filter(|it| it.from == Kind::Full).find(wanted)
         };
         let all = run.observed.kinds.total() + run.failed;
-        let time = |time: fn(&Statistics) -> u64| (statistics.map(|it| time(it) as f64), None);
         let (value, interval) = match figure.quantity {
-            Quantity::Median => {
-                let interval = statistics.and_then(|it| it.ci95_ns).map(|ends| ends.map(|end| end as f64));
-                (statistics.map(|it| it.median_ns as f64), interval)
-            }
-            Quantity::Mean => time(|it| it.mean_ns),
-            Quantity::Min => time(|it| it.min_ns),
-            Quantity::Max => time(|it| it.max_ns),
-            Quantity::P90 => time(|it| it.p90_ns),
-            Quantity::P99 => time(|it| it.p99_ns),
             Quantity::Ratio => (ratio().map(|it| it.median), ratio().and_then(|it| it.ci95)),
             Quantity::Saved => (ratio().map(|it| it.saved_ns as f64), None),
             Quantity::Change => {
@@ -102,16 +126,12 @@ impl Condition {
                 as_change(change.and_then(|it| it.ratio), change.and_then(|it| it.ci95))
             }
             Quantity::Samples => (Some(run.n as f64), None),
-            Quantity::Kinds => (self.share(run.n, all), None),
-            Quantity::Failed => (self.share(run.failed, all), None),
+            Quantity::Kinds => (self.test.share(run.n, all), None),
+            Quantity::Failed => (self.test.share(run.failed, all), None),
             Quantity::Sent => (run.bytes.map(|bytes| bytes.sent.0 as f64), None),
             Quantity::Received => (run.bytes.map(|bytes| bytes.received.0 as f64), None),
             Quantity::RoundTrips => (run.round_trips.map(|count| count as f64), None),
-            Quantity::ServerCpu
-            | Quantity::ServerCpuChange
-            | Quantity::Slower
-            | Quantity::Faster
-            | Quantity::Differences => (None, None),
+            quantity => quantity.of_times(statistics),
         };
         let count = match figure.quantity {
             Quantity::Kinds => format!(", {} of {all}", run.n),
@@ -120,32 +140,14 @@ impl Condition {
             _ => format!(", n = {}", run.n),
         };
         let of = format!("{}: {}", result.label, figure.name_for(run.asked));
-        self.value(of, value, interval, &count)
-    }
-
-    /// The figure or the end of its interval that is to be compared, and how it is shown: always with both.
-    fn value(&self, of: String, value: Option<f64>, interval: Option<[f64; 2]>, count: &str) -> Value {
-        let show = |value: f64| shown(value, self.unit, self.figure.quantity);
-        let ends = interval.map(|[low, high]| format!(" ({} to {})", show(low), show(high))).unwrap_or_default();
-        let compared = match self.figure.bound {
-            Bound::Value => value,
-            Bound::Low => interval.map(|[low, _]| low),
-            Bound::High => interval.map(|[_, high]| high),
-        };
-        let shown = value.map(|value| format!("{}{ends}{count}", show(value))).unwrap_or_default();
-        let why = match (value, compared) {
-            (Some(_), None) => " has no interval",
-            (None, _) => " is not known",
-            _ => "",
-        };
-        Value { of: format!("{of}{why}"), value: compared, shown }
+        self.test.value(of, value, interval, &count)
     }
 
     fn failed_of_all(&self, result: &MeasureDocument) -> Value {
         let all = result.all_connections;
         let total = all.total();
         let of = format!("{}: failed", result.label);
-        self.value(of, self.share(all.failed, total), None, &format!(", {} of {total}", all.failed))
+        self.test.value(of, self.test.share(all.failed, total), None, &format!(", {} of {total}", all.failed))
     }
 
     fn server_cpu(&self, result: &MeasureDocument) -> Value {
@@ -158,14 +160,14 @@ impl Condition {
                 as_change(change.map(|it| it.ratio), change.and_then(|it| it.ci95))
             }
         };
-        self.value(of, value, interval, &count)
+        self.test.value(of, value, interval, &count)
     }
 
     fn count_of_changes(&self, result: &MeasureDocument) -> Value {
         let figure = self.figure;
         let of = format!("{}: {figure}", result.label);
         let Some(baseline) = result.baseline.as_ref().filter(|it| it.provenance.is_some()) else {
-            return self.value(of, None, None, "");
+            return self.test.value(of, None, None, "");
         };
         let covers = |tls, kind| figure.covers(Asked { tls, kind });
         // Connecting and what comes before it are the machine's and the network's, and count only where they are named.
@@ -193,7 +195,22 @@ impl Condition {
             (compared.iter().any(|it| it.judged().2 != Change::Unknown).then_some(names.len()), names)
         };
         let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.value(of, count.map(|count| count as f64), None, &names)
+        self.test.value(of, count.map(|count| count as f64), None, &names)
+    }
+
+    /// Of what was never connected to, nothing is found.
+    fn count_of_findings(&self, result: &MeasureDocument) -> Value {
+        let Findings { severity, confidence, id } = self.figure.findings;
+        let is_meant = |it: &&Finding| {
+            severity.is_none_or(|wanted| wanted == it.severity)
+                && confidence.is_none_or(|wanted| wanted == it.confidence)
+                && id.is_none_or(|wanted| wanted == it.id)
+        };
+        let meant: Vec<String> =
+            result.findings.iter().filter(is_meant).map(|it| format!("{} ({})", it.id, it.severity.name())).collect();
+        let count = (!result.runs.is_empty()).then_some(meant.len() as f64);
+        let names = if meant.is_empty() { String::new() } else { format!(": {}", meant.join(", ")) };
+        self.test.value(format!("{}: {}", result.label, self.figure), count, None, &names)
     }
 
     fn change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a PhaseChange> {
@@ -204,12 +221,6 @@ impl Condition {
     fn ratio_change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a RatioChange> {
         let changes = &result.baseline.as_ref()?.ratios;
         changes.iter().find(|it| (it.tls, it.kind, Some(it.phase)) == (asked.tls, asked.kind, self.figure.phase))
-    }
-
-    /// As a share of one where the threshold is in per cent, or else as a number; unknown of nothing at all.
-    fn share(&self, part: u64, all: u64) -> Option<f64> {
-        let whole = if self.unit == Unit::Percent { all as f64 } else { 1.0 };
-        (all > 0).then(|| part as f64 / whole)
     }
 }
 
@@ -230,13 +241,15 @@ impl std::fmt::Display for Figure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let baseline = self.quantity.is_of_baseline().then_some("baseline");
         let (tls, kind) = (self.tls.map(|it| it.number()), self.kind.map(|it| it.name()));
+        let of_findings =
+            [self.findings.severity.map(Severity::name), self.findings.confidence.map(Confidence::name), self.findings.id];
         let words = [baseline, tls, kind, self.phase.map(Phase::name), Some(self.quantity.name())];
-        f.write_str(&words.into_iter().flatten().collect::<Vec<_>>().join("."))
+        f.write_str(&words.into_iter().chain(of_findings).flatten().collect::<Vec<_>>().join("."))
     }
 }
 
 /// How much is above no change at all, and the ends of its interval.
-fn as_change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> (Option<f64>, Option<[f64; 2]>) {
+pub(super) fn as_change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> (Option<f64>, Option<[f64; 2]>) {
     (ratio.map(|it| it - 1.0), ci95.map(|it| it.map(|end| end - 1.0)))
 }
 
@@ -247,6 +260,7 @@ fn shown(value: f64, unit: Unit, quantity: Quantity) -> String {
         (Unit::Percent, _) if quantity.is_relative_change() => format!("{:+.1} %", value * 100.0),
         (Unit::Percent, _) => percent_to(1, value),
         (Unit::Bytes, _) => format!("{value:.0} B"),
+        (Unit::EachSecond, _) | (_, Quantity::Rate) => format!("{value:.1}/s"),
         (_, Quantity::Ratio) => format!("{value:.2}"),
         _ => format!("{value}"),
     }

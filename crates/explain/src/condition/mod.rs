@@ -1,43 +1,58 @@
-//! Conditions on a measurement, for gates: `tls.resumed.ratio < 1.5`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`.
+//! Conditions on a measurement, for gates: `tls.resumed.ratio < 1.5`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`; and on a
+//! comparison of stacks or a load, which have words of their own for figures: see [`CompareCondition`] and [`LoadCondition`].
 //!
 //! ```text
-//! condition  = figure comparator number [unit]
+//! condition  = figure comparator number [unit] / findings
 //! figure     = word *( "." word )       version, kind and phase in any order, then what of them
+//! findings   = ( "findings" / "finding" ) *( "." ( severity / confidence / id ) )    how many there are; alone: any
 //! comparator = "<" / "<=" / ">" / ">=" / "==" / "!="
 //! ```
 //!
 //! A figure without a version or a kind is of each that was measured, and the condition is met as soon as one of them meets
 //! it. What a measurement does not have is never taken for a figure that is good: see [`Judgement::Unknown`].
 
+mod compare;
 mod figures;
+mod load;
 mod parse;
 mod possible;
 mod record;
 #[cfg(test)]
 mod tests;
 
+use reprise_trace::document::{Confidence, Severity, Statistics};
 use reprise_trace::{Kind, Phase, Version};
 
+pub use compare::{CompareCondition, ComparePlanned};
 pub use figures::{Found, Judgement};
+pub use load::{LoadCondition, LoadPlanned};
 pub use parse::ConditionError;
 pub use possible::Planned;
 
 /// A condition that was read; [`str::parse`] makes one. Reading is total: whatever the text, it ends in one or the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// As it was written.
-    text: String,
     figure: Figure,
-    comparator: Comparator,
-    /// In nanoseconds, bytes, hundredths, or as it is.
-    threshold: f64,
-    unit: Unit,
+    test: Test,
 }
 
 impl std::fmt::Display for Condition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.test.text)
     }
+}
+
+/// What a figure is held against, whichever it is.
+#[derive(Clone, Debug, PartialEq)]
+struct Test {
+    /// The whole condition, as it was written.
+    text: String,
+    quantity: Quantity,
+    bound: Bound,
+    comparator: Comparator,
+    /// In nanoseconds, bytes, hundredths, or as it is.
+    threshold: f64,
+    unit: Unit,
 }
 
 /// Which figure of a measurement.
@@ -46,8 +61,17 @@ struct Figure {
     tls: Option<Version>,
     kind: Option<Which>,
     phase: Option<Phase>,
+    findings: Findings,
     quantity: Quantity,
     bound: Bound,
+}
+
+/// Which findings; all where nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Findings {
+    severity: Option<Severity>,
+    confidence: Option<Confidence>,
+    id: Option<&'static str>,
 }
 
 /// One kind, or each but `full`.
@@ -81,7 +105,10 @@ enum Quantity {
     Min,
     Max,
     P90,
+    P95,
     P99,
+    /// Of a load alone.
+    P999,
     /// Of full handshakes to resumed ones.
     Ratio,
     /// By a resumed one against a full one.
@@ -92,9 +119,27 @@ enum Quantity {
     Kinds,
     /// How many did not complete.
     Failed,
+    /// How many findings there are.
+    Findings,
+    /// Of a load: completed connections a second.
+    Rate,
+    /// Connections that were due and found no place.
+    NotStarted,
+    /// Sessions that were offered and not accepted.
+    Refused,
+    /// Responses with a status.
+    Status,
+    /// What the generator used for a connection, of whatever kind.
+    ClientCpu,
+    /// The share of a processor that its busiest thread used.
+    ClientBusy,
     Sent,
     Received,
     RoundTrips,
+    /// Of one connection, by callgrind.
+    Instructions,
+    /// Against the baseline.
+    InstructionsChange,
     /// What the server's processes use for a connection, of whatever kind.
     ServerCpu,
     /// Against the baseline.
@@ -114,22 +159,50 @@ enum Quantity {
 }
 
 impl Quantity {
+    /// Of the times of samples, with the interval of a median; nothing, where it is not of times.
+    fn of_times(self, times: Option<&Statistics>) -> (Option<f64>, Option<[f64; 2]>) {
+        let Some(times) = times else { return (None, None) };
+        let value = match self {
+            Self::Median => Some(times.median_ns),
+            Self::Mean => Some(times.mean_ns),
+            Self::Min => Some(times.min_ns),
+            Self::Max => Some(times.max_ns),
+            Self::P90 => Some(times.p90_ns),
+            Self::P95 => times.p95_ns,
+            Self::P99 => Some(times.p99_ns),
+            _ => None,
+        };
+        let interval = times.ci95_ns.filter(|_| self == Self::Median);
+        (value.map(|value| value as f64), interval.map(|ends| ends.map(|end| end as f64)))
+    }
+
     /// Every one with its name.
-    const NAMES: [(&'static str, Self); 20] = [
+    const NAMES: [(&'static str, Self); 31] = [
         ("median", Self::Median),
+        ("p50", Self::Median),
         ("mean", Self::Mean),
         ("min", Self::Min),
         ("max", Self::Max),
         ("p90", Self::P90),
+        ("p95", Self::P95),
         ("p99", Self::P99),
+        ("p999", Self::P999),
         ("ratio", Self::Ratio),
         ("saved", Self::Saved),
         ("n", Self::Samples),
         ("kinds", Self::Kinds),
         ("failed", Self::Failed),
+        ("findings", Self::Findings),
+        ("rate", Self::Rate),
+        ("not_started", Self::NotStarted),
+        ("refused", Self::Refused),
+        ("status", Self::Status),
+        ("client_cpu", Self::ClientCpu),
+        ("client_busy", Self::ClientBusy),
         ("sent", Self::Sent),
         ("received", Self::Received),
         ("round_trips", Self::RoundTrips),
+        ("instructions", Self::Instructions),
         ("server_cpu", Self::ServerCpu),
         ("change", Self::Change),
         ("raw_change", Self::RawChange),
@@ -142,6 +215,7 @@ impl Quantity {
         let named = match self {
             Self::RatioChange => Self::Ratio,
             Self::ServerCpuChange => Self::ServerCpu,
+            Self::InstructionsChange => Self::Instructions,
             other => other,
         };
         Self::NAMES.iter().find(|(_, quantity)| *quantity == named).map_or("", |(name, _)| name)
@@ -156,7 +230,9 @@ impl Quantity {
                 | Self::Min
                 | Self::Max
                 | Self::P90
+                | Self::P95
                 | Self::P99
+                | Self::P999
                 | Self::Ratio
                 | Self::Saved
                 | Self::Change
@@ -165,9 +241,25 @@ impl Quantity {
         )
     }
 
+    /// Against a baseline, where it has another meaning there.
+    fn of_baseline(self) -> Self {
+        match self {
+            Self::Ratio => Self::RatioChange,
+            Self::ServerCpu => Self::ServerCpuChange,
+            Self::Instructions => Self::InstructionsChange,
+            other => other,
+        }
+    }
+
+    /// Whether a measurement has it: it counts no instructions, and is no load.
+    fn is_of_measurement(self) -> bool {
+        !matches!(self, Self::Instructions | Self::P999 | Self::NotStarted | Self::Refused | Self::Status)
+            && !matches!(self, Self::Rate | Self::ClientCpu | Self::ClientBusy)
+    }
+
     /// Whether it has an interval, whose ends `.low` and `.high` are.
     fn has_interval(self) -> bool {
-        matches!(self, Self::Median | Self::Ratio) || self.is_relative_change()
+        matches!(self, Self::Median | Self::Ratio) || self.is_relative_change() && self != Self::InstructionsChange
     }
 
     /// Whether it is about a resumed kind against `full`.
@@ -181,7 +273,7 @@ impl Quantity {
 
     /// Whether it is a change of one figure against a baseline, in per cent.
     fn is_relative_change(self) -> bool {
-        matches!(self, Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange)
+        matches!(self, Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange | Self::InstructionsChange)
     }
 
     /// Whether it is of all connections together.
@@ -192,14 +284,32 @@ impl Quantity {
     /// The units that its threshold may have, the usual one first.
     fn units(self) -> &'static [Unit] {
         match self {
-            Self::Median | Self::Mean | Self::Min | Self::Max | Self::P90 | Self::P99 | Self::Saved | Self::ServerCpu => {
-                &[Unit::Time]
-            }
+            Self::Median
+            | Self::Mean
+            | Self::Min
+            | Self::Max
+            | Self::P90
+            | Self::P95
+            | Self::P99
+            | Self::P999
+            | Self::Saved
+            | Self::ServerCpu
+            | Self::ClientCpu => &[Unit::Time],
             Self::Ratio => &[Unit::Number, Unit::Times],
-            Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange => &[Unit::Percent],
-            Self::Kinds | Self::Failed => &[Unit::Percent, Unit::Number],
+            Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange | Self::InstructionsChange => {
+                &[Unit::Percent]
+            }
+            Self::Kinds | Self::Failed | Self::NotStarted | Self::Refused | Self::Status => &[Unit::Percent, Unit::Number],
+            Self::ClientBusy => &[Unit::Percent],
+            Self::Rate => &[Unit::Number, Unit::EachSecond],
             Self::Sent | Self::Received => &[Unit::Bytes],
-            Self::Samples | Self::RoundTrips | Self::Slower | Self::Faster | Self::Differences => &[Unit::Number],
+            Self::Samples
+            | Self::RoundTrips
+            | Self::Instructions
+            | Self::Slower
+            | Self::Faster
+            | Self::Differences
+            | Self::Findings => &[Unit::Number],
         }
     }
 }
@@ -251,6 +361,7 @@ enum Unit {
     Number,
     Times,
     Percent,
+    EachSecond,
     Time,
     Bytes,
 }
@@ -262,6 +373,7 @@ impl Unit {
             Self::Number => &[("", 1.0)],
             Self::Times => &[("x", 1.0), ("×", 1.0)],
             Self::Percent => &[("%", 0.01)],
+            Self::EachSecond => &[("/s", 1.0)],
             Self::Time => &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],
             Self::Bytes => &[("B", 1.0), ("kB", 1e3), ("KiB", 1024.0)],
         }

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use reprise_trace::document::{Confidence, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::{Bound, Comparator, Condition, Figure, Quantity, Unit, Which};
+use super::{Bound, Comparator, Condition, Figure, Findings, Quantity, Test, Unit, Which};
+use crate::cause;
 
 /// Where a condition stops making sense, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,29 +31,44 @@ impl FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let mut cursor = Cursor { text, at: 0 };
-        cursor.skip_spaces();
-        let figure = figure(&mut cursor)?;
-        cursor.skip_spaces();
-        let comparator = comparator(&mut cursor)?;
-        cursor.skip_spaces();
-        let (threshold, unit) = threshold(&mut cursor, figure.quantity)?;
-        cursor.skip_spaces();
-        if !cursor.rest().is_empty() {
-            return Err(cursor.expected("the end: one condition for each --fail-if"));
-        }
-        Ok(Self { text: text.trim().to_owned(), figure, comparator, threshold, unit })
+        let (figure, test) = whole(text, figure, |figure| (figure.quantity, figure.bound))?;
+        Ok(Self { figure, test })
     }
 }
 
+/// A whole condition, whatever its figures are called: `figure` reads one, of which `what` is compared.
+pub(super) fn whole<F>(
+    text: &str,
+    figure: impl FnOnce(&mut Cursor<'_>) -> Result<F, ConditionError>,
+    what: impl FnOnce(&F) -> (Quantity, Bound),
+) -> Result<(F, Test), ConditionError> {
+    let mut cursor = Cursor { text, at: 0 };
+    cursor.skip_spaces();
+    let figure = figure(&mut cursor)?;
+    cursor.skip_spaces();
+    let (quantity, bound) = what(&figure);
+    if quantity == Quantity::Findings && cursor.rest().is_empty() {
+        let (comparator, unit) = (Comparator::Greater, Unit::Number);
+        return Ok((figure, Test { text: text.trim().to_owned(), quantity, bound, comparator, threshold: 0.0, unit }));
+    }
+    let comparator = comparator(&mut cursor)?;
+    cursor.skip_spaces();
+    let (threshold, unit) = threshold(&mut cursor, quantity)?;
+    cursor.skip_spaces();
+    if !cursor.rest().is_empty() {
+        return Err(cursor.expected("the end: one condition for each --fail-if"));
+    }
+    Ok((figure, Test { text: text.trim().to_owned(), quantity, bound, comparator, threshold, unit }))
+}
+
 /// The text and how much of it is read, in bytes.
-struct Cursor<'a> {
+pub(super) struct Cursor<'a> {
     text: &'a str,
-    at: usize,
+    pub(super) at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    fn rest(&self) -> &'a str {
+    pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -59,8 +76,14 @@ impl<'a> Cursor<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
+    /// Whether this comes next, as a whole word.
+    pub(super) fn begins_with_word(&self, word: &str) -> bool {
+        let belongs = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+        self.rest().strip_prefix(word).is_some_and(|after| !after.starts_with(belongs))
+    }
+
     /// Reads while `belongs` holds.
-    fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+    pub(super) fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|it| !belongs(it)).unwrap_or(rest.len());
         self.at += end;
@@ -68,17 +91,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads `token` if it comes next.
-    fn take(&mut self, token: &str) -> bool {
+    pub(super) fn take(&mut self, token: &str) -> bool {
         let comes_next = self.rest().starts_with(token);
         self.at += if comes_next { token.len() } else { 0 };
         comes_next
     }
 
-    fn expected(&self, expected: impl Into<String>) -> ConditionError {
+    pub(super) fn expected(&self, expected: impl Into<String>) -> ConditionError {
         self.expected_at(self.at, expected)
     }
 
-    fn expected_at(&self, at: usize, expected: impl Into<String>) -> ConditionError {
+    pub(super) fn expected_at(&self, at: usize, expected: impl Into<String>) -> ConditionError {
         let column = self.text.get(..at).unwrap_or(self.text).chars().count();
         ConditionError { text: self.text.to_owned(), column, expected: expected.into() }
     }
@@ -95,6 +118,11 @@ enum Word {
     Phase(Phase),
     Quantity(Quantity),
     Bound(Bound),
+    /// What findings may be.
+    Severity(Severity),
+    Confidence(Confidence),
+    /// One of them, by its name.
+    Finding(&'static str),
 }
 
 fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
@@ -104,36 +132,52 @@ fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
         }
     }
     let begin = cursor.at;
-    let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_');
+    let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
     let kind = kind.or((name == Which::Resumed.name()).then_some(Which::Resumed));
     let phase = || Phase::ALL.into_iter().find(|phase| phase.name() == name);
-    let quantity = || Quantity::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, quantity)| quantity);
+    let quantity = || names().find(|(known, _)| *known == name).map(|(_, quantity)| quantity);
     let other = || match name {
         "baseline" => Some(Word::Baseline),
         "bytes" => Some(Word::Bytes),
         "low" => Some(Word::Bound(Bound::Low)),
         "high" => Some(Word::Bound(Bound::High)),
-        _ => None,
+        "finding" => Some(Word::Quantity(Quantity::Findings)),
+        _ => finding_word(name),
     };
     let known = kind.map(Word::Kind).or_else(|| phase().map(Word::Phase)).or_else(|| quantity().map(Word::Quantity));
     known.or_else(other).ok_or_else(|| cursor.expected_at(begin, words()))
 }
 
+/// What may follow `findings`.
+fn finding_word(name: &str) -> Option<Word> {
+    let severity = Severity::ALL.into_iter().find(|it| it.name() == name).map(Word::Severity);
+    let confidence = || Confidence::ALL.into_iter().find(|it| it.name() == name).map(Word::Confidence);
+    severity.or_else(confidence).or_else(|| cause(name).map(|cause| Word::Finding(cause.slug)))
+}
+
 fn words() -> String {
     let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
     format!(
-        "a version (1.2, 1.3), a kind ({}, resumed), a phase ({}) or a figure ({}, low, high)",
+        "a version (1.2, 1.3), a kind ({}, resumed), a phase ({}) or a figure ({}, low, high); after findings a severity ({}), a \
+         confidence ({}) or the name of a finding, 'findings.not-offered'",
         list(&mut Kind::ALL.iter().map(|kind| kind.name())),
         list(&mut Phase::ALL.iter().map(|phase| phase.name())),
-        list(&mut Quantity::NAMES.iter().map(|(name, _)| *name)),
+        list(&mut names().map(|(name, _)| name)),
+        Severity::ALL.map(Severity::name).join(", "),
+        Confidence::ALL.map(Confidence::name).join(", "),
     )
+}
+
+/// What a measurement knows.
+fn names() -> impl Iterator<Item = (&'static str, Quantity)> {
+    Quantity::NAMES.into_iter().filter(|(_, quantity)| quantity.is_of_measurement())
 }
 
 fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
     let begin = cursor.at;
     let (mut tls, mut kind, mut phase, mut quantity, mut bound) = (None, None, None, None, None);
-    let (mut of_baseline, mut of_bytes) = (false, false);
+    let (mut of_baseline, mut of_bytes, mut findings) = (false, false, Findings::default());
     loop {
         let at = cursor.at;
         let is_second = match word(cursor)? {
@@ -144,6 +188,9 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
             Word::Phase(named) => phase.replace(named).is_some(),
             Word::Quantity(named) => quantity.replace(named).is_some(),
             Word::Bound(end) => bound.replace(end).is_some(),
+            Word::Severity(named) => findings.severity.replace(named).is_some(),
+            Word::Confidence(named) => findings.confidence.replace(named).is_some(),
+            Word::Finding(named) => findings.id.replace(named).is_some(),
         };
         if is_second {
             return Err(cursor.expected_at(at, "one of each at most: a version, a kind, a phase, a figure; baseline first"));
@@ -153,21 +200,25 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         }
     }
     let quantity = match (quantity, phase) {
-        (Some(Quantity::Ratio), _) if of_baseline => Quantity::RatioChange,
-        (Some(Quantity::ServerCpu), _) if of_baseline => Quantity::ServerCpuChange,
+        (Some(quantity), _) if of_baseline => quantity.of_baseline(),
         (Some(quantity), _) => quantity,
         (None, Some(_)) if of_baseline => Quantity::Change,
         (None, Some(_)) => Quantity::Median,
+        (None, None) if findings != Findings::default() => {
+            return Err(
+                cursor.expected_at(begin, "'findings.' in front of a severity, a confidence or the name of a finding")
+            );
+        }
         (None, None) => return Err(cursor.expected("a phase or a figure, '.tls' or '.failed'")),
     };
-    let figure = Figure { tls, kind, phase, quantity, bound: bound.unwrap_or(Bound::Value) };
+    let figure = Figure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
     let wrong = contradiction(figure, of_baseline, of_bytes);
     wrong.map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
 /// What words cannot stand together, as what was expected instead.
 fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<String> {
-    let Figure { tls, kind, phase, quantity, bound } = figure;
+    let Figure { tls, kind, phase, findings, quantity, bound } = figure;
     let name = quantity.name();
     if quantity.is_of_baseline() != of_baseline {
         return Some(match of_baseline {
@@ -176,6 +227,12 @@ fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<St
             }
             false => format!("'baseline.' in front: {name} is against a baseline"),
         });
+    }
+    if quantity == Quantity::Findings && (tls.is_some() || kind.is_some()) {
+        return Some("findings without a version or a kind: they are of all connections".to_owned());
+    }
+    if quantity != Quantity::Findings && findings != Findings::default() {
+        return Some("'findings.' in front of a severity, a confidence or the name of a finding".to_owned());
     }
     if of_bytes && !matches!(quantity, Quantity::Sent | Quantity::Received) {
         return Some("bytes.sent or bytes.received".to_owned());
@@ -200,7 +257,7 @@ fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<St
         return Some("a kind, 'kinds.ticket'".to_owned());
     }
     if tls == Some(Version::Tls13) && kind == Some(Which::Kind(Kind::Id)) {
-        return Some("another kind: TLS 1.3 knows no session IDs".to_owned());
+        return Some("another kind: TLS 1.3 has no session IDs".to_owned());
     }
     None
 }

@@ -28,7 +28,7 @@ pub struct Planned<'a> {
 }
 
 /// So many samples are the least that an interval is made of.
-const LEAST: u32 = 6;
+pub(super) const LEAST: u32 = 6;
 
 impl Condition {
     /// Why such a measurement cannot have the figure; `None` where it may.
@@ -38,29 +38,29 @@ impl Condition {
         let may_be = all.filter(|asked| asked.kind.exists_under(asked.tls));
         let meant: Vec<Asked> = may_be.filter(|asked| figure.covers(*asked) && planned.scope.covers(*asked)).collect();
         if meant.is_empty() {
-            return Some("--tls and --kinds leave out what it is about".to_owned());
+            return Some("--tls and --kinds exclude it".to_owned());
         }
         if figure.quantity.compares_with_full()
             && !planned.scope.kinds.is_empty()
             && !planned.scope.kinds.contains(&Kind::Full)
         {
-            return Some("it is against full handshakes: add full to --kinds".to_owned());
+            return Some("it compares with full handshakes: add full to --kinds".to_owned());
         }
         if figure.quantity.is_of_server() && !planned.server_cpu {
             return Some("it needs --server-pid".to_owned());
         }
         match figure.phase {
             Some(Phase::Wait | Phase::Receive) if !planned.requests => {
-                return Some("with --no-request there is nothing to wait for".to_owned());
+                return Some("with --no-request there is no response to wait for".to_owned());
             }
             Some(Phase::Resolve) if !planned.resolves => {
-                return Some("the address is given: nothing is resolved".to_owned());
+                return Some("the target is an address: nothing is resolved".to_owned());
             }
             Some(Phase::Proxy) if !planned.proxy => {
                 return Some("there is no proxy: it needs --proxy".to_owned());
             }
             Some(Phase::Starttls) if !planned.starttls => {
-                return Some("nothing is said in the clear: it needs --starttls".to_owned());
+                return Some("it needs --starttls".to_owned());
             }
             _ => {}
         }

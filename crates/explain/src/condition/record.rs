@@ -1,19 +1,39 @@
 //! What came of a condition, as documents keep it.
 
-use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
+use reprise_trace::document::{CompareDocument, ConditionOutcome, ConditionRecord, LoadDocument, MeasureDocument};
 
-use super::{Condition, Judgement};
+use super::{CompareCondition, Condition, Judgement, LoadCondition};
 
 impl Condition {
     /// Holds the condition against results, as [`Condition::judge`] does, in words.
     pub fn record(&self, results: &[MeasureDocument]) -> ConditionRecord {
-        let (outcome, because) = match self.judge(results) {
-            Judgement::Met(found) => {
+        self.judge(results).record(self.to_string())
+    }
+}
+
+impl CompareCondition {
+    /// Holds the condition against a result, as [`CompareCondition::judge`] does, in words.
+    pub fn record(&self, result: &CompareDocument) -> ConditionRecord {
+        self.judge(result).record(self.to_string())
+    }
+}
+
+impl LoadCondition {
+    /// Holds the condition against a result, as [`LoadCondition::judge`] does, in words.
+    pub fn record(&self, result: &LoadDocument) -> ConditionRecord {
+        self.judge(result).record(self.to_string())
+    }
+}
+
+impl Judgement {
+    fn record(self, condition: String) -> ConditionRecord {
+        let (outcome, because) = match self {
+            Self::Met(found) => {
                 (ConditionOutcome::Met, found.iter().map(|it| format!("{} is {}", it.of, it.shown)).collect())
             }
-            Judgement::NotMet => (ConditionOutcome::NotMet, Vec::new()),
-            Judgement::Unknown(why) => (ConditionOutcome::Unknown, why),
+            Self::NotMet => (ConditionOutcome::NotMet, Vec::new()),
+            Self::Unknown(why) => (ConditionOutcome::Unknown, why),
         };
-        ConditionRecord { condition: self.to_string(), outcome, because }
+        ConditionRecord { condition, outcome, because }
     }
 }

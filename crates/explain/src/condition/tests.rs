@@ -163,7 +163,7 @@ fn an_error_points_at_the_place() {
         ("tls.server_cpu > 1ms", 1, "server_cpu without 'tls'"),
         ("tls.failed > 0", 1, "failed without 'tls'"),
         ("kinds < 100%", 1, "a kind"),
-        ("1.3.id.tls < 1ms", 1, "TLS 1.3 knows no session IDs"),
+        ("1.3.id.tls < 1ms", 1, "TLS 1.3 has no session IDs"),
         ("tls.change > 10%", 1, "'baseline.' in front"),
         ("baseline.tls.p99 > 10ms", 1, "change, raw_change, ratio, server_cpu, slower, faster or differences"),
         ("tls.baseline > 10%", 5, "baseline first"),
@@ -179,7 +179,7 @@ fn an_error_points_at_the_place() {
 
 #[test]
 fn bytes_are_known_by_their_place_in_the_document_too() {
-    assert_eq!(condition("full.bytes.received > 6kB").threshold, 6000.0);
+    assert_eq!(condition("full.bytes.received > 6kB").test.threshold, 6000.0);
     assert_eq!(condition("received.full > 6KiB").figure, condition("full.bytes.received > 6kB").figure);
 }
 
@@ -253,4 +253,57 @@ proptest! {
             prop_assert_eq!(condition.to_string().parse::<Condition>(), Ok(condition));
         }
     }
+}
+
+#[test]
+fn findings_are_counted_by_severity_confidence_and_name() {
+    use reprise_trace::document::{Confidence, Finding, Severity};
+    let mut document = measured();
+    document.findings = vec![
+        Finding::new("id-never-accepted", Severity::Fault, Confidence::Likely, ""),
+        Finding::new("little-to-save", Severity::Note, Confidence::Certain, ""),
+    ];
+    for met in [
+        "findings.fault > 0",
+        "findings.fault",
+        "finding.id-never-accepted",
+        "findings.fault.likely >= 1",
+        "findings == 2",
+        "findings.note.little-to-save",
+    ] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+    }
+    for not_met in ["findings.risk", "finding.not-offered", "findings.fault.certain", "findings > 2"] {
+        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+    }
+    let Judgement::Met(found) = judged("findings.fault", &document) else { panic!() };
+    assert_eq!((&*found[0].of, &*found[0].shown), ("localhost: findings.fault", "1: id-never-accepted (fault)"));
+    document.runs.clear();
+    assert!(matches!(judged("findings.fault", &document), Judgement::Unknown(_)), "of nothing, nothing is found");
+}
+
+#[test]
+fn a_finding_that_nothing_makes_is_refused() {
+    for (text, words) in [
+        ("finding.no-such-cause", "the name of a finding"),
+        ("1.3.findings > 0", "without a version or a kind"),
+        ("fault > 0", "'findings.' in front"),
+        ("tls.fault > 1ms", "'findings.' in front"),
+        ("findings.fault.risk", "one of each at most"),
+        ("failed", "one of < <= > >= == !="),
+    ] {
+        let error = text.parse::<Condition>().unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn p50_is_the_median_and_p95_lies_between_p90_and_p99() {
+    let document = measured();
+    for met in ["1.3.full.tls.p50 == 1ms", "1.3.full.tls.p95 > 1.05ms", "1.3.full.tls.p95 < 1.1ms"] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+    }
+    let mut earlier = measured();
+    earlier.runs.iter_mut().flat_map(|run| run.phases.values_mut()).for_each(|statistics| statistics.p95_ns = None);
+    assert!(matches!(judged("1.3.full.tls.p95 > 1ms", &earlier), Judgement::Unknown(_)), "an earlier version's result");
 }

@@ -3,7 +3,7 @@
 use reprise_probe::diagnose::Step;
 use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Examined, cite, mechanism};
+use super::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
@@ -14,12 +14,12 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             return None;
         }
         let between = connections(between as u64);
-        let title = format!("A session of {} is gone after {between} of others", mechanism(run.asked));
+        let title = format!("A session of {} is gone after {between}", mechanism(run.asked));
         let offered = run.all().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
         let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
         let finding = Finding::new("cache-too-small", severity, confidence, title);
-        Some(finding.because(evidence.chain(offered.map(cite))).costing(examined.saved(run.asked.tls)))
+        Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
     });
     found.collect()
 }
@@ -35,7 +35,7 @@ mod tests {
     fn a_session_that_others_push_out_is_a_risk() {
         let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
         let finding = only(findings, &after(Kind::Full)).unwrap();
-        assert!(finding.title.contains("2 connections of others"), "{finding:?}");
+        assert!(finding.title.contains("gone after 2 connections"), "{finding:?}");
         assert_eq!(finding.severity, Severity::Risk);
         assert_eq!(only(findings, &after(ID)), None);
         assert_eq!(finding.confidence, Confidence::Possible, "once may be chance");

@@ -14,7 +14,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             let title = "The server resumes with psk_ke alone, which common clients do not offer";
             let finding = Finding::new("client-psk-mode", Severity::Fault, confidence, title);
             // The cause's own remedies let a server take psk_ke, which this one does.
-            let remedy = Remedy::general("Let the server take psk_dhe_ke, the mode that clients offer");
+            let remedy = Remedy::general("Let the server accept psk_dhe_ke, the mode that clients offer");
             finding.because(evidence(run)).fixed_by(vec![remedy])
         })
     };

@@ -8,9 +8,10 @@ use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRec
 use reprise_trace::{Failure, Kind, Observation};
 
 use super::examined::{Counts, Examined, mechanism, named};
-use super::{findings, whole_request};
+use super::{findings, processor_time, whole_request};
 use crate::causes::{Side, cause};
-use crate::document::{failure_of, figures_document};
+use crate::document::figures_document;
+use crate::failed::failure_of;
 use crate::fault::{FaultContext, failure};
 use crate::figures::connections;
 use crate::series::Case;
@@ -29,7 +30,9 @@ pub fn diagnosis(
         examination.series.iter().flat_map(|series| &series.observations).copied().collect();
     observations.sort_unstable_by_key(|seen| seen.index);
     let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
-    let case = Case { observations: &observations, figures: &figures, keeps_alive, psk_modes: &options.tls13.psk_modes };
+    let psk_modes = &options.tls13.psk_modes;
+    let cpu_costs = &processor_time::of_versions(examination);
+    let case = Case { observations: &observations, figures: &figures, keeps_alive, psk_modes, cpu_costs };
     let examined = Examined { case, examination };
     let reached = observations.iter().any(|seen| seen.facts().is_some());
     let found = if reached { findings(&examined) } else { Vec::new() };
@@ -43,6 +46,7 @@ pub fn diagnosis(
         target: target.to_string(),
         subject: Subject::Server,
         address: examination.address.map(|address| address.to_string()),
+        other_addresses: examination.other_addresses.iter().map(ToString::to_string).collect(),
         software,
         reached,
         verdict: if reached { verdict(&found, &healthy(&matrix)) } else { not_reached(failure.as_ref()) },
@@ -65,7 +69,7 @@ fn not_reached(failure: Option<&Failure>) -> String {
 fn healthy(matrix: &[MechanismRecord]) -> String {
     let by: Vec<String> = matrix.iter().filter(|it| it.resumed > 0).map(|it| mechanism(it.asked)).collect();
     match by.is_empty() {
-        true => "Nothing was resumed, and nothing shows why".to_owned(),
+        true => "Nothing was resumed, and no cause was found".to_owned(),
         false => format!("It resumes: {}", by.join(", ")),
     }
 }
@@ -109,7 +113,7 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
     let failed = run.all().filter(|seen| seen.fault.is_some()).count();
     let made = connections(run.all().count() as u64);
     let outcome = match (counts.offered(), failed) {
-        (0, 0) => "nothing was given that could be offered".to_owned(),
+        (0, 0) => "the server issued nothing to offer".to_owned(),
         (0, _) => format!("{failed} of {made} failed"),
         (offered, 0) => format!("{} of {offered} resumed", counts.resumed),
         (offered, failed) => format!("{} of {offered} resumed, {} failed", counts.resumed, connections(failed as u64)),
@@ -145,12 +149,12 @@ fn warnings(examination: &Examination) -> Vec<String> {
     let mut warnings = Vec::new();
     match &examination.ended_by {
         Some(Ending::Blocked { after, fault }) => warnings.push(format!(
-            "The target answered {after} connections and then none any more ({}): it may block who makes too many. Nothing is \
-             concluded from that; --rate and --connections make fewer",
+            "The target stopped answering after {after} connections ({}): it may limit the rate. No conclusion is drawn \
+                from that; lower --rate or --connections",
             named(fault.name)
         )),
         Some(Ending::Limit) => warnings.push(format!(
-            "The limit of {} or {} s was reached: not everything was tried. --connections and --max-time set it",
+            "The limit of {} or {} s was reached, so not everything was tried: increase --connections or --max-time",
             connections(limits.connections.into()),
             limits.time.as_secs()
         )),

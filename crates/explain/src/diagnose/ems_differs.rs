@@ -3,7 +3,7 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Came, Examined, by_outcome, came, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         };
         let title = format!("{}: the server {title}", mechanism(run.asked));
         let finding = Finding::new("ems-differs", severity, confidence, title);
-        found.push(finding.because(run.seen.iter().map(cite).chain([RFC.to_owned()])));
+        found.push(finding.because(by_outcome(&run.seen).chain([RFC.to_owned()])));
     }
     found
 }

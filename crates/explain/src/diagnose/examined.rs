@@ -1,7 +1,7 @@
 //! What rules ask of the experiments.
 
 use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step, Variation};
-use reprise_trace::document::Confidence;
+use reprise_trace::document::{Confidence, Finding};
 use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
 
 use crate::figures::means;
@@ -116,6 +116,11 @@ impl<'a> Examined<'a> {
         Some(saving).filter(Saving::is_shown).map(|saving| saving.saved())
     }
 
+    /// The same finding with what it costs: a full handshake of this version instead of a resumed one.
+    pub(crate) fn priced(&self, finding: Finding, version: Version) -> Finding {
+        finding.costing(self.saved(version)).costing_cpu(self.case.cpu_cost(version))
+    }
+
     /// The full handshakes in which nothing is varied.
     pub(crate) fn full(&self) -> impl Iterator<Item = &'a Seen> {
         let seen = self.examination.runs.iter().flat_map(ExperimentRun::all);
@@ -125,27 +130,66 @@ impl<'a> Examined<'a> {
 
 /// "port 40522 at 0.53 s: it offered a ticket 21 ms old, and a full handshake followed".
 pub(crate) fn cite(seen: &Seen) -> String {
-    let observation = &seen.observation;
-    let port = observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
-    let at = observation.start.0 as f64 / 1e9;
-    let offered = match observation.offered {
+    let offered = match seen.observation.offered {
         Some(offered) => format!("it offered {} {} old", thing(offered.kind), age(offered.age)),
         None => "it offered nothing".to_owned(),
     };
-    let outcome = match (observation.outcome, &seen.fault) {
+    format!("{}: {offered}, and {}", place(seen), outcome(seen))
+}
+
+/// "port 40522 at 0.53 s".
+fn place(seen: &Seen) -> String {
+    let port = seen.observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
+    format!("{port} at {:.2} s", seen.observation.start.0 as f64 / 1e9)
+}
+
+/// "it was resumed".
+fn outcome(seen: &Seen) -> String {
+    let observation = &seen.observation;
+    match (observation.outcome, &seen.fault) {
         (Ok(facts), _) if facts.kind == Kind::Full => "a full handshake followed".to_owned(),
         (Ok(_), _) => "it was resumed".to_owned(),
         (Err(_), Some(fault)) => format!("the connection failed: {}", named(fault.name)),
         (Err(name), None) => format!("the connection failed: {}", named(name)),
-    };
-    format!("{port} at {at:.2} s: {offered}, and {outcome}")
+    }
 }
 
-/// What is cited of an experiment: its connections, and of each repeat those that offered a session.
+/// What is cited of an experiment, its repeats included: the connections that offered a session or failed, or all if none did.
 pub(crate) fn evidence(run: &ExperimentRun) -> impl Iterator<Item = String> {
-    let repeats = run.repeats.iter().flatten().filter(|seen| seen.observation.offered.is_some());
-    run.seen.iter().chain(repeats).map(cite)
+    let telling: Vec<&Seen> = run.all().filter(|seen| seen.observation.offered.is_some() || seen.fault.is_some()).collect();
+    by_outcome(if telling.is_empty() { run.all().collect() } else { telling })
 }
+
+/// Each outcome on a line of its own, with every connection that came to it: an experiment that was made three times is read at
+/// a glance.
+pub(crate) fn by_outcome<'s>(all: impl IntoIterator<Item = &'s Seen>) -> impl Iterator<Item = String> {
+    let mut groups: Vec<Vec<&Seen>> = Vec::new();
+    for seen in all {
+        let is_alike = |other: &&Seen| {
+            let kinds = [seen, other].map(|it| it.observation.offered.map(|offered| offered.kind));
+            kinds[0] == kinds[1] && outcome(seen) == outcome(other)
+        };
+        match groups.iter_mut().find(|group| group.first().is_some_and(is_alike)) {
+            Some(group) => group.push(seen),
+            None => groups.push(vec![seen]),
+        }
+    }
+    groups.into_iter().filter_map(|group| line(&group))
+}
+
+/// "port 40522 at 0.53 s: it offered a ticket 21 ms old, and it was resumed; likewise port 40530 at 0.55 s".
+fn line(group: &[&Seen]) -> Option<String> {
+    let (first, others) = group.split_first()?;
+    let named: Vec<String> = others.iter().take(NAMED).map(|seen| place(seen)).collect();
+    Some(match others.len() {
+        0 => cite(first),
+        count @ ..=NAMED => format!("{}; likewise {}", cite(first), named.get(..count)?.join(", ")),
+        count => format!("{}; likewise {} and {} more", cite(first), named.join(", "), count - NAMED),
+    })
+}
+
+/// So many connections of one outcome are named beside the first.
+const NAMED: usize = 3;
 
 /// The name of a fault; alerts by IANA's.
 pub(crate) fn named(name: FaultName) -> String {
@@ -179,4 +223,31 @@ pub(crate) fn mechanism(asked: Asked) -> String {
 /// Whether sessions of this kind lie in the server's memory, as far as that can be told: session IDs always do.
 pub(crate) fn is_tls13(asked: Asked) -> bool {
     asked.tls == Version::Tls13
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13};
+
+    #[test]
+    fn an_experiment_made_three_times_is_two_lines_at_most() {
+        let lost = [Kind::Full, Kind::Full];
+        let scene = Scene::resuming(TLS13).run("without-alpn", TLS13, &lost).again(&lost).again(&lost).examination();
+        let lines: Vec<String> = evidence(scene.runs.last().unwrap()).collect();
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(
+            line.contains("it offered a ticket 1 ms old, and a full handshake followed; likewise port 40000 at "),
+            "{line}"
+        );
+        assert_eq!(line.matches("port ").count(), 3);
+    }
+
+    #[test]
+    fn many_of_one_outcome_are_counted() {
+        let scene = Scene::of("resume", TLS13, &[Kind::Full, TICKET, TICKET, TICKET, Kind::Full, TICKET, TICKET, TICKET]);
+        let lines: Vec<String> = evidence(scene.examination().runs.last().unwrap()).collect();
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(line.contains("it was resumed; likewise") && line.ends_with(" and 2 more"), "{line}");
+    }
 }

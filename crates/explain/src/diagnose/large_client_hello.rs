@@ -3,7 +3,7 @@
 use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::document::{Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Came, Examined, by_outcome, came, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
@@ -15,8 +15,9 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     let confidence = Examined::each_time(run, |seen| what_happens(seen) == Some(what))?;
     let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
     let finding = Finding::new("large-client-hello", Severity::Risk, confidence, title);
-    let evidence = run.all().map(|seen| format!("{} sent: {}", seen.observation.sent, cite(seen)));
-    Some(finding.because(evidence).costing(examined.saved(run.asked.tls)))
+    let sent = run.seen.first()?.observation.sent;
+    let evidence = by_outcome(run.all()).map(|line| format!("{sent} sent: {line}"));
+    Some(examined.priced(finding.because(evidence), run.asked.tls))
 }
 
 fn what_happens(seen: &[Seen]) -> Option<&'static str> {

@@ -26,17 +26,17 @@ fn of_what_is_said(examined: &Examined<'_>, version: Version) -> Option<Finding>
     let evidence = [format!("{} tickets, with lifetimes from {shortest} to {longest} s", lifetimes.len())];
     let finding = match version {
         Version::Tls13 if longest == 0 => {
-            let title = "TLS 1.3 tickets say a lifetime of 0 s: clients must discard them at once";
+            let title = "TLS 1.3 tickets have a lifetime of 0 s: clients must discard them immediately";
             Finding::new("lifetime-invalid", Severity::Fault, Confidence::Certain, title)
         }
         Version::Tls13 if longest > MOST_S => {
             let title =
-                format!("TLS 1.3 tickets say a lifetime of {longest} s, more than the seven days that RFC 8446 allows");
+                format!("TLS 1.3 tickets have a lifetime of {longest} s, more than the seven days that RFC 8446 allows");
             Finding::new("lifetime-invalid", Severity::Risk, Confidence::Certain, title)
         }
         // RFC 5077 §3.3: zero is unspecified.
         _ if longest > 0 && longest < SHORT_S => {
-            let title = format!("{version} tickets are given for {longest} s: who comes back later pays in full");
+            let title = format!("{version} tickets last {longest} s: a client that returns later makes a full handshake");
             Finding::new("lifetime-short", Severity::Note, Confidence::Certain, title)
         }
         _ => return None,
@@ -64,8 +64,8 @@ fn asked(run: &ExperimentRun) -> Asked {
     run.asked
 }
 
-const OTHERWISE: &str = "Keys that were changed meanwhile (rotation-no-overlap, restart-lost-keys) show just so: try again with \
-    another --patience";
+const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
+    with another --patience";
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@ mod nagle;
 mod node_certificate_differs;
 mod node_protocol_differs;
 mod offer_breaks_connection;
+mod processor_time;
 mod restart_lost_keys;
 mod rotation_stalled;
 mod session_context_unset;

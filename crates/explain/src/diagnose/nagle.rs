@@ -32,7 +32,7 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
         return None;
     }
     let title =
-        format!("A full {version} handshake stands still for {}: Nagle against delayed acknowledgements", span(median));
+        format!("A full {version} handshake stalls for {}: Nagle's algorithm and delayed acknowledgements", span(median));
     let evidence = [
         format!(
             "On {} of {}, two messages of one flight of the server came {} apart (median)",

@@ -32,7 +32,10 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     if keys.len() != 1 || compared.len() < ENOUGH || compared.iter().any(|(_, differs)| !differs) {
         return None;
     }
-    let title = format!("{version} tickets are refused where another certificate answers: nodes with a certificate each");
+    let title = format!(
+        "{version} tickets are refused where another certificate is presented: nodes with different \
+        certificates"
+    );
     let counted = format!(
         "{} refusals, each by another certificate than the one that the ticket was given beside; all tickets come under one key",
         compared.len()

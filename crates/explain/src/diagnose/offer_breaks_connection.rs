@@ -4,7 +4,7 @@ use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Asked, FaultName};
 
-use super::examined::{Came, Counts, Examined, came, cite, evidence, mechanism, named};
+use super::examined::{Came, Counts, Examined, by_outcome, came, evidence, mechanism, named};
 use super::session_context_unset;
 use crate::figures::connections;
 
@@ -51,7 +51,7 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
         full.iter().filter(|seen| seen.fault.is_none()).count(),
         full.len(),
     )];
-    evidence.extend(failed.iter().take(3).copied().map(cite));
+    evidence.extend(by_outcome(failed.iter().copied()));
     Some(Finding::new("offer-breaks-connection", severity, confidence, title).because(evidence))
 }
 

@@ -33,12 +33,12 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
         return None;
     }
     let at = seen.get(moment)?.observation.start.0 as f64 / 1e9;
-    let title = format!("{version}: the ticket key changed at {at:.1} s, and every ticket of before is refused");
+    let title = format!("{version}: the ticket key changed at {at:.1} s, and every earlier ticket is refused");
     let mut evidence = vec![format!("Key name {first} on {moment} connections, then {second} on {}", seen.len() - moment)];
     evidence.extend(refused.into_iter().take(2).map(|seen| cite(seen)));
     evidence.push("A restart, a reload, or a rotation without overlap (rotation-no-overlap)".to_owned());
     let finding = Finding::new("restart-lost-keys", Severity::Risk, Confidence::Possible, title);
-    Some(finding.because(evidence).costing(examined.saved(version)))
+    Some(examined.priced(finding.because(evidence), version))
 }
 
 /// So many connections on either side of the moment.

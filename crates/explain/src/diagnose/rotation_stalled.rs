@@ -20,7 +20,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     if without.len() < MANY || !full.iter().take(last).all(gives) {
         return Vec::new();
     }
-    let title = "TLS 1.3 tickets came at first, and later none any more";
+    let title = "TLS 1.3 tickets arrived at first, and later none";
     let evidence = full.get(last).into_iter().chain(without.first()).map(|seen| cite(seen));
     let finding = Finding::new("rotation-stalled", Severity::Fault, Confidence::Possible, title);
     vec![finding.because(evidence.chain([format!("{} full handshakes since then without a ticket", without.len())]))]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reprise_attempt::Fault;
-use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Step, Variation};
+use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Spent, Step, Variation};
 use reprise_trace::document::Finding;
 use reprise_trace::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
@@ -106,7 +106,20 @@ impl Scene {
             phases,
             ..Observation::begun(index, Nanos(u64::from(index) * 20_000_000), Purpose::Sample, asked)
         };
-        Seen { step, observation, fault: None, stall: None }
+        Seen { step, observation, fault: None, stall: None, spent: Spent::default() }
+    }
+
+    /// The processor time of full handshakes and of resumed ones, of the client and of the server; a little more each time.
+    pub(crate) fn spending(mut self, client: [u64; 2], server: [u64; 2]) -> Examination {
+        for seen in self.all() {
+            let place = usize::from(seen.observation.kind() != Some(Kind::Full));
+            seen.spent = Spent { client: Some(Nanos(client[place])), server: Some(Nanos(server[place])) };
+        }
+        self.0
+    }
+
+    pub(crate) fn examination(self) -> Examination {
+        self.0
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Seen> {
@@ -204,7 +217,7 @@ pub(crate) fn only(rule: impl Fn(&Examined<'_>) -> Vec<Finding>, Scene(examinati
     let figures = Example::new().document();
     let runs = examination.runs.iter().flat_map(|run| &run.seen);
     let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
-    let case = Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[] };
+    let case = Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
     let mut findings = rule(&Examined { case, examination });
     assert!(findings.len() <= 1, "{findings:?}");
     findings.pop()

@@ -4,7 +4,7 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Asked, ClientAuthentication, FaultName};
 
-use super::examined::{Came, Examined, came, cite};
+use super::examined::{Came, Examined, by_outcome, came};
 
 /// RFC 8446 §6: internal_error.
 const INTERNAL_ERROR: FaultName = FaultName::Alert(80);
@@ -14,9 +14,9 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     if asked.is_empty() {
         return Vec::new();
     }
-    let title = "The server asks for client certificates and cannot resume such sessions: it ends the connection";
-    let seen = asked.into_iter().flat_map(|asked| examined.plain(asked).into_iter().take(2));
-    let evidence = std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(seen.map(cite));
+    let title = "The server requests client certificates and cannot resume such sessions: it closes the connection";
+    let seen = asked.into_iter().flat_map(|asked| examined.plain(asked));
+    let evidence = std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(by_outcome(seen));
     vec![Finding::new("session-context-unset", Severity::Fault, Confidence::Likely, title).because(evidence)]
 }
 

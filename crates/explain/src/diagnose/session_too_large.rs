@@ -4,7 +4,7 @@
 use reprise_probe::diagnose::ExperimentRun;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Examined, cite, evidence, mechanism};
+use super::examined::{Examined, by_outcome, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     examined
@@ -16,15 +16,15 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 
 fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
     let title = format!("{} works without a client certificate and not with it", mechanism(run.asked));
-    let with = examined.plain(run.asked).into_iter().take(2).map(|seen| format!("With it, {}", cite(seen)));
+    let with = by_outcome(examined.plain(run.asked)).map(|line| format!("With it, {line}"));
     let without = evidence(run).map(|line| format!("Without, {line}"));
     let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
     let finding = Finding::new("session-too-large", severity, Confidence::Possible, title);
     finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))
 }
 
-const OTHERWISE: &str = "A server that resumes nobody who has a certificate shows just so (isolated-by-design): a smaller certificate \
-    tells them apart";
+const OTHERWISE: &str = "A server that resumes no client with a certificate looks the same (isolated-by-design): a smaller \
+    certificate distinguishes them";
 
 #[cfg(test)]
 mod tests {

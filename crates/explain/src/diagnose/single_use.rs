@@ -4,7 +4,7 @@
 use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, came, cite, is_tls13, mechanism};
+use super::examined::{Came, Examined, by_outcome, came, is_tls13, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     shown(examined).map(|(run, confidence)| finding(examined, run, confidence)).collect()
@@ -22,10 +22,10 @@ pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = (&'a Ex
 
 fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence) -> Finding {
     let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
-    let title = format!("A session of {} serves once", mechanism(run.asked));
-    let offered = run.seen.iter().filter(|seen| seen.observation.offered.is_some());
-    let finding = Finding::new("single-use", severity, confidence, title).because(offered.map(cite));
-    finding.costing(examined.saved(run.asked.tls))
+    let title = format!("A session of {} is accepted only once", mechanism(run.asked));
+    let offered = run.all().filter(|seen| seen.observation.offered.is_some());
+    let finding = Finding::new("single-use", severity, confidence, title).because(by_outcome(offered));
+    examined.priced(finding, run.asked.tls)
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
     fn a_ticket_that_serves_once_is_no_fault() {
         let finding = only(findings, &again(TLS13, [Kind::Full; 2])).unwrap();
         assert_eq!(finding.severity, Severity::Note);
-        assert_eq!(finding.evidence.len(), 3);
+        assert_eq!(finding.evidence.len(), 2);
         assert_eq!(only(findings, &again(TLS13, [TICKET; 2])), None);
         assert_eq!(only(findings, &again(TLS13, [TICKET, Kind::Full])), None, "it was taken a second time");
     }

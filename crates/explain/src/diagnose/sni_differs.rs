@@ -12,7 +12,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| evidence(run)).collect();
     let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
     let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
-    let title = format!("Sessions resume only under the name that they were made for ({})", by.join(", "));
+    let title = format!("Sessions resume only under their own server name ({})", by.join(", "));
     vec![Finding::new("sni-differs", Severity::Note, confidence, title).because(evidence)]
 }
 

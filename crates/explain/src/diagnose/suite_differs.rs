@@ -9,7 +9,7 @@ use super::examined::{Examined, evidence, mechanism};
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &ExperimentRun| {
         let confidence = examined.loses(run)?;
-        let title = format!("{}: a session is refused where the server prefers another suite now", mechanism(run.asked));
+        let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
         Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(evidence(run)))
     };
     examined.runs("other-suite").filter_map(finding).collect()

@@ -3,7 +3,7 @@
 use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, is_tls13, mechanism};
+use super::examined::{Counts, Examined, by_outcome, is_tls13, mechanism};
 use crate::figures::connections;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
@@ -24,9 +24,9 @@ fn finding(run: &ExperimentRun) -> Option<Finding> {
         let title =
             format!("{} of {at_once} at once resume, where each alone does: {}", counts.resumed, mechanism(run.asked));
         let lost = burst.iter().copied().filter(|seen| seen.observation.offered.is_some());
-        let lost = lost.filter(|seen| Counts::of([*seen]).resumed == 0).take(3).map(cite);
+        let lost = lost.filter(|seen| Counts::of([*seen]).resumed == 0);
         let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Possible, title);
-        return Some(finding.because(lost));
+        return Some(finding.because(by_outcome(lost)));
     }
     if !is_tls13(run.asked) || counts.offered() >= completed || completed < burst.len() {
         return None;

@@ -18,7 +18,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             None => {
                 let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
                 let finding = Finding::new("unclean-close-evicts", severity, confidence, title);
-                found.push(finding.because(evidence).costing(examined.saved(run.asked.tls)));
+                found.push(examined.priced(finding.because(evidence), run.asked.tls));
             }
         }
     }
@@ -39,7 +39,7 @@ mod tests {
         let beside_tickets = after(Kind::Full).and_resuming(TLS12);
         assert_eq!(only(findings, &beside_tickets).unwrap().severity, Severity::Note);
         let both = after(Kind::Full).run("reset", TLS12_ID, &[Kind::Full, Kind::Full]);
-        assert_eq!(only(findings, &both).unwrap().evidence.len(), 4, "one finding");
+        assert_eq!(only(findings, &both).unwrap().evidence.len(), 2, "one finding, a line for each experiment");
     }
 
     #[test]

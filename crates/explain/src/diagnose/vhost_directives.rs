@@ -5,7 +5,7 @@ use reprise_probe::diagnose::{ExperimentRun, Seen};
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::examined::{Counts, Examined, cite, evidence, mechanism};
+use super::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     examined.runs("no-sni-at-all").filter_map(|run| finding(examined, run)).collect()
@@ -28,7 +28,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
         (None, false) => return None,
     };
     let title = format!("{} {what}: virtual hosts differ", mechanism(run.asked));
-    let refused = plain.into_iter().take(2).map(|seen| format!("With server_name, {}", cite(seen)));
+    let refused = by_outcome(plain).map(|line| format!("With server_name, {line}"));
     let without = evidence(run).map(|line| format!("Without, {line}"));
     let others = examined.runs("resume").filter(|other| other.asked.tls == run.asked.tls && other.asked != run.asked);
     // Where another mechanism of the version resumes, most clients lose nothing.
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_default_host_that_resumes_where_the_named_one_does_not() {
         let without = |kind| Scene::refusing(TLS13).run("no-sni-at-all", TLS13, &[Kind::Full, kind]);
-        assert_eq!(only(findings, &without(TICKET)).unwrap().evidence.len(), 4);
+        assert_eq!(only(findings, &without(TICKET)).unwrap().evidence.len(), 2);
         assert_eq!(only(findings, &without(Kind::Full).key_names(&[1; 10])), None);
     }
 

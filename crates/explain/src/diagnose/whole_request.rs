@@ -22,8 +22,8 @@ fn sentence(figures: &MeasureDocument, version: Version) -> Option<String> {
     let share = percent(tls as f64 / total as f64);
     let resumed = best_resumption(figures, version).map(|(run, saving)| resuming(run, saving, total)).unwrap_or_default();
     Some(format!(
-        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share}). {resumed}On a connection that is \
-         kept open it takes {}: {} less",
+        "{version}: a request on a new connection takes {}, of which the handshake is {} ({share}). {resumed}On a \
+            kept-alive connection it takes {}: {} less",
         span(total),
         span(tls),
         span(kept),
@@ -34,16 +34,12 @@ fn sentence(figures: &MeasureDocument, version: Version) -> Option<String> {
 fn resuming(run: &Run, saving: Saving, total: u64) -> String {
     let by = means(run.asked.kind);
     match (saving.saved().0, saving.is_shown()) {
-        (0, _) => format!("Resuming by {by} saves nothing of it. "),
+        (0, _) => format!("Resuming by {by} saves nothing. "),
         (saved, true) => {
             format!("Resuming by {by} saves {} of the whole ({}). ", percent(saved as f64 / total as f64), span(saved))
         }
         (saved, false) => {
-            format!(
-                "Resuming by {by} saves perhaps {} of the whole ({}). ",
-                percent(saved as f64 / total as f64),
-                span(saved)
-            )
+            format!("Resuming by {by} may save {} of the whole ({}). ", percent(saved as f64 / total as f64), span(saved))
         }
     }
 }
@@ -61,7 +57,7 @@ mod tests {
             sentences(&example.document()),
             [
                 "TLS 1.3: a request on a new connection takes 1.00 ms, of which the handshake is 600.0 µs (60 %). Resuming by ticket \
-                 saves 40 % of the whole (400.0 µs). On a connection that is kept open it takes 300.0 µs: 70 % less"
+                 saves 40 % of the whole (400.0 µs). On a kept-alive connection it takes 300.0 µs: 70 % less"
             ]
         );
     }

@@ -31,11 +31,11 @@ fn meaning(series: &Series<'_>, sharing: Sharing) -> String {
         ),
         Sharing::ByOrigin(accepted) => format!("Accepted exactly where it was {}", origin(accepted)),
         Sharing::Unknown if series.as_asked() < FEWEST || series.refusals() < FEWEST => {
-            format!("Fewer than {FEWEST} were accepted, or refused: too few to tell what sets them apart")
+            format!("Fewer than {FEWEST} were accepted, or refused: too few to find what separates them")
         }
         Sharing::Unknown => {
-            "Neither distance, nor origin, nor key name tells them apart: nodes without shared state behind a \
-                             balancer that chooses at random, keys that change, or one server that refuses some"
+            "Neither distance, nor origin, nor key name separates them: nodes without shared state behind a balancer that \
+                chooses at random, keys that change, or one server that refuses some"
                 .to_owned()
         }
     }

@@ -20,11 +20,11 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     let status = refused.iter().find_map(|seen| seen.http_status).unwrap_or_default();
     let evidence = format!(
-        "Certificate requested and none sent on {} of {}; each of them was answered with an error ({status})",
+        "Certificate requested and none sent on {} of {}; each got an error response ({status})",
         asked,
         connections(case.samples().count() as u64)
     );
-    let title = "The server asks for a client certificate, and none was given";
+    let title = "The server requests a client certificate, and the client has none";
     let finding = Finding::new("client-certificate-missing", Severity::Risk, Confidence::Likely, title).because([evidence]);
     vec![finding.fixed_by(remedies("client-certificate-missing", case))]
 }
@@ -50,9 +50,9 @@ mod tests {
         assert_eq!((finding.id.as_str(), finding.severity), ("client-certificate-missing", Severity::Risk));
         assert_eq!(
             finding.evidence,
-            ["Certificate requested and none sent on 100 of 100 connections; each of them was answered with an error (400)"]
+            ["Certificate requested and none sent on 100 of 100 connections; each got an error response (400)"]
         );
-        assert!(finding.remedy.unwrap().text.starts_with("Give one with --cert FILE --key FILE"));
+        assert!(finding.remedy.unwrap().text.starts_with("Set one with --cert FILE --key FILE"));
     }
 
     #[test]

@@ -28,12 +28,12 @@ fn tls13<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Facts> {
 }
 
 fn finding(case: &Case<'_>) -> Finding {
-    let title = "No TLS 1.3 connection used psk_ke, and nothing else was offered";
+    let title = "No TLS 1.3 connection used psk_ke, the only mode offered";
     let all = connections(tls13(case).count() as u64);
     Finding::new("client-psk-mode", Severity::Note, Confidence::Certain, title)
         .because([
             format!("psk_ke on 0 of {all}"),
-            "A server without it gives no ticket or refuses it (RFC 8446, section 4.2.9)".to_owned(),
+            "A server without psk_ke issues no ticket, or refuses it (RFC 8446, section 4.2.9)".to_owned(),
         ])
         .fixed_by(vec![Remedy::general("--psk-mode both lets the server choose")])
 }

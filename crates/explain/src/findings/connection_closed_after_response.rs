@@ -13,7 +13,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let all = connections(case.samples().count() as u64);
-    let title = format!("The server ends {closed} of {all} with the first response: there is no next request on them");
+    let title = format!(
+        "The server closes {closed} of {all} after the first response: no further request is possible on \
+        them"
+    );
     let finding = Finding::new("connection-closed-after-response", Severity::Note, Confidence::Certain, title);
     vec![finding.fixed_by(remedies("connection-closed-after-response", case))]
 }
@@ -29,6 +32,6 @@ mod tests {
         let closed = || Example::new().refused("1.3", Kind::Full, 4);
         assert_eq!(only(findings, closed()), None);
         let title = only(findings, closed().keep_alive()).unwrap().title;
-        assert!(title.starts_with("The server ends 4 of 4 connections with the first response"), "{title}");
+        assert!(title.starts_with("The server closes 4 of 4 connections after the first response"), "{title}");
     }
 }

@@ -20,7 +20,7 @@ fn is_retried(facts: &Facts) -> bool {
 fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let retried = early.with(is_retried);
     let sent = connections(early.with(|facts| facts.early_data.is_some()));
-    let title = "The server wants another group first, and its HelloRetryRequest rejects early data";
+    let title = "The server requests another group, and its HelloRetryRequest rejects early data";
     Finding::new("early-data-hrr", Severity::Risk, Confidence::Certain, title)
         .because([
             format!("Rejected on {retried} of {sent} that sent it"),

@@ -27,7 +27,7 @@ fn gives_ticket(facts: &Facts) -> bool {
 }
 
 fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
-    let title = format!("{} tickets arrive, and none allows early data", early.asked.tls);
+    let title = format!("{} tickets arrive, but none allows early data", early.asked.tls);
     let tickets = connections(early.with(gives_ticket));
     Finding::new("early-data-off", Severity::Note, Confidence::Certain, title)
         .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])

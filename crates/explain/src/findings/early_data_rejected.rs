@@ -22,14 +22,14 @@ fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let sent = connections(early.with(|facts| facts.early_data.is_some()));
     let title = match early.with(|facts| facts.early_data == Some(EarlyData::Accepted)) {
         0 => "Tickets allow early data, and the server rejects it",
-        _ => "Tickets allow early data, and the server rejects it now and then",
+        _ => "Tickets allow early data, and the server sometimes rejects it",
     };
     Finding::new("early-data-rejected", Severity::Risk, Confidence::Certain, title)
         .because([format!("Rejected on {} of {sent} that sent it", early.with(is_rejected)), SENT_TWICE.to_owned()])
         .fixed_by(remedies("early-data-rejected", case))
 }
 
-pub(super) const SENT_TWICE: &str = "Each time the request was sent again after the handshake: its bytes were spent twice";
+pub(super) const SENT_TWICE: &str = "Each time the request was sent again after the handshake, so its bytes were sent twice";
 
 #[cfg(test)]
 mod tests {
@@ -54,7 +54,7 @@ mod tests {
         let reject =
             |it: &mut reprise_trace::Observation| it.outcome.as_mut().unwrap().early_data = Some(EarlyData::Rejected);
         let finding = only(findings, early(EarlyData::Accepted).first(60, reject)).unwrap();
-        assert!(finding.title.ends_with("now and then") && finding.evidence[0].starts_with("Rejected on 60 of 100"));
+        assert!(finding.title.ends_with("sometimes rejects it") && finding.evidence[0].starts_with("Rejected on 60 of 100"));
         assert_eq!(only(findings, early(EarlyData::Accepted)), None);
     }
 

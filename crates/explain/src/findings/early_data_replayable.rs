@@ -18,7 +18,7 @@ fn is_accepted(facts: &Facts) -> bool {
 
 fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
-    let title = "Early data is accepted: whoever records such a request can send it again";
+    let title = "Early data is accepted: an attacker can replay such a request";
     Finding::new("early-data-replayable", Severity::Note, Confidence::Certain, title)
         .because([
             format!("Accepted on {accepted} of {} that sent it", connections(sent)),

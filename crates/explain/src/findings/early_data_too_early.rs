@@ -25,7 +25,7 @@ fn finding(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
     let count = early.completed.iter().filter(is_too_early).count();
     let all = connections(early.count());
     let evidence = format!(
-        "Status 425 on {count} of {all}: TLS accepted the request, and what stands behind it did not (RFC 8470, section 5.2)"
+        "Status 425 on {count} of {all}: TLS accepted the request, the service behind it did not (RFC 8470, section 5.2)"
     );
     let title = "The service answers early data with 425 Too Early";
     (count > 0).then(|| {

@@ -15,7 +15,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let all = connections(early.len() as u64);
-    let mut evidence = vec![format!("No response on {unanswered} of {all} that were to begin with early data")];
+    let mut evidence = vec![format!("No response on {unanswered} of {all} that sent early data")];
     let answered = case.samples().filter(|(seen, _)| seen.asked.kind != Kind::Early).count() as u64;
     if answered > 0 {
         evidence.push(format!("The same request after the handshake was answered on {}", connections(answered)));
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(
             finding.evidence,
             [
-                "No response on 3 of 3 connections that were to begin with early data",
+                "No response on 3 of 3 connections that sent early data",
                 "The same request after the handshake was answered on 100 connections"
             ]
         );

@@ -23,8 +23,12 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
     };
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
     let finding = Finding::new("hidden-nodes", Severity::Risk, confidence, title);
-    let cost_ns = average_cost(case, tickets);
-    Some(Finding { cost_ns, ..finding.because(evidence(tickets, sharing)).fixed_by(remedies("hidden-nodes", case)) })
+    let (cost_ns, cost_cpu) = (average_cost(case, tickets), case.cpu_cost(tickets.asked.tls));
+    Some(Finding {
+        cost_ns,
+        cost_cpu,
+        ..finding.because(evidence(tickets, sharing)).fixed_by(remedies("hidden-nodes", case))
+    })
 }
 
 #[cfg(test)]

@@ -23,9 +23,10 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
     let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
     let finding = Finding::new("id-cache-per-process", Severity::Risk, confidence, title);
-    let cost_ns = average_cost(case, ids);
+    let (cost_ns, cost_cpu) = (average_cost(case, ids), case.cpu_cost(ids.asked.tls));
     Finding {
         cost_ns,
+        cost_cpu,
         ..finding.because(evidence(ids, sharing).into_iter().chain(always)).fixed_by(remedies("id-cache-per-process", case))
     }
 }

@@ -29,7 +29,8 @@ fn finding(case: &Case<'_>, refused: &Series<'_>, tickets_resume: bool) -> Findi
     let title = "TLS 1.2 session IDs are given and never accepted";
     let finding = Finding::new("id-never-accepted", severity, refused.confidence_of_refusal(), title);
     let cost_ns = ticket.filter(Saving::is_shown).map(|saving| saving.saved());
-    Finding { cost_ns, ..finding.because(evidence).fixed_by(remedies("id-never-accepted", case)) }
+    let cost_cpu = case.cpu_cost(Version::Tls12);
+    Finding { cost_ns, cost_cpu, ..finding.because(evidence).fixed_by(remedies("id-never-accepted", case)) }
 }
 
 #[cfg(test)]

@@ -78,9 +78,9 @@ fn finding(case: &Case<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Find
         ),
     ];
     if let Some(next) = resumed.next_request.or(full.next_request) {
-        evidence.push(format!("The next request on a kept connection takes {}", span(next.wait.median_ns)));
+        evidence.push(format!("The next request on a kept-alive connection takes {}", span(next.wait.median_ns)));
     }
-    let title = "Latency, not computing, rules: resuming TLS 1.3 saves no round trip";
+    let title = "Latency dominates, not computing: resuming TLS 1.3 saves no round trip";
     Finding::new("latency-rules", Severity::Note, Confidence::Likely, title)
         .because(evidence)
         .fixed_by(remedies("latency-rules", case))
@@ -140,6 +140,6 @@ mod tests {
     #[test]
     fn a_kept_connection_is_shown_where_it_was_measured() {
         let finding = only(findings, far(50_000, 1).next_request(50_200)).unwrap();
-        assert_eq!(finding.evidence[2], "The next request on a kept connection takes 50.20 ms");
+        assert_eq!(finding.evidence[2], "The next request on a kept-alive connection takes 50.20 ms");
     }
 }

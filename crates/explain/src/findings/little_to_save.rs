@@ -25,7 +25,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
     let mut evidence = vec![arithmetic(run, saving)];
     if let Some(ci95) = saving.ci95 {
-        let reading = if saving.undecided() { ": either may be the faster" } else { "" };
+        let reading = if saving.undecided() { ": either may be faster" } else { "" };
         let (ratio, interval) = ratio_and_interval(saving.ratio, ci95);
         evidence.push(format!("Full to resumed {ratio} (95 % interval {interval}){reading}"));
     }
@@ -37,7 +37,7 @@ fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
         format!("Resuming {} by {} saves little of the handshake", run.asked.tls, means(run.asked.kind))
     } else {
         let n = connections(run.n);
-        format!("{n} do not tell whether resuming {} by {} saves anything", run.asked.tls, means(run.asked.kind))
+        format!("{n} are too few to show whether resuming {} by {} saves anything", run.asked.tls, means(run.asked.kind))
     };
     let confidence = if little && !saving.undecided() { Confidence::Likely } else { Confidence::Possible };
     let finding = Finding::new("little-to-save", Severity::Note, confidence, title).because(evidence);
@@ -94,8 +94,8 @@ mod tests {
         let example = resumed(200).interval([0.7, 5.0]);
         let finding = only(findings, example).unwrap();
         assert_eq!(finding.confidence, Confidence::Possible);
-        assert!(finding.title.starts_with("100 connections do not tell"));
-        assert!(finding.evidence[1].ends_with("either may be the faster"));
+        assert!(finding.title.starts_with("100 connections are too few to show"));
+        assert!(finding.evidence[1].ends_with("either may be faster"));
         assert!(finding.remedy.unwrap().text.contains("--count"));
     }
 

@@ -25,7 +25,7 @@ fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
         format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
-    let title = format!("The server takes psk_ke: whoever learns the {psk} later can read what was recorded");
+    let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");
     Finding::new("no-forward-secrecy", Severity::Risk, Confidence::Certain, title)
         .because(uses.iter().map(of))
         .fixed_by(remedies("no-forward-secrecy", case))

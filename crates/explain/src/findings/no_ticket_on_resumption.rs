@@ -63,7 +63,8 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
             given.by_full
         ),
         format!(
-            "A client that uses each ticket once, as it should, has {each:.1} for each full handshake: {} of its connections are full",
+            "A client that uses each ticket once, as it should, gets {each:.1} per full handshake: {} of its connections \
+                are full",
             percent(given.share_of_full())
         ),
     ];
@@ -71,7 +72,8 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
     // Two a full handshake are what OpenSSL gives: then two connections of three resume, and most software has no switch for it.
     let severity = if each < 2.0 { Severity::Risk } else { Severity::Note };
     let finding = Finding::new("no-ticket-on-resumption", severity, confidence, title).because(evidence);
-    Finding { cost_ns: average_cost(case, given), ..finding.fixed_by(remedies("no-ticket-on-resumption", case)) }
+    let (cost_ns, cost_cpu) = (average_cost(case, given), case.cpu_cost(Version::Tls13));
+    Finding { cost_ns, cost_cpu, ..finding.fixed_by(remedies("no-ticket-on-resumption", case)) }
 }
 
 /// What the full handshakes that this makes cost such a client's connection on average, where it is shown that resuming saves
@@ -105,8 +107,8 @@ mod tests {
             finding.evidence,
             [
                 "No ticket on any of 100 connections that resumed; 100 full ones brought 200",
-                "A client that uses each ticket once, as it should, has 2.0 for each full handshake: 33 % of its connections are \
-                 full"
+                "A client that uses each ticket once, as it should, gets 2.0 per full handshake: 33 % of its connections \
+                    are full"
             ]
         );
         assert_eq!(finding.cost_ns, Some(Nanos(200_000)), "a third of 600 µs");

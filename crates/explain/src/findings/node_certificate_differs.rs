@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn another_certificate_for_the_same_kind_of_key_is_told_by_its_hash() {
+    fn another_certificate_for_the_same_key_kind_is_seen() {
         let another = |it: &mut reprise_trace::Observation| it.outcome.as_mut().unwrap().leaf = Some([0xab; 32]);
         let finding = only(findings, alike().first(40, another)).unwrap();
         assert_eq!(finding.evidence, ["SHA-256 of the certificates: 01010101… on 60, abababab… on 40"]);

@@ -70,9 +70,9 @@ fn confidence(refused: &Series<'_>) -> Confidence {
 fn evidence_of_refusal(refused: &Series<'_>, nodes: Option<u32>) -> Vec<String> {
     let mut evidence = vec![refused.refusal()];
     if refused.asked.tls == Version::Tls13 {
-        evidence.push("Servers on OpenSSL send such tickets where both their cache and their tickets are off".to_owned());
+        evidence.push("OpenSSL servers send such tickets when both their cache and their tickets are off".to_owned());
     }
-    evidence.extend(nodes.map(|nodes| format!("So would {nodes} nodes, taken in turn, that do not share their keys")));
+    evidence.extend(nodes.map(|nodes| format!("So do {nodes} nodes, used in turn, that do not share their keys")));
     evidence
 }
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tls12_server_that_gives_neither_id_nor_ticket_does_not_offer_it() {
+    fn a_tls12_server_without_id_or_ticket_offers_nothing() {
         let finding = only(findings, Example::new().run("1.2", Kind::Full, 900)).unwrap();
         assert!(finding.title.contains("neither a session ID nor a ticket"));
         assert_eq!(finding.evidence, ["100 connections, and neither a session ID nor a ticket on any"]);

@@ -17,8 +17,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 fn finding(refused: &Series<'_>) -> Finding {
     let is_taken = refused.as_asked() > 0;
     let (title, confidence) = match is_taken {
-        true => ("The server takes the external PSK only sometimes", Confidence::Possible),
-        false => ("The server does not take the external PSK", Confidence::Likely),
+        true => ("The server accepts the external PSK only sometimes", Confidence::Possible),
+        false => ("The server does not accept the external PSK", Confidence::Likely),
     };
     let remedy = match is_taken {
         true => "Give every node behind this address the same PSKs.",
@@ -31,7 +31,7 @@ fn finding(refused: &Series<'_>) -> Finding {
     Finding::new("psk-refused", Severity::Fault, confidence, title)
         .because([
             format!("{} of {offered} that offered it ended in a full handshake", refused.refusals()),
-            "A wrong key would have ended the connection with an alert (RFC 8446, section 4.2.11)".to_owned(),
+            "A wrong key would have caused an alert (RFC 8446, section 4.2.11)".to_owned(),
         ])
         .fixed_by(vec![Remedy::general(remedy)])
 }
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_psk_that_is_taken_sometimes_is_known_to_some_node() {
         let finding = only(findings, Example::new().run("1.3", Kind::Psk, 200).of_which_full(10)).unwrap();
-        assert_eq!(finding.title, "The server takes the external PSK only sometimes");
+        assert_eq!(finding.title, "The server accepts the external PSK only sometimes");
         assert_eq!(finding.confidence, Confidence::Possible);
         assert!(!finding.remedy.unwrap().text.contains("--psk-identity"));
     }

@@ -23,9 +23,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             };
             let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
             let finding = Finding::new("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
-            let cost_ns = average_cost(case, tickets);
+            let (cost_ns, cost_cpu) = (average_cost(case, tickets), case.cpu_cost(tickets.asked.tls));
             Finding {
                 cost_ns,
+                cost_cpu,
                 ..finding
                     .because(evidence(tickets, Sharing::ByOrigin(accepted)))
                     .fixed_by(remedies("resumed-ticket-refused", case))

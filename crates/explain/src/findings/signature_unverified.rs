@@ -14,7 +14,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let title = format!("The server's signature is unverified: its {key} key is too weak for the crypto library");
     let count = connections(unverified.len() as u64);
     let finding = Finding::new("signature-unverified", Severity::Note, Confidence::Certain, title);
-    vec![finding.because([format!("Unverified on {count}: anyone in between could have answered")])]
+    vec![finding.because([format!("Unverified on {count}: anyone on the path could have answered")])]
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
+use rustls::server::{
+    NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, StoresServerSessions, WebPkiClientVerifier,
+};
 use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
@@ -34,6 +36,10 @@ pub struct EmbeddedConfig {
     pub ticket_lifetime: Option<u32>,
     /// How many sessions are stored with [`Resumption::Id`].
     pub stored_sessions: usize,
+    /// Seals the tickets, in place of what [`Resumption::Ticket`] means: a ticketer that several servers share.
+    pub ticketer: Option<Arc<dyn ProducesTickets>>,
+    /// Stores the sessions, in place of what [`Resumption::Id`] means: a store that several servers share.
+    pub session_storage: Option<Arc<dyn StoresServerSessions>>,
     /// The application protocols that are agreed to, the preferred first. A client that offers none is served; one
     /// that offers only others is refused (RFC 7301, section 3.2).
     pub alpn: Vec<Vec<u8>>,
@@ -46,6 +52,9 @@ pub struct EmbeddedConfig {
     pub work_before_signature: u64,
     /// What is said under TLS.
     pub application: Application,
+    /// Whether a client may begin another TLS session on the same TCP connection, once it has said close_notify and has read
+    /// the server's.
+    pub keeps_transport: bool,
     /// Where to listen; port 0 for a free one.
     pub listen: SocketAddr,
     /// How many connections are served at a time; further ones wait.
@@ -136,11 +145,14 @@ impl EmbeddedConfig {
             tickets: 2,
             ticket_lifetime: None,
             stored_sessions: STORED_SESSIONS,
+            ticketer: None,
+            session_storage: None,
             alpn: vec![b"http/1.1".to_vec()],
             cipher_suites: Vec::new(),
             groups: Vec::new(),
             work_before_signature: 0,
             application: Application::Http,
+            keeps_transport: false,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             max_connections: 64,
             handshake_timeout: Duration::from_secs(10),
@@ -167,9 +179,12 @@ impl EmbeddedConfig {
         config.send_tls13_tickets = self.tickets;
         match self.resumption {
             Resumption::Off => config.send_tls13_tickets = 0,
-            Resumption::Id => config.session_storage = ServerSessionMemoryCache::new(self.stored_sessions),
+            Resumption::Id => {
+                let own = || ServerSessionMemoryCache::new(self.stored_sessions);
+                config.session_storage = self.session_storage.clone().unwrap_or_else(|| own());
+            }
             Resumption::Ticket => {
-                let ticketer = aws_lc_rs::Ticketer::new()?;
+                let ticketer = self.ticketer.clone().map_or_else(aws_lc_rs::Ticketer::new, Ok)?;
                 config.ticketer = match self.ticket_lifetime {
                     None => ticketer,
                     Some(lifetime) => Arc::new(Lasting { ticketer, lifetime }),
@@ -210,7 +225,8 @@ const STORED_SESSIONS: usize = 16_384;
 
 impl Versions {
     /// The lowest and the highest, as OpenSSL and most others call them.
-    pub(crate) fn names(self) -> [&'static str; 2] {
+    #[must_use]
+    pub fn names(self) -> [&'static str; 2] {
         match self {
             Self::Tls12 => ["TLSv1.2"; 2],
             Self::Tls13 => ["TLSv1.3"; 2],

@@ -6,24 +6,29 @@ use std::time::{Duration, Instant};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
 use super::account::{ConnectionAccount, HandshakeFailure, Ledger};
-use super::config::{Application, Timeouts, Turn};
+use super::config::{Application, EmbeddedConfig, Turn};
 use super::http::{self, Answer, Parsed, Request};
 use crate::listener::Guest;
 
 /// How long the server reads on after its own end, so that its last words are not lost to a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Serves one connection to its end.
-pub(super) fn serve(
-    guest: &Guest<'_>,
-    config: &Arc<ServerConfig>,
-    ledger: &Ledger,
-    timeouts: Timeouts,
-    application: &Application,
-) {
-    let Ok(tls) = ServerConnection::new(Arc::clone(config)) else { return };
-    let mut connection = Connection::new(tls, &guest.stream);
-    let peer_port = guest.peer.port();
+/// Serves one TCP connection to its end.
+pub(super) fn serve(guest: &Guest<'_>, tls: &Arc<ServerConfig>, ledger: &Ledger, config: &EmbeddedConfig) {
+    while let Some(Rest::AnotherSession) = serve_session(guest, tls, ledger, config) {}
+}
+
+/// What may follow a TLS session on its TCP connection.
+enum Rest {
+    Nothing,
+    AnotherSession,
+}
+
+/// One TLS session; `None` where no client has begun one.
+fn serve_session(guest: &Guest<'_>, tls: &Arc<ServerConfig>, ledger: &Ledger, config: &EmbeddedConfig) -> Option<Rest> {
+    let mut connection = Connection::new(ServerConnection::new(Arc::clone(tls)).ok()?, &guest.stream);
+    let (peer_port, timeouts) = (guest.peer.port(), config.timeouts());
+    let mut closed_by = None;
     match connection.handshake(timeouts.handshake) {
         Ok(handshake) => {
             let entry = ledger.enter(connection.account(peer_port, handshake));
@@ -33,8 +38,8 @@ pub(super) fn serve(
                     ledger.count_request(entry);
                 }
             };
-            match application {
-                Application::Http => drop(connection.answer_requests(count)),
+            match &config.application {
+                Application::Http => closed_by = connection.answer_requests(count).ok(),
                 Application::HttpAfterHandshake => {
                     if connection.early_data.is_some() {
                         connection.inbox.clear();
@@ -48,10 +53,15 @@ pub(super) fn serve(
                 }
             }
         }
-        Err(End::BeforeFirstByte) => return,
+        Err(End::BeforeFirstByte) => return None,
         Err(end) => ledger.enter_failure(HandshakeFailure { peer_port, reason: end.to_string() }),
     }
+    if config.keeps_transport && closed_by == Some(ClosedBy::Client) {
+        connection.tls.send_close_notify();
+        return connection.flush().is_ok().then_some(Rest::AnotherSession);
+    }
     connection.close();
+    Some(Rest::Nothing)
 }
 
 /// One connection of a client that speaks HTTP.

@@ -93,13 +93,13 @@ impl Endpoint for LeanClient {
             psk_mode: (suite.version == Version::Tls13 && kind == Kind::Ticket).then_some(PskMode::PskDheKe),
             session_offered: self.core.session.is_some(),
             tickets: Tickets::counted(self.core.tickets),
+            alpn: self.core.protocol,
             ..Facts::of_choice(suite.version, suite.id.0)
         })
     }
 
-    /// Nobody asks: what is said is HTTP/1.1, or nothing.
     fn alpn(&self) -> Option<Protocol> {
-        None
+        self.core.protocol
     }
 
     fn is_confirmed(&self) -> bool {

@@ -1,8 +1,9 @@
 //! What every state of a connection reads and writes.
 
 use reprise_engine::suite::Suite;
-use reprise_trace::{FaultName, Kind};
-use reprise_wire::NamedGroup;
+use reprise_trace::{FaultName, Kind, Protocol};
+use reprise_wire::extensions::SelectedProtocol;
+use reprise_wire::{ExtensionType, Extensions, NamedGroup};
 
 use super::key_exchange::KeyPair;
 use super::record::Protection;
@@ -26,6 +27,8 @@ pub(super) struct Core {
     /// The session was accepted.
     pub(super) resumed: Option<Kind>,
     pub(super) suite: Option<&'static Suite>,
+    /// What ALPN chose.
+    pub(super) protocol: Option<Protocol>,
     /// Tickets of TLS 1.3 that came.
     pub(super) tickets: u32,
 }
@@ -43,10 +46,21 @@ impl Core {
         self.resumed.unwrap_or(Kind::Full)
     }
 
+    /// Notes the protocol that ALPN chose (RFC 7301 §3.1). Where none was offered, nobody looks for one.
+    pub(super) fn accept_alpn(&mut self, offered: &[Vec<u8>], extensions: Extensions<'_>) -> Result<(), FaultName> {
+        let Some(selected) = extensions.find(ExtensionType::ALPN).filter(|_| !offered.is_empty()) else { return Ok(()) };
+        let name = SelectedProtocol::parse(selected).map_err(malformed)?.protocol.0;
+        if !offered.iter().any(|offered| offered == name) {
+            return Err(FaultName::PeerMisbehaved);
+        }
+        self.protocol = Some(Protocol::new(name));
+        Ok(())
+    }
+
     /// Drops the keys; the session goes back to whoever asks.
     pub(super) fn reset(&mut self) -> Option<Session> {
         (self.sealer, self.opener, self.own) = (None, None, None);
-        (self.resumed, self.suite, self.tickets) = (None, None, 0);
+        (self.resumed, self.suite, self.protocol, self.tickets) = (None, None, None, 0);
         self.session.take()
     }
 }

@@ -7,9 +7,13 @@
 
 use reprise_engine::suite::Hash;
 use reprise_trace::{Nanos, Version};
-use reprise_wire::extensions::{KeyShareEntry, PskBinder, PskIdentity, ServerName};
+use reprise_wire::extensions::{
+    EcPointFormats, KeyShareClientHello, KeyShareEntry, OfferedPsks, ProtocolNameList, PskBinder, PskIdentity,
+    PskKeyExchangeModes, RenegotiationInfo, ServerName, ServerNameList, SignatureAlgorithms, SupportedGroups,
+    SupportedVersions,
+};
 use reprise_wire::{
-    CipherSuite, ExtensionType, ExtensionsBuilder, HEADER_LEN, Handshake, HandshakeType, List, List16, NamedGroup,
+    CipherSuite, ExtensionType, ExtensionsBuilder, HEADER_LEN, Handshake, HandshakeType, List16, NamedGroup,
     ProtocolVersion, PskKeyExchangeMode, SignatureScheme, codec,
 };
 use ring::digest;
@@ -62,36 +66,38 @@ impl Hello {
         let mut extensions = ExtensionsBuilder::new();
         if let Some(name) = spec.sni {
             extensions.push(ExtensionType::SERVER_NAME, |out| {
-                codec::vec16(out, |out| List::encode([ServerName::host_name(name.as_bytes())], out));
+                ServerNameList::encode([ServerName::host_name(name.as_bytes())], out);
             });
         }
-        extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| codec::vec16(out, |out| List16::encode(spec.groups, out)));
-        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| codec::vec16(out, |out| List16::encode(&SCHEMES, out)));
+        extensions.push(ExtensionType::SUPPORTED_GROUPS, |out| SupportedGroups::encode(spec.groups, out));
+        extensions.push(ExtensionType::SIGNATURE_ALGORITHMS, |out| SignatureAlgorithms::encode(&SCHEMES, out));
         if !spec.alpn.is_empty() {
             extensions.push(ExtensionType::ALPN, |out| {
-                codec::vec16(out, |out| {
-                    spec.alpn.iter().for_each(|name| codec::vec8(out, |out| out.extend_from_slice(name)))
-                });
+                ProtocolNameList::encode(spec.alpn.iter().map(Vec::as_slice), out);
             });
         }
         match spec.version {
             Version::Tls12 => {
                 extensions.push(ExtensionType::EXTENDED_MASTER_SECRET, |_| ());
-                extensions.push(ExtensionType::RENEGOTIATION_INFO, |out| codec::u8(out, 0));
-                extensions.push(ExtensionType::EC_POINT_FORMATS, |out| out.extend_from_slice(&[1, 0]));
+                extensions.push(ExtensionType::RENEGOTIATION_INFO, |out| {
+                    RenegotiationInfo { renegotiated_connection: &[] }.emit(out)
+                });
+                extensions.push(ExtensionType::EC_POINT_FORMATS, |out| {
+                    EcPointFormats { formats: &[EcPointFormats::UNCOMPRESSED] }.emit(out)
+                });
             }
             Version::Tls13 => {
                 let group = *spec.groups.first().ok_or(FaultName::Unspoken)?;
                 let public = exchange.public(group)?;
                 extensions.push(ExtensionType::SUPPORTED_VERSIONS, |out| {
-                    codec::vec8(out, |out| codec::u16(out, ProtocolVersion::TLS_1_3.0));
+                    SupportedVersions::encode(&[ProtocolVersion::TLS_1_3], out);
                 });
                 extensions.push(ExtensionType::PSK_KEY_EXCHANGE_MODES, |out| {
-                    codec::vec8(out, |out| codec::u8(out, PskKeyExchangeMode::PSK_DHE_KE.0));
+                    PskKeyExchangeModes::encode([PskKeyExchangeMode::PSK_DHE_KE], out);
                 });
                 // Last, so that its public value ends the prepared bytes.
                 extensions.push(ExtensionType::KEY_SHARE, |out| {
-                    codec::vec16(out, |out| List::encode([KeyShareEntry { group, key_exchange: &public }], out));
+                    KeyShareClientHello::encode([KeyShareEntry { group, key_exchange: &public }], out);
                 });
             }
         }
@@ -163,13 +169,8 @@ fn append_psk(session: &Session, now: Nanos, out: &mut Vec<u8>) {
     let binder = [0; 48];
     let binder = binder.get(..session.suite.hash.output_len()).unwrap_or(&binder);
     codec::u16(out, ExtensionType::PRE_SHARED_KEY.0);
-    codec::vec16(out, |out| {
-        codec::vec16(out, |out| {
-            let identity = PskIdentity { identity: &session.name, obfuscated_ticket_age: session.obfuscated_age(now) };
-            List::encode([identity], out);
-        });
-        codec::vec16(out, |out| List::encode([PskBinder(binder)], out));
-    });
+    let identity = PskIdentity { identity: &session.name, obfuscated_ticket_age: session.obfuscated_age(now) };
+    codec::vec16(out, |out| OfferedPsks::encode([identity], [PskBinder(binder)], out));
 }
 
 /// RFC 8446 §4.2.11.2: the binder covers the ClientHello up to the list of binders, lengths as if it were there.

@@ -78,6 +78,9 @@ impl State {
             return Err(FaultName::Unspoken);
         }
         let has = |extension| hello.extensions.is_some_and(|extensions| extensions.contains(extension));
+        if let Some(extensions) = hello.extensions {
+            core.accept_alpn(&shared.options.alpn, extensions)?;
+        }
         let extended_master_secret = has(ExtensionType::EXTENDED_MASTER_SECRET);
         let ticket_announced = has(ExtensionType::SESSION_TICKET);
         let session_id = SessionId::new(hello.session_id).ok_or(FaultName::PeerMisbehaved)?;

@@ -101,7 +101,8 @@ impl State {
     ) -> Result<(Self, Heard<'static>), FaultName> {
         match (self, message.msg_type) {
             (Self::ExpectEncryptedExtensions(mut flight), HandshakeType::ENCRYPTED_EXTENSIONS) => {
-                EncryptedExtensions::parse(message.body).map_err(malformed)?;
+                let extensions = EncryptedExtensions::parse(message.body).map_err(malformed)?.extensions;
+                core.accept_alpn(&shared.options.alpn, extensions)?;
                 flight.transcript.update(message.raw);
                 let next = match core.kind() {
                     Kind::Full => Self::ExpectCertificateOrRequest(flight),

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_at_its_limit_by_one_thread_or_by_all_that_it_may_run_at_once() {
+    fn a_process_is_at_its_limit_by_one_thread_or_by_all() {
         let second = Duration::from_secs(1);
         let share = |threads: &[f64], processors: usize| {
             let time = |ran: &f64| Runnable { ran: second.mul_f64(*ran), waited: Duration::ZERO };

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_set_later_counts_and_one_that_is_none_does_not() {
+    fn a_later_limit_counts_and_unlimited_does_not() {
         let machine = Machine::new("cgroup2", &[("a/b/cpu.stat", "nr_periods 5\nnr_throttled 5\n")]);
         let limits = machine.limits();
         for none in ["max 100000\n", "0 100000\n", "100000 0\n", "100000\n", "-1 -1\n", "\n", "1e5 1e5\n"] {

@@ -7,7 +7,7 @@ use reprise_attempt::Fault;
 use reprise_engine::Config;
 use reprise_trace::{Asked, FailureClass, FaultName, Kind, Nanos, Purpose};
 
-use super::{Ending, Limits, burst};
+use super::{Ending, Limits, ServerClock, Spent, burst};
 use crate::connector::Connector;
 use crate::manner::Manner;
 use crate::observer::Observer;
@@ -21,6 +21,7 @@ pub(super) struct Contact<'a> {
     pub(super) connector: Connector,
     limits: Limits,
     observer: &'a dyn Observer,
+    server_clock: ServerClock<'a>,
     begun: Nanos,
     planned: u64,
     /// Full handshakes that failed since one completed.
@@ -32,11 +33,27 @@ pub(super) struct Contact<'a> {
 
 impl<'a> Contact<'a> {
     /// `planned`: how many connections there will be, as far as that is known.
-    pub(super) fn new(mut connector: Connector, limits: Limits, planned: u32, observer: &'a dyn Observer) -> Self {
+    pub(super) fn new(
+        mut connector: Connector,
+        limits: Limits,
+        planned: u32,
+        observer: &'a dyn Observer,
+        server_clock: ServerClock<'a>,
+    ) -> Self {
         connector.keep_messages();
         let begun = connector.now();
         let planned = planned.min(limits.connections).into();
-        Self { connector, limits, observer, begun, planned, failed_in_a_row: 0, any_completed: false, software: None }
+        Self {
+            connector,
+            limits,
+            observer,
+            server_clock,
+            begun,
+            planned,
+            failed_in_a_row: 0,
+            any_completed: false,
+            software: None,
+        }
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -69,16 +86,17 @@ impl<'a> Contact<'a> {
         manner: Manner,
         asked: Asked,
         taken: Taken,
-    ) -> Result<Tried, Ending> {
+    ) -> Result<(Tried, Spent), Ending> {
         self.pace()?;
         let is_full = taken.held.is_none();
         // A full handshake is one, whatever mechanism it is made for: its figures are those of all.
         let shown = if is_full { Asked { kind: Kind::Full, ..asked } } else { asked };
         let (purpose, origin) = (Purpose::Sample, taken.origin());
-        let tried = self.connector.connect(Trial { config, asked: shown, purpose, offer: taken.offer, origin, manner });
+        let trial = Trial { config, asked: shown, purpose, offer: taken.offer, origin, manner };
+        let (tried, spent) = Spent::while_doing(self.server_clock, || self.connector.connect(trial));
         self.observer.proceeded(u64::from(self.connector.begun()), self.planned.max(self.connector.begun().into()));
         self.hear(&tried)?;
-        Ok(tried)
+        Ok((tried, spent))
     }
 
     /// A full handshake has ended: what went wrong with it, as long as the target still wants to be asked.

@@ -10,7 +10,7 @@ use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::seen::series;
 use super::steps::Steps;
 use super::variation::Variation;
-use super::{Ending, Examination, ExperimentRun, Limits, NotMade, Seen, Why};
+use super::{Ending, Examination, ExperimentRun, Limits, NotMade, Seen, ServerClock, Why};
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
@@ -26,12 +26,13 @@ const DELAYED: Nanos = Nanos(35_000_000);
 /// server refuses one of ten.
 const REPEATS: usize = 2;
 
-/// Makes the experiments on `target`. Never fails outright: what ended it stands beside what was seen until then.
+/// Makes the experiments on `target`, whose processor time `server_clock` tells. Never fails outright: what ended it stands beside what was seen until then.
 pub fn diagnose(
     target: &Target,
     options: &Options,
     limits: Limits,
     observer: &dyn Observer,
+    server_clock: ServerClock<'_>,
     interrupt: &Interrupt,
 ) -> Examination {
     let mut examination = Examination::begun(limits);
@@ -43,7 +44,7 @@ pub fn diagnose(
                 return examination;
             }
         };
-    let contact = Contact::new(connector, limits, planned(limits), observer);
+    let contact = Contact::new(connector, limits, planned(limits), observer, server_clock);
     let mut examiner = Examiner { contact, plans: &offers.versions, found: examination };
     let ended = examiner.examine().and_then(|()| examiner.repeat());
     examiner.finish(ended.err())
@@ -249,6 +250,7 @@ impl<'a> Examiner<'a> {
         found.series = series(&found.runs, plans);
         found.software = software;
         found.address = connector.target_address();
+        found.other_addresses = connector.other_addresses();
         found.dead_addresses = connector.take_dead_addresses();
         found.connections = connector.begun();
         found

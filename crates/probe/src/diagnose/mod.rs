@@ -5,6 +5,7 @@ mod contact;
 mod examiner;
 mod experiment;
 mod seen;
+mod spent;
 mod steps;
 mod variation;
 
@@ -20,6 +21,7 @@ use crate::series::Series;
 pub use examiner::diagnose;
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 pub use seen::Seen;
+pub use spent::{ServerClock, Spent};
 pub use variation::Variation;
 
 /// How much a diagnosis may ask of its target.
@@ -49,6 +51,8 @@ impl Default for Limits {
 pub struct Examination {
     /// The target's address, as far as this machine knows it.
     pub address: Option<SocketAddr>,
+    /// Further addresses that its name has.
+    pub other_addresses: Vec<SocketAddr>,
     /// The addresses that were tried before it, in vain.
     pub dead_addresses: Vec<DeadAddress>,
     /// What its responses say that it is.
@@ -76,6 +80,7 @@ impl Examination {
     pub fn begun(limits: Limits) -> Self {
         Self {
             address: None,
+            other_addresses: Vec::new(),
             dead_addresses: Vec::new(),
             software: None,
             runs: Vec::new(),

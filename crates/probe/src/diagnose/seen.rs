@@ -3,7 +3,7 @@
 use reprise_attempt::Fault;
 use reprise_trace::{Direction, Event, Nanos, Observation, What};
 
-use super::{ExperimentRun, Step, Variation};
+use super::{ExperimentRun, Spent, Step, Variation};
 use crate::offers::VersionPlan;
 use crate::series::Series;
 use crate::trial::Tried;
@@ -19,12 +19,14 @@ pub struct Seen {
     pub fault: Option<Fault>,
     /// The longest that the server let wait between two messages of one flight of its handshake.
     pub stall: Option<Nanos>,
+    /// The processor time that it took; nothing is known of connections that were made at once.
+    pub spent: Spent,
 }
 
 impl Seen {
-    pub(super) fn of(step: Step, tried: &Tried) -> Self {
+    pub(super) fn of(step: Step, tried: &Tried, spent: Spent) -> Self {
         let stall = stall(&tried.messages.messages);
-        Self { step, observation: tried.observation, fault: tried.fault.clone(), stall }
+        Self { step, observation: tried.observation, fault: tried.fault.clone(), stall, spent }
     }
 }
 
@@ -76,13 +78,7 @@ mod tests {
 
     #[test]
     fn a_wait_before_the_finished_is_one_within_the_flight() {
-        let at = |ms: u64, direction, what| Event {
-            at: Nanos(ms * 1_000_000),
-            direction,
-            what,
-            size: Bytes(1),
-            encrypted: false,
-        };
+        let at = |ms: u64, direction, what| Event::new(Nanos(ms * 1_000_000), direction, what, Bytes(1), false);
         let message = |name: &'static str| What::Handshake { message: name.into() };
         let events = [
             at(0, Direction::Sent, message("ClientHello")),

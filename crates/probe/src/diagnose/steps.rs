@@ -8,10 +8,11 @@ use reprise_engine::Config;
 use reprise_trace::{Asked, Facts, FaultName, Kind, Nanos, Version};
 
 use super::contact::{Contact, refuses_version};
-use super::{Ending, Seen, Step, Variation};
+use super::{Ending, Seen, Spent, Step, Variation};
 use crate::failed::Failed;
+use crate::held_session::HeldSession;
 use crate::offers::VersionPlan;
-use crate::stock::{HeldSession, Stock, Taken, offer_of};
+use crate::stock::{Stock, Taken, offer_of};
 use crate::trial::Tried;
 
 /// So many connections of one experiment may hang.
@@ -151,7 +152,7 @@ impl<'e, 'a> Steps<'e, 'a> {
             offers.push(taken.unwrap_or_else(|| Taken::nothing(self.asked)));
         }
         let all = self.contact.connect_at_once(&self.plan.config, self.asked, offers)?;
-        self.seen.extend(all.iter().map(|tried| Seen::of(step, tried)));
+        self.seen.extend(all.iter().map(|tried| Seen::of(step, tried, Spent::default())));
         Ok(())
     }
 
@@ -162,8 +163,8 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, Ending> {
-        let tried = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
-        self.seen.push(Seen::of(step, &tried));
+        let (tried, spent) = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
+        self.seen.push(Seen::of(step, &tried, spent));
         Ok(tried)
     }
 

@@ -9,14 +9,16 @@ use super::Driver;
 use crate::manner::Leaving;
 
 /// After the response, how long a server that said it would close is waited for.
-const CLOSE_WAIT: Duration = Duration::from_millis(500);
+pub(crate) const CLOSE_WAIT: Duration = Duration::from_millis(500);
+/// And how long beside four round trips, once it has let that pass: Envoy waits a second for its client to close first.
+const CLOSE_WAIT_OF_LATE: Duration = Duration::from_millis(50);
 
 impl Driver<'_> {
     /// Where nothing else is awaited: TLS 1.3 servers send their tickets after the handshake.
     pub(super) fn await_tickets(&mut self) -> Result<(), Fault> {
         let facts = self.attempt.facts();
         let is_tls13 = facts.is_some_and(|facts| facts.version == Version::Tls13);
-        self.stream.set_deadline(Instant::now() + self.connector.ticket_wait);
+        self.stream.set_deadline(Instant::now() + self.ticket_wait);
         while is_tls13
             && !self.attempt.is_peer_closed()
             && self.attempt.facts().is_some_and(|facts| facts.tickets.count == 0)
@@ -35,7 +37,7 @@ impl Driver<'_> {
             Leaving::Fin => {
                 self.stream.shut_down();
                 // An end without close_notify is answered with an alert by some: what was wanted has come before it.
-                let _ = self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout));
+                let _ = self.drain();
                 Ok(())
             }
             Leaving::Reset => {
@@ -52,25 +54,24 @@ impl Driver<'_> {
         // The server may be gone already, and owes us nothing any more.
         self.abandon_outgoing();
         self.stream.shut_down();
-        match self.drain(Instant::now() + CLOSE_WAIT.min(self.connector.timeout)) {
+        match self.drain() {
             // A server that went on in the clear once TLS had ended (Exim: 421) is past what is measured.
-            Err(fault) if fault.name == FaultName::Malformed && self.connector.route.begins_in_the_clear() => Ok(()),
+            Err(fault) if fault.name == FaultName::Malformed && self.begins_in_the_clear => Ok(()),
             drained => drained,
         }
     }
 
-    /// Reads until the server has closed, for no longer than it may take a server that said it would.
-    pub(super) fn drain_what_comes(&mut self) -> Result<(), Fault> {
-        self.drain(Instant::now() + CLOSE_WAIT)
-    }
-
-    /// Reads until the server has closed or `until` has come.
-    fn drain(&mut self, until: Instant) -> Result<(), Fault> {
+    /// Reads until the server has closed, for no longer than it may take a server that said it would, or than this one takes.
+    pub(super) fn drain(&mut self) -> Result<(), Fault> {
         use FaultName::{ConnectionReset, SocketError, Timeout};
-        self.stream.set_deadline(until);
+        self.stream.set_deadline(Instant::now() + (*self.close_wait).min(self.timeout));
         while !self.attempt.is_peer_closed() && !self.stream.has_ended() {
             match self.read() {
-                Err(fault) if matches!(fault.name, Timeout | ConnectionReset | SocketError) => break,
+                Err(fault) if fault.name == Timeout => {
+                    *self.close_wait = CLOSE_WAIT.min(CLOSE_WAIT_OF_LATE + 4 * self.round_trip);
+                    break;
+                }
+                Err(fault) if matches!(fault.name, ConnectionReset | SocketError) => break,
                 other => other?,
             }
         }

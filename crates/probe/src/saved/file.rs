@@ -29,8 +29,8 @@ pub enum FileError {
     },
     /// Others than its owner may read it, and it is not sealed.
     #[error(
-        "others can read the sessions in {path} (mode {mode:03o}), and whoever reads them can be their client: chmod 600 {path}, \
-         or seal them with --session-passphrase-file"
+        "other users can read the sessions in {path} (mode {mode:03o}) and resume them: chmod 600 {path}, or encrypt it \
+            with --session-passphrase-file"
     )]
     OthersCanRead {
         /// The file.
@@ -47,7 +47,7 @@ pub enum FileError {
         error: FormatError,
     },
     /// It is sealed, and there is no passphrase.
-    #[error("the sessions in {path} are sealed, and the passphrase is unknown: {error}")]
+    #[error("the sessions in {path} are encrypted and need a passphrase: {error}")]
     NoPassphrase {
         /// The file.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum FileError {
         error: io::Error,
     },
     /// The crypto library refuses, or there are more sessions than a file holds.
-    #[error("cannot write sessions to {0}: they cannot be put into a file")]
+    #[error("cannot write sessions to {0}: they cannot be encoded")]
     Unsealable(PathBuf),
 }
 
@@ -109,7 +109,7 @@ impl Destination {
     pub fn open(path: &Path, key: Option<Arc<Key>>) -> Result<Self, FileError> {
         let unwritable = |error| FileError::Unwritable { path: path.to_owned(), error };
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return Err(unwritable(io::Error::other("it is no ordinary file")));
+            return Err(unwritable(io::Error::other("not a regular file")));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let new = NamedTempFile::new_in(folder).map_err(unwritable)?;

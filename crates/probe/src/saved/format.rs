@@ -87,19 +87,19 @@ impl Sealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FormatError {
     /// Something else.
-    #[error("it is no session file: --session-out writes them")]
+    #[error("not a session file: --session-out writes them")]
     NotSessions,
     /// Written by a later program.
-    #[error("it is a session file of version {0}, and this program reads version 1")]
+    #[error("it is a session file of version {0}; this program reads version 1")]
     Version(u8),
     /// Cut off or changed.
-    #[error("it is damaged: make it anew with --session-out")]
+    #[error("it is damaged: create a new one with --session-out")]
     Damaged,
     /// The sum of the body says that it is whole, and the key does not open it.
     #[error("the passphrase is wrong")]
     WrongPassphrase,
     /// It would take more memory than a passphrase is worth.
-    #[error("it asks for 2^{0} blocks of memory to try the passphrase: at most 2^20 are spent")]
+    #[error("it needs 2^{0} blocks of memory to check the passphrase; the limit is 2^20")]
     TooCostly(u8),
 }
 

@@ -22,11 +22,12 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     if !shown.is_empty() {
         blocks.push(Block::Table(table(&shown)));
         blocks.push(Block::Aside(
-            "change: of the median, with its 95 % interval, for sets of samples that were taken one after the other. own: what is \
-             left of it when connecting and the machine's calibration have taken off what they changed by."
+            "change: of the median, with its 95 % interval, between measurements made at different times. own: what \
+                remains after subtracting the change of connect and of the machine's calibration."
                 .to_owned(),
         ));
-        blocks.push(Block::Paragraph(count(comparisons)));
+        let all = comparisons.iter().flat_map(|(_, comparison)| &comparison.phases);
+        blocks.push(Block::Paragraph(count(all.map(|it| it.change))));
         blocks.extend(verdicts(comparisons));
     }
     for (label, comparison) in comparisons {
@@ -137,24 +138,21 @@ fn verdicts(comparisons: &[Labelled<'_>]) -> Vec<Block> {
 }
 
 /// How many figures changed, and how many would by chance alone: each interval misses the truth in 5 of 100 cases.
-fn count(comparisons: &[Labelled<'_>]) -> String {
-    let of = |wanted: Change| {
-        let all = comparisons.iter().flat_map(|(_, comparison)| &comparison.phases);
-        all.filter(|it| it.change == wanted).count()
-    };
+pub(super) fn count(changes: impl Iterator<Item = Change> + Clone) -> String {
+    let of = |wanted: Change| changes.clone().filter(|change| *change == wanted).count();
     let (slower, faster, same) = (of(Change::Slower), of(Change::Faster), of(Change::None));
     let compared = slower + faster + same;
     if compared == 0 {
-        return "Too few samples to tell a change from chance: six on each side are the least.".to_owned();
+        return "Too few samples to tell a change from chance: at least six are needed on each side.".to_owned();
     }
     let chance = (compared as f64 * 0.05).round().max(1.0);
     let changed = match (slower, faster) {
-        (0, 0) => return format!("Nothing changed beyond its interval, of {compared} that were compared."),
+        (0, 0) => return format!("None of {compared} medians changed beyond its interval."),
         (slower, 0) => format!("{slower} slower"),
         (0, faster) => format!("{faster} faster"),
         (slower, faster) => format!("{slower} slower and {faster} faster"),
     };
-    format!("Of {compared} medians, {changed} beyond the interval; about {chance} would be by chance alone.")
+    format!("{changed} of {compared} medians changed beyond their intervals; about {chance} would by chance alone.")
 }
 
 fn item(label: &str, difference: &Difference) -> Item {
@@ -164,8 +162,8 @@ fn item(label: &str, difference: &Difference) -> Item {
     let told = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let (before, after) = (told(&difference.before), told(&difference.after));
     let text = match (difference.what.as_str(), after.as_str()) {
-        ("measured", "no") => "was measured, and is not now".to_owned(),
-        ("measured", _) => "is measured now, and was not before".to_owned(),
+        ("measured", "no") => "was measured before, is not now".to_owned(),
+        ("measured", _) => "is measured now, was not before".to_owned(),
         ("kinds", _) => format!("observed in {before} before, in {after} now"),
         ("failed", _) => format!("{before} failed before, {after} now"),
         (what, _) => format!("{} was {before}, is {after}", name_of(what)),

@@ -26,9 +26,9 @@ pub(crate) fn cause(cause: &Cause) -> Page {
 /// The names of all, with their titles.
 pub(crate) fn causes(causes: impl Iterator<Item = &'static Cause>) -> Page {
     let facts = causes.map(|cause| Fact::new(cause.slug, cause.title)).collect();
-    let more = Block::Aside("reprise explain ID: what happens, how it shows, what fixes it".to_owned());
+    let more = Block::Aside("reprise explain ID: what happens, how it shows, how to fix it".to_owned());
     Page {
-        title: "Why a connection does not resume, or gains nothing by it".to_owned(),
+        title: "Why a connection does not resume, or gains nothing from resuming".to_owned(),
         blocks: vec![Block::Facts(facts), more],
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn sections(cause: &Cause) -> [(&'static str, &'static str); 4] {
 /// The commands that find it, or that none does.
 pub(crate) fn found_by(cause: &Cause) -> String {
     match cause.found_by {
-        [] => "Nothing: it cannot be told from outside in one run.".to_owned(),
+        [] => "Nothing: one run cannot detect it from outside.".to_owned(),
         commands => commands.iter().map(|it| format!("`{}`", it.command())).collect::<Vec<_>>().join(", "),
     }
 }

@@ -1,11 +1,15 @@
 //! What a handshake costs each side, in each TLS library.
 
-use reprise_trace::Kind;
-use reprise_trace::document::{
-    CompareCase, CompareDocument, CompareMatrixCell, CompareRatio, CompareRow, CompareSide, CompareSkipped,
-};
+mod charts;
 
-use super::{Block, Fact, Item, Page, source};
+use reprise_trace::document::{
+    CompareCase, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, CompareSkipped,
+    Statistics,
+};
+use reprise_trace::{Kind, PskMode};
+
+use super::conditions::conditions;
+use super::{Block, Fact, Item, Page, compare_baseline, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Line, Row, Table, Tone};
 
@@ -19,20 +23,48 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         }
     };
     if !document.rows.is_empty() {
-        section("CPU time of one connection", vec![Block::Table(costs(document)), Block::Aside(LEGEND.to_owned())]);
+        let heading = match document.over {
+            CompareOver::Memory => "CPU time of one connection",
+            CompareOver::Loopback => "One connection: CPU time of each side, and time on a clock",
+        };
+        let mut content: Vec<Block> = charts::costs(document).map(Block::Chart).collect();
+        content.extend([Block::Table(costs(document)), Block::Aside(legend(document))]);
+        if let Some(request) = document.rows.iter().map(|row| row.case.request).find(|request| *request > 0) {
+            content.push(Block::Aside(format!(
+                "early: the client's first {request} bytes are in its first flight. + request: it sends as many after the handshake, with \
+                 its Finished. Both sides' work on them is in these rows and in no other."
+            )));
+        }
+        section(heading, content);
+    }
+    if document.rows.iter().any(|row| row.instructions.is_some()) {
+        section(
+            "Instructions of one connection",
+            vec![Block::Table(instructions(document)), Block::Aside(counted(document))],
+        );
     }
     if !document.ratios.is_empty() {
-        section("Each stack with itself: how many times as cheap", vec![Block::Table(ratios(document))]);
+        let mut content: Vec<Block> = charts::ratios(document).map(Block::Chart).into_iter().collect();
+        content.push(Block::Table(ratios(document)));
+        section("Each stack with itself: how many times as cheap", content);
     }
     section("What works with what", matrix(document));
     if !document.claims.is_empty() {
-        section("Against what was published", vec![Block::Table(claims(document)), Block::Aside(ONE_THREAD.to_owned())]);
+        let mut shown = vec![Block::Table(claims(document)), Block::Aside(of_claims(document).to_owned())];
+        shown.extend(reasons(document).map(Block::Paragraph));
+        section("Against what was published", shown);
     }
     if !document.skipped.is_empty() {
         section("Skipped", vec![Block::Table(skipped(document))]);
     }
+    if let Some(baseline) = &document.baseline {
+        blocks.extend(compare_baseline::blocks(baseline));
+    }
+    blocks.extend(conditions(&document.conditions));
     if document.interrupted {
-        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+        let words = "Incomplete: these are the connections made until then. To continue from a JSON file, run the same \
+                     command with '--json FILE --resume'";
+        blocks.push(Block::Item(Item::warning(words)));
     }
     if document.stacks.iter().all(|stack| stack.file.is_none()) {
         blocks.push(Block::Aside(MORE.to_owned()));
@@ -44,25 +76,64 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
     the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other.";
 
-const ONE_THREAD: &str = "Ratios of both sides' CPU time, TLS 1.2 by TLS 1.3: below 1, TLS 1.3 costs more. What was published is time on a \
-    clock, where client and server also compute at the same time and a round trip less counts: neither is in these figures.";
+const LEGEND_OF_LOOPBACK: &str = "Medians, ± half their 95 % interval. client, server: CPU time of the library alone, \
+    without sockets. wall: from when the client's TCP connection is established until both handshakes are complete and \
+    the client has read the tickets and the end of the stream that the server sends then. ready: until the client may \
+    send data. A sample is the mean of connections that were made one after the other, of wall and ready the median.";
 
-const MORE: &str = "Only the stacks that are built in were found. 'cargo xtask stacks --system' builds plugins of the TLS libraries \
-    that are installed, and 'reprise stacks' says where plugins are looked for.";
+fn legend(document: &CompareDocument) -> String {
+    match document.over {
+        CompareOver::Memory => LEGEND,
+        CompareOver::Loopback => LEGEND_OF_LOOPBACK,
+    }
+    .to_owned()
+}
+
+const ONE_THREAD: &str = "Ratios of both sides' CPU time, TLS 1.2 by TLS 1.3: below 1, TLS 1.3 costs more. What was \
+    published is time on a clock, where client and server also compute at the same time and a round trip less counts: \
+    neither is in these figures; '--over loopback' has both.";
+
+const TWO_PROCESSES: &str = "Ratios of wall, TLS 1.2 by TLS 1.3: below 1, TLS 1.3 takes longer. Both sides are on this machine, each in a process \
+    of its own, as in what was published.";
+
+const OF_SERVERS: &str = "Ratios of the servers' CPU time, each with its own client, in TLS 1.2: above 1, the second is cheaper. What was published is \
+    time on a 133 MHz CPU whose registers have 32 bits, without assembler for it.";
+
+fn of_claims(document: &CompareDocument) -> &'static str {
+    match document.over {
+        _ if document.scenario == "stacks" => OF_SERVERS,
+        CompareOver::Memory => ONE_THREAD,
+        CompareOver::Loopback => TWO_PROCESSES,
+    }
+}
+
+const MORE: &str = "Only the built-in stacks were found. 'cargo xtask stacks --system' builds plugins of the installed TLS \
+    libraries; 'reprise stacks' shows the plugin directories.";
 
 fn facts(document: &CompareDocument) -> Vec<Fact> {
     let shown =
         |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
     let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
     let mut facts = vec![Fact::new("stacks", stacks.join(" · "))];
+    if document.over == CompareOver::Loopback {
+        let each = match document.cores {
+            Some([client, server]) => format!("the clients on core {client}, the servers on core {server}"),
+            None => "on any free core: both share one if there is no other".to_owned(),
+        };
+        facts.push(Fact::new("over", format!("TCP on 127.0.0.1, each side in a process of its own, {each}")));
+    }
     let clock = &document.clock;
     if clock.thread_ns > 0 {
         let charged = 100.0 * clock.charged_ns as f64 / clock.thread_ns as f64;
         facts.push(Fact::new(
             "clock",
             format!(
-                "reading it costs {} ns a turn at most, which is taken off; client and server make up {charged:.1} % of their thread's CPU time",
-                clock.reading_ns
+                "reading it costs {} ns a turn at most, which is taken off; client and server make up {charged:.1} % of {} CPU time",
+                clock.reading_ns,
+                match document.over {
+                    CompareOver::Memory => "their thread's",
+                    CompareOver::Loopback => "their threads'",
+                }
             ),
         ));
     }
@@ -74,9 +145,11 @@ fn costs(document: &CompareDocument) -> Table {
     let rows = &document.rows;
     // A resumption of 20 µs stands beside a handshake of 20 ms.
     let unit = Unit::Micros;
-    let scale = |of: fn(&CompareRow) -> &reprise_trace::document::Statistics| Scale::of_column(unit, rows.iter().map(of));
+    let scale = |of: fn(&CompareRow) -> &Statistics| Scale::of_column(unit, rows.iter().map(of));
     let (client, server, both) = (scale(|row| &row.client_ns), scale(|row| &row.server_ns), scale(|row| &row.both_ns));
-    let columns = vec![
+    let on_a_clock = |of: fn(&CompareRow) -> Option<&Statistics>| Scale::of_column(unit, rows.iter().filter_map(of));
+    let (wall, ready) = (on_a_clock(|row| row.wall_ns.as_ref()), on_a_clock(|row| row.ready_ns.as_ref()));
+    let mut columns = vec![
         Column::words("handshake"),
         Column::words("stack"),
         Column::figures("n", "").dispensable(0),
@@ -84,28 +157,36 @@ fn costs(document: &CompareDocument) -> Table {
         Column::figures("client", unit.symbol()),
         Column::figures("server", unit.symbol()),
         Column::figures("both", unit.symbol()),
-        Column::figures("bytes", "").dispensable(1),
     ];
+    let over_loopback = document.over == CompareOver::Loopback;
+    if over_loopback {
+        columns.extend([Column::figures("wall", unit.symbol()), Column::figures("ready", unit.symbol())]);
+    }
+    columns.push(Column::figures("bytes", "").dispensable(1));
     let mut drafts = Vec::new();
     for case in cases(rows) {
         let mut of_case: Vec<&CompareRow> = rows.iter().filter(|row| row.case == *case).collect();
-        of_case.sort_by_key(|row| row.both_ns.median_ns);
+        of_case.sort_by_key(|row| row.wall_ns.unwrap_or(row.both_ns).median_ns);
         if !drafts.is_empty() {
             drafts.push(None);
         }
         for (index, row) in of_case.into_iter().enumerate() {
             let asked = row.kinds.of(row.case.kind);
             let others = row.kinds.total().saturating_sub(asked);
+            let mut figures = vec![
+                Some(Figure::count(row.n)),
+                Some(Figure::count(row.connections)),
+                Some(client.median(&row.client_ns)),
+                Some(server.median(&row.server_ns)),
+                Some(both.median(&row.both_ns)),
+            ];
+            if over_loopback {
+                figures.extend([row.wall_ns.map(|it| wall.median(&it)), row.ready_ns.map(|it| ready.median(&it))]);
+            }
+            figures.push(Some(Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0))));
             drafts.push(Some(Draft {
                 words: vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)],
-                figures: vec![
-                    Some(Figure::count(row.n)),
-                    Some(Figure::count(row.connections)),
-                    Some(client.median(&row.client_ns)),
-                    Some(server.median(&row.server_ns)),
-                    Some(both.median(&row.both_ns)),
-                    Some(Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0))),
-                ],
+                figures,
                 note: (others > 0).then(|| format!("{others} of another kind")),
                 tone: if others > 0 { Tone::Warning } else { Tone::Plain },
             }));
@@ -125,15 +206,52 @@ fn cases(rows: &[CompareRow]) -> Vec<&CompareCase> {
     cases
 }
 
-fn ratios(document: &CompareDocument) -> Table {
+/// One group of rows for each handshake, the fewest first.
+fn instructions(document: &CompareDocument) -> Table {
     let columns = vec![
+        Column::words("handshake"),
         Column::words("stack"),
-        Column::words("from"),
-        Column::words("to"),
-        Column::figures("client", "×"),
-        Column::figures("server", "×"),
-        Column::figures("both", "×"),
+        Column::figures("client", "k"),
+        Column::figures("server", "k"),
+        Column::figures("both", "k"),
     ];
+    let mut drafts = Vec::new();
+    for case in cases(&document.rows) {
+        let of_case = document.rows.iter().filter(|row| row.case == *case);
+        let mut of_case: Vec<_> = of_case.filter_map(|row| Some((row, row.instructions?))).collect();
+        of_case.sort_by_key(|(_, count)| count.of(CompareSide::Both));
+        if !drafts.is_empty() && !of_case.is_empty() {
+            drafts.push(None);
+        }
+        for (index, (row, count)) in of_case.into_iter().enumerate() {
+            let figure = |side| count.of(side).map(|count| Figure::count(count.div_ceil(1000)));
+            drafts.push(Some(Draft {
+                words: vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)],
+                figures: [CompareSide::Client, CompareSide::Server, CompareSide::Both].map(figure).to_vec(),
+                note: None,
+                tone: Tone::Plain,
+            }));
+        }
+    }
+    Table::of_drafts(columns, drafts)
+}
+
+fn counted(document: &CompareDocument) -> String {
+    let tool = document.counting.as_ref().map_or("callgrind", |counting| counting.tool.as_str());
+    format!(
+        "Thousands of instructions in user space of each side's process, by {tool}: the difference of two runs, by the \
+         connections in which they differ. It repeats where times do not, and it is no time: instructions take unlike \
+         long, and valgrind may hide instructions of this CPU, for which libraries choose other code."
+    )
+}
+
+fn ratios(document: &CompareDocument) -> Table {
+    let mut sides = vec![CompareSide::Client, CompareSide::Server, CompareSide::Both];
+    if document.over == CompareOver::Loopback {
+        sides.extend([CompareSide::Wall, CompareSide::Ready]);
+    }
+    let columns = ["stack", "from", "to"].into_iter().map(Column::words);
+    let columns = columns.chain(sides.iter().map(|side| Column::figures(side.name(), "×"))).collect();
     let of_side = |side: CompareSide| document.ratios.iter().filter(move |ratio| ratio.side == side);
     let mut drafts = Vec::new();
     let mut previous: Option<&CompareRatio> = None;
@@ -152,7 +270,7 @@ fn ratios(document: &CompareDocument) -> Table {
                 words(&both.from),
                 words(&both.to),
             ],
-            figures: vec![figure(CompareSide::Client), figure(CompareSide::Server), figure(CompareSide::Both)],
+            figures: sides.iter().map(|side| figure(*side)).collect(),
             note: None,
             tone: if both.median > 1.0 { Tone::Gain } else { Tone::Plain },
         }));
@@ -188,7 +306,7 @@ fn matrix(document: &CompareDocument) -> Vec<Block> {
     });
     let mut blocks = vec![
         Block::Table(Table { columns: columns.collect(), lines: lines.collect() }),
-        Block::Aside("f full, i session ID, t ticket; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
+        Block::Aside("f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
     ];
     blocks.extend(failures(&document.matrix).into_iter().map(|text| Block::Item(Item::warning(text))));
     blocks
@@ -203,7 +321,7 @@ fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
             (&known.client, &known.server, &known.outcome, &known.reason)
                 == (&cell.client, &cell.server, &cell.outcome, &cell.reason)
         };
-        let handshake = format!("{} {}", cell.tls.number(), cell.kind);
+        let handshake = format!("{} {}{}", cell.tls.number(), cell.kind, psk_ke(cell.psk_mode));
         match groups.iter_mut().find(|(known, _)| same(known)) {
             Some((_, handshakes)) => *handshakes = format!("{handshakes}, {handshake}"),
             None => groups.push((cell, handshake)),
@@ -218,7 +336,10 @@ fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
 
 /// `f2`, `t3✗`, `i2–`.
 fn shown(cell: &CompareMatrixCell) -> String {
-    let kind = cell.kind.name().get(..1).unwrap_or_default();
+    let kind = match cell.psk_mode {
+        Some(PskMode::PskKe) => "k",
+        _ => cell.kind.name().get(..1).unwrap_or_default(),
+    };
     let version = cell.tls.number().get(2..).unwrap_or_default();
     match cell.outcome.as_str() {
         "works" => format!("{kind}{version}"),
@@ -260,6 +381,19 @@ fn claims(document: &CompareDocument) -> Table {
     Table { columns, lines }
 }
 
+/// Why figures are not as published, each reason once.
+fn reasons(document: &CompareDocument) -> impl Iterator<Item = String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for claim in &document.claims {
+        let Some(why) = &claim.why else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == why) {
+            Some((_, stacks)) => stacks.push(&claim.stack),
+            None => reasons.push((why, vec![&claim.stack])),
+        }
+    }
+    reasons.into_iter().map(|(why, stacks)| format!("{}: {why}.", stacks.join("; ")))
+}
+
 /// What several handshakes were skipped for is said once.
 fn skipped(document: &CompareDocument) -> Table {
     let mut groups: Vec<(&CompareSkipped, usize)> = Vec::new();
@@ -291,15 +425,23 @@ fn skipped(document: &CompareDocument) -> Table {
     Table { columns, lines: lines.collect() }
 }
 
-fn stack(client: &str, server: &str) -> String {
+pub(super) fn stack(client: &str, server: &str) -> String {
     if client == server { client.to_owned() } else { format!("{client} → {server}") }
 }
 
-/// `1.3 ticket p-256 x25519 mutual`.
-fn words(case: &CompareCase) -> String {
+/// `1.3 ticket psk_ke p-256 x25519 mutual + request`.
+pub(super) fn words(case: &CompareCase) -> String {
     let mutual = if case.mutual { " mutual" } else { "" };
     let resumed_without = case.kind != Kind::Full && case.tls == reprise_trace::Version::Tls12;
     // TLS 1.2 resumes without a key exchange.
     let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
-    format!("{} {} {}{group}{mutual}", case.tls.number(), case.kind, case.key)
+    let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
+    let mode = psk_ke(case.psk_mode);
+    format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
+}
+
+/// The mode that is not the usual one.
+fn psk_ke(mode: Option<PskMode>) -> String {
+    let named = mode.filter(|mode| *mode == PskMode::PskKe);
+    named.map(|mode| format!(" {}", mode.name())).unwrap_or_default()
 }

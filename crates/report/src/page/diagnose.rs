@@ -3,6 +3,7 @@
 use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity};
 
 use super::{Block, Fact, Item, Page, source};
+use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
 use crate::table::{Column, Draft, Table, Tone};
 
@@ -14,7 +15,11 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> 
     }
     blocks.extend(document.targets.iter().flat_map(|target| about(target, shows_experiments)));
     if document.targets.iter().any(|target| !target.findings.is_empty()) {
-        blocks.push(Block::Aside("reprise explain ID says more of a finding: how to confirm it, what it costs".to_owned()));
+        blocks.push(Block::Aside(
+            "reprise explain ID shows more about a finding: how to confirm it, what it \
+            costs"
+                .to_owned(),
+        ));
     }
     blocks.push(source(&document.provenance));
     Page { title: "diagnose".to_owned(), blocks }
@@ -47,13 +52,15 @@ fn row(target: &Diagnosis) -> Draft {
 
 fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("{}: {}", target.target, target.verdict))];
-    let facts = [("address", &target.address), ("software", &target.software)];
-    let facts: Vec<Fact> = facts.into_iter().filter_map(|(name, value)| Some(Fact::new(name, value.as_ref()?))).collect();
+    let address = target.address.as_ref().map(|address| Fact::new("address", asked(address, &target.other_addresses)));
+    let software = target.software.as_ref().map(|software| Fact::new("software", software));
+    let facts: Vec<Fact> = address.into_iter().chain(software).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
     }
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(worst_first(target).map(Block::Item));
+    blocks.extend(chart(target).map(Block::Chart));
     if !target.matrix.is_empty() {
         blocks.push(Block::Table(matrix(&target.matrix)));
     }
@@ -67,12 +74,70 @@ fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
     blocks
 }
 
+/// Which address was asked, and how to ask the others of the name.
+fn asked(address: &str, others: &[String]) -> String {
+    match others {
+        [] => address.to_owned(),
+        _ => format!(
+            "only {address} of {}: select another with --resolve ADDRESS ({})",
+            others.len() + 1,
+            others
+                .iter()
+                .take(NAMED)
+                .cloned()
+                .chain((others.len() > NAMED).then(|| "…".to_owned()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    }
+}
+
+/// So many addresses are named.
+const NAMED: usize = 4;
+
 /// The findings; a saved file may hold them in any order.
 fn worst_first(target: &Diagnosis) -> impl Iterator<Item = Item> {
     let mut findings: Vec<_> = target.findings.iter().collect();
     findings.sort_by_key(|finding| (finding.severity, finding.confidence));
     findings.into_iter().map(Item::from)
 }
+
+/// How many of the offered sessions resumed: of each mechanism, and below it of the experiments that came to something else.
+fn chart(target: &Diagnosis) -> Option<Chart> {
+    let offered = target.matrix.iter().filter(|record| record.offered > 0);
+    let groups = offered.map(|record| {
+        let plain = (PLAIN.to_owned(), record.resumed, record.offered);
+        let differs = |it: &&ExperimentRecord| {
+            let share = |resumed: u32, of: u32| u64::from(resumed) * u64::from(of);
+            it.asked == Some(record.asked)
+                && it.offered > 0
+                && share(it.resumed, record.offered) != share(record.resumed, it.offered)
+        };
+        let varied = target.experiments.iter().filter(differs);
+        let varied = varied.map(|it| (it.name.clone(), it.resumed, it.offered));
+        (format!("{} {}", record.asked.tls, record.asked.kind), std::iter::once(plain).chain(varied).collect::<Vec<_>>())
+    });
+    let groups: Vec<_> = groups.collect();
+    let sentence = |(group, rows): &(String, Vec<(String, u32, u32)>)| {
+        let rows = rows.iter().map(|(name, resumed, offered)| format!("{name} {resumed} of {offered}"));
+        format!("{group}: {}", rows.collect::<Vec<_>>().join(", "))
+    };
+    let description = format!("Resumed of offered. {}.", groups.iter().map(sentence).collect::<Vec<_>>().join("; "));
+    let bar = |(name, resumed, offered): (String, u32, u32)| Bar {
+        name,
+        parts: vec![f64::from(resumed), f64::from(offered.saturating_sub(resumed))],
+    };
+    let group = |(name, rows): (String, Vec<_>)| BarGroup { name, bars: rows.into_iter().map(bar).collect() };
+    let bars = Bars {
+        label: "connections that offered a session".to_owned(),
+        parts: vec!["resumed".to_owned(), "not resumed".to_owned()],
+        groups: groups.into_iter().map(group).collect(),
+    };
+    Some(Chart { description, ..bars.into_chart("Offered sessions that resumed")? })
+}
+
+/// Connections on which nothing was varied.
+const PLAIN: &str = "nothing varied";
 
 /// What each mechanism came to under each version.
 fn matrix(records: &[MechanismRecord]) -> Table {
@@ -111,6 +176,6 @@ fn experiments(records: &[ExperimentRecord]) -> Table {
 fn outcome(record: &ExperimentRecord) -> String {
     match record.repeats {
         0 => record.outcome.clone(),
-        repeats => format!("{}, made {} times", record.outcome, repeats + 1),
+        repeats => format!("{}, {} times", record.outcome, repeats + 1),
     }
 }

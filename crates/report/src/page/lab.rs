@@ -8,6 +8,7 @@ use reprise_trace::{Failure, Kind, Phase, Version};
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
 use super::{Block, Fact, Item, Page, source};
+use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 
@@ -20,6 +21,8 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document, &comparisons))];
     // Where every server failed there is nothing to put under a heading.
     if !comparisons.is_empty() {
+        blocks.extend(chart(&comparisons).map(Block::Chart));
+        blocks.extend(ratios(&comparisons).map(Block::Chart));
         blocks.extend([
             Block::Heading("The handshake".to_owned()),
             Block::Table(table(&comparisons, Phase::Tls, true)),
@@ -30,13 +33,13 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
             ),
         ]);
     }
-    blocks.extend(lab_sentences(document).into_iter().map(Block::Paragraph));
+    let mut summary: Vec<Block> = lab_sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.results.iter().any(|result| result.interrupted) {
-        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
     }
     for result in &document.results {
         let labelled = |warning: &String| Block::Item(Item::warning(format!("{}: {warning}", result.label)));
-        blocks.extend(result.warnings.iter().map(labelled));
+        summary.extend(result.warnings.iter().map(labelled));
     }
     // What is wrong with the flags is wrong with every server, and said once.
     let mut failures: Vec<&Failure> = Vec::new();
@@ -45,7 +48,8 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
             failures.push(failure);
         }
     }
-    blocks.extend(failures.into_iter().map(|failure| Block::Item(failure.into())));
+    summary.extend(failures.into_iter().map(|failure| Block::Item(failure.into())));
+    blocks.push(Block::Summary(summary));
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
@@ -141,6 +145,45 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// The handshake of a new session and that of a reused one, key by key.
+fn chart(comparisons: &[Comparison<'_>]) -> Option<Chart> {
+    let all = || comparisons.iter().flat_map(|it| [it.new_statistics(Phase::Tls), it.reused_statistics(Phase::Tls)]);
+    let unit = Unit::of_all(all().flatten().map(|statistics| statistics.median_ns));
+    let millis = |statistics: &Statistics| statistics.median_ns as f64 / unit.nanos();
+    let mut groups: Vec<BarGroup> = Vec::new();
+    for comparison in sorted(comparisons) {
+        let name = format!("{}, {}", comparison.key(), comparison.version);
+        let bar = |name: String, statistics: Option<&Statistics>, is_new: bool| {
+            let time = statistics.map(millis)?;
+            Some(Bar { name, parts: if is_new { vec![time] } else { vec![0.0, time] } })
+        };
+        let server = comparison.server();
+        let bars = [
+            bar(format!("{server}: new session"), comparison.new_statistics(Phase::Tls), true),
+            bar(format!("{server}: reused by {}", reused_by(comparison)), comparison.reused_statistics(Phase::Tls), false),
+        ];
+        match groups.last_mut().filter(|group| group.name == name) {
+            Some(group) => group.bars.extend(bars.into_iter().flatten()),
+            None => groups.push(BarGroup { name, bars: bars.into_iter().flatten().collect() }),
+        }
+    }
+    let parts = vec!["new session".to_owned(), "reused session".to_owned()];
+    Bars { label: format!("handshake, {}", unit.symbol()), parts, groups }
+        .into_chart("What a handshake takes, new and reused")
+}
+
+/// How many times as fast reusing makes the handshake.
+fn ratios(comparisons: &[Comparison<'_>]) -> Option<Chart> {
+    let row = |comparison: &Comparison<'_>| {
+        let ratio = comparison.ratio(Phase::Tls)?;
+        let name = format!("{}, {}, {}", comparison.key(), comparison.version, reused_by(comparison));
+        Some(Interval { name, at: ratio.median, interval: ratio.ci95 })
+    };
+    let rows = sorted(comparisons).into_iter().filter_map(row).collect();
+    let label = "times as fast as the handshake of a new session".to_owned();
+    Intervals { label, rows }.into_chart("What reusing gains, with 95 % intervals")
+}
+
 fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table {
     let new = || comparisons.iter().filter_map(|it| it.new_statistics(phase));
     let reused = || comparisons.iter().filter_map(|it| it.reused_statistics(phase));
@@ -149,16 +192,18 @@ fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table
     let longest = new().map(|statistics| statistics.median_ns).max().unwrap_or_default();
     let counted = samples(comparisons).is_none();
 
-    let mut columns = vec![Column::words("key"), Column::words("TLS"), Column::words("server"), Column::words("reused by")];
+    let mut columns = vec![Column::words("key"), Column::words("TLS"), Column::words("server")];
+    // Where space is short, what the ratio and the server say as well goes before the bars.
+    columns.push(Column::words("reused by").dispensable(2));
     if with_bars {
-        columns.push(Column::words("taken █ saved ░").dispensable(1));
+        columns.push(Column::words("taken █ saved ░").dispensable(3));
     }
     columns.extend([
         Column::figures("n", "").dispensable(0),
         Column::figures("new", unit.symbol()),
         Column::figures("reused", unit.symbol()),
         Column::figures("ratio", "×"),
-        Column::figures("saved", "%"),
+        Column::figures("saved", "%").dispensable(1),
     ]);
 
     let mut drafts = Vec::new();

@@ -1,8 +1,11 @@
 //! What is shown of a load.
 
+mod charts;
+
 use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
 use reprise_trace::{Kind, Phase};
 
+use super::conditions::conditions;
 use super::measure::title;
 use super::{Block, Fact, Item, Page, source};
 use crate::table::{Column, Line, Row, Table, Tone};
@@ -10,6 +13,7 @@ use crate::table::{Column, Line, Row, Table, Tone};
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
+    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
     if !document.completed.is_empty() || !document.errors.is_empty() || document.late + document.not_started > 0 {
         blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
@@ -21,11 +25,14 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     if !document.steps.is_empty() {
         blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(document))]);
     }
+    let mut summary = Vec::new();
     if document.interrupted {
-        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
     }
-    blocks.push(Block::Item(verdict(document)));
-    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    summary.push(Block::Item(verdict(document)));
+    summary.extend(conditions(&document.conditions));
+    summary.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.push(Block::Summary(summary));
     blocks.push(source(&document.provenance));
     Page { title: format!("{} under load", title(&document.target)), blocks }
 }
@@ -70,13 +77,17 @@ fn facts(document: &LoadDocument) -> Vec<Fact> {
     if !statuses.is_empty() {
         facts.push(Fact::new("HTTP", statuses.join(", ")));
     }
+    if !document.alpn.is_empty() {
+        let protocols: Vec<String> = document.alpn.iter().map(|(name, count)| format!("{name} × {count}")).collect();
+        facts.push(Fact::new("ALPN", protocols.join(", ")));
+    }
     if document.primed > 0 || document.refused > 0 {
         let full = counted(document.primed, "full handshake");
         facts.push(Fact::new("sessions", format!("{full} for lack of one, {} refused", document.refused)));
     }
     let (completed, failed) = (document.warmup_completed, document.total_warmup_errors());
     if completed > 0 || failed > 0 {
-        facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, in none of the counts below")));
+        facts.push(Fact::new("warm-up", format!("{completed} completed, {failed} failed, excluded from the counts below")));
     }
     let each = document.total_completed().saturating_add(document.late).saturating_add(document.warmup_completed);
     if each > 0 {
@@ -105,10 +116,10 @@ fn found(target: LoadStepTarget, steps: &[LoadStep]) -> String {
     let limit = format!("{} within {}", quantile(target), duration(target.latency_ns as f64 / 1e9));
     match (held, missed) {
         (Some(held), Some(missed)) => format!("{limit}: held at {held:.1} connections/s, not at {missed:.1}"),
-        (Some(held), None) => format!("{limit}: held at {held:.1} connections/s, the highest that was tried"),
+        (Some(held), None) => format!("{limit}: held at {held:.1} connections/s, the highest rate tried"),
         (None, _) => {
             let lowest = steps.iter().map(|step| step.rate).reduce(f64::min).unwrap_or_default();
-            format!("{limit}: held at no rate that was tried, down to {lowest:.1} connections/s")
+            format!("{limit}: not held at any rate tried, down to {lowest:.1} connections/s")
         }
     }
 }
@@ -151,12 +162,25 @@ fn connections(document: &LoadDocument) -> Table {
     Table { columns, lines: aligned(completed.chain(errors).chain(beside).collect(), 1) }
 }
 
+/// Of fewer connections, p99.9 is the maximum under another name.
+const FEWEST_FOR_P999: u64 = 1000;
+
+/// The p99.9 of a kind that has enough connections.
+fn p999(document: &LoadDocument, kind: Kind, latency: &LoadLatency) -> Option<u64> {
+    let completed = document.completed.get(&kind).copied().unwrap_or_default();
+    (completed >= FEWEST_FOR_P999).then_some(latency.p999)
+}
+
 fn latencies(document: &LoadDocument) -> Table {
-    let figures = ["p50", "p90", "p99", "p99.9", "max"].map(|name| Column::figures(name, "ms"));
+    let figures = ["p50", "p90", "p95", "p99", "p99.9", "max"].map(|name| {
+        let column = Column::figures(name, "ms");
+        if name == "p95" { column.dispensable(0) } else { column }
+    });
     let columns = [Column::words("kind"), Column::words("phase")].into_iter().chain(figures).collect();
     let row = |kind: Kind, phase: &str, latency: &LoadLatency| {
-        let LoadLatency { p50, p90, p99, p999, max } = *latency;
-        let figures = [p50, p90, p99, p999, max].map(|ns| format!("{:.3}", ns as f64 / 1e6));
+        let LoadLatency { p50, p90, p95, p99, max, .. } = *latency;
+        let shown = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e6));
+        let figures = [Some(p50), Some(p90), p95, Some(p99), p999(document, kind, latency), Some(max)].map(shown);
         let cells = [kind.name().to_owned(), phase.to_owned()].into_iter().chain(figures).collect();
         Line::Row(Row { cells, note: None, tone: Tone::Plain })
     };
@@ -199,7 +223,7 @@ fn steps(document: &LoadDocument) -> Table {
 }
 
 /// Figures end under one another: all cells from this column on become as wide as the widest.
-fn aligned(mut lines: Vec<Line>, from: usize) -> Vec<Line> {
+pub(super) fn aligned(mut lines: Vec<Line>, from: usize) -> Vec<Line> {
     let cells = |line: &Line| match line {
         Line::Row(row) => row.cells.len(),
         Line::Gap => 0,
@@ -228,7 +252,7 @@ fn verdict(document: &LoadDocument) -> Item {
         Verdict::Client => ("client-bound", "The generator was the bottleneck"),
         Verdict::Network => ("network-bound", "Neither server nor generator was the bottleneck"),
         Verdict::None => ("not-bound", "There was no bottleneck"),
-        Verdict::Unknown => ("bound-unknown", "The bottleneck is not known"),
+        Verdict::Unknown => ("bound-unknown", "The bottleneck is unknown"),
     };
     Item {
         label: "verdict",

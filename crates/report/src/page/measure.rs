@@ -1,5 +1,7 @@
 //! One target: what was negotiated, the table, what it means.
 
+mod charts;
+
 use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
@@ -15,16 +17,18 @@ use crate::table::{Column, Draft, Table, Tone};
 /// All that is shown of one target.
 pub(crate) fn measure(document: &MeasureDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
+    blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     if !document.runs.is_empty() {
         blocks.extend([Block::Table(table(document)), Block::Aside(legend(document))]);
     }
-    blocks.extend(sentences(document).into_iter().map(Block::Paragraph));
+    let mut summary: Vec<Block> = sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.interrupted {
-        blocks.push(Block::Item(Item::warning("Cut short: these are the connections that were made until then")));
+        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
     }
-    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
-    blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    blocks.extend(findings(document).map(Block::Item));
+    summary.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
+    summary.extend(findings(document).map(Block::Item));
+    blocks.push(Block::Summary(summary));
     let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
     blocks.extend(baseline(&comparisons));
     blocks.extend(conditions(&document.conditions));
@@ -112,11 +116,11 @@ fn tickets(document: &MeasureDocument) -> Option<String> {
         promised.extend(observed.tickets_promised.map(|count| format!("{count} ({})", asked.kind)));
     }
     let promised = match promised.as_slice() {
-        [] => "the server did not answer that (RFC 9149)".to_owned(),
+        [] => "the server did not answer the request (RFC 9149)".to_owned(),
         promised => format!("promised {}", promised.join(", ")),
     };
     let given = if given.is_empty() { "nothing".to_owned() } else { given.join(", ") };
-    Some(format!("asked for {new_session}, and {resumption} on resumption; {promised}; given on each connection: {given}"))
+    Some(format!("requested {new_session}, and {resumption} on resumption; {promised}; received per connection: {given}"))
 }
 
 /// "200 × 388, 503 × 12".
@@ -146,13 +150,16 @@ fn legend(document: &MeasureDocument) -> String {
     let has_interval = |run: &Run| run.phases.values().any(|statistics| statistics.ci95_ns.is_some());
     let mut legend = match document.runs.iter().any(has_interval) {
         true => "Medians, ± half their 95 % interval.".to_owned(),
-        false => "Medians; of so few samples there is no interval.".to_owned(),
+        false => "Medians; too few samples for intervals.".to_owned(),
     };
+    if document.runs.iter().any(|run| run.n >= FEWEST_FOR_P95 && run.phases.values().any(|it| it.p95_ns.is_some())) {
+        legend.push_str(" p95: ninety-five in a hundred took less.");
+    }
     if !document.ratios.is_empty() {
         legend.push_str(" saves, ratio: against a full handshake of the same version.");
     }
     if document.runs.iter().any(|run| run.next_request.is_some()) {
-        legend.push_str(" next request: one more on the same connection.");
+        legend.push_str(" next request: another one on the same connection.");
     }
     legend
 }
@@ -173,6 +180,9 @@ fn table(document: &MeasureDocument) -> Table {
     }
     Table::of_drafts(layout.columns(), drafts)
 }
+
+/// A p95 is shown of no fewer samples.
+const FEWEST_FOR_P95: u64 = 20;
 
 /// Which columns there are and how their times are shown.
 struct Layout {
@@ -213,6 +223,7 @@ impl Layout {
     fn rows(&self, document: &MeasureDocument, run: &Run, is_first: bool) -> Vec<Draft> {
         let version = if is_first { run.asked.tls.number() } else { "" };
         let mut rows = vec![self.own(run, version)];
+        rows.extend(self.p95(run));
         if run.n > 0 && run.n < run.observed.kinds.total() {
             rows.push(remark("  others", otherwise(run)));
         }
@@ -241,6 +252,20 @@ impl Layout {
             note: none_as_asked.then(|| otherwise(run)),
             tone: if none_as_asked { Tone::Warning } else { Tone::Plain },
         }
+    }
+
+    /// What ninety-five in a hundred are below; of fewer than a score of samples that is the largest, or nearly.
+    fn p95(&self, run: &Run) -> Option<Draft> {
+        let times = Phase::ALL.map(|phase| {
+            let time = run.phases.get(&phase)?.p95_ns?;
+            Some(self.scales.get(&phase)?.difference(i64::try_from(time).ok()?))
+        });
+        (run.n >= FEWEST_FOR_P95 && times.iter().any(Option::is_some)).then(|| Draft {
+            words: vec![String::new(), "  p95".to_owned()],
+            figures: std::iter::once(None).chain(times).collect(),
+            note: None,
+            tone: Tone::Quiet,
+        })
     }
 
     fn savings(&self, document: &MeasureDocument, run: &Run) -> Vec<Draft> {

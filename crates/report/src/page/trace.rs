@@ -1,6 +1,8 @@
 //! A full and a resumed handshake: what was negotiated, message by message, what was skipped, what it means.
 
+mod explained;
 pub(crate) mod ladder;
+mod purpose;
 mod words;
 
 use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
@@ -12,8 +14,17 @@ use crate::figures::{Figure, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 use ladder::Ladder;
 
-/// All that is shown of one trace.
+/// What is shown of one trace.
 pub(crate) fn trace(document: &TraceDocument) -> Page {
+    page(document, false)
+}
+
+/// The same, and what each message is for and says.
+pub(crate) fn trace_explained(document: &TraceDocument) -> Page {
+    page(document, true)
+}
+
+fn page(document: &TraceDocument, explains: bool) -> Page {
     let mut blocks = Vec::new();
     let mut said = Vec::new();
     for trace in &document.traces {
@@ -25,6 +36,9 @@ pub(crate) fn trace(document: &TraceDocument) -> Page {
         let words: Vec<String> = words::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
         blocks.extend(words.iter().cloned().map(Block::Paragraph));
         said.extend(words);
+        if explains {
+            blocks.extend(explained::messages(trace));
+        }
     }
     if !document.traces.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
@@ -36,7 +50,7 @@ pub(crate) fn trace(document: &TraceDocument) -> Page {
 }
 
 const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
-    the messages. One connection each, the first of a cold process: reprise measure has the statistics.";
+    the messages. One connection each, the first of a new process: reprise measure has the statistics.";
 
 fn connections(trace: &Trace) -> impl Iterator<Item = &TracedConnection> {
     trace.full.iter().chain(&trace.resumed)

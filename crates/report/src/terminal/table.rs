@@ -27,7 +27,7 @@ pub(super) fn render(table: &Table, style: Style) -> String {
         }
     }
     if !left_out.is_empty() {
-        let said = format!("Left out for the width: {}.", left_out.join(", "));
+        let said = format!("Columns omitted: {}.", left_out.join(", "));
         wrapped(&said, "", "", style).iter().for_each(|text| line(style.paint(QUIET, text)));
     }
     out
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(lines(Some(24)), lines(None));
         assert_eq!(
             lines(Some(23))[2..],
-            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Left out for the width:", "n."]
+            ["───────────────────", "full     1.00 ±0.10", "", "ticket  12.50 ±0.10", "Columns omitted: n.",]
         );
         let words = |width| lines(Some(width)).join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(lines(Some(5))[..6], lines(Some(23))[..6], "what is indispensable stays");

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use reprise_report::terminal::Style;
-use reprise_report::{csv, junit, markdown, sarif, terminal};
+use reprise_report::{csv, html, junit, markdown, sarif, terminal};
 use reprise_trace::document::{
-    Confidence, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy, Severity,
-    Subject,
+    Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
+    Severity, Subject,
 };
 use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Version};
 use serde_json::Value;
@@ -41,6 +41,7 @@ fn healthy(target: &str) -> Diagnosis {
         target: target.to_owned(),
         subject: Subject::Server,
         address: Some("127.0.0.1".to_owned()),
+        other_addresses: Vec::new(),
         software: None,
         reached: true,
         failure: None,
@@ -72,7 +73,8 @@ fn healthy(target: &str) -> Diagnosis {
 fn finding(id: &str, severity: Severity, title: &str) -> Finding {
     let finding = Finding::new(id, severity, Confidence::Likely, title).because(["1 of 4 resumed".to_owned()]);
     let remedies = Remedy::table(&[("nginx", "ssl_session_cache shared:SSL:10m;")]);
-    Finding { cost_ns: Some(Nanos(1_500_000)), ..finding.fixed_by(remedies) }
+    let cost_cpu = CpuCost { client_ns: Some(Nanos(400_000)), server_ns: Some(Nanos(600_000)) };
+    finding.fixed_by(remedies).costing(Some(Nanos(1_500_000))).costing_cpu(Some(cost_cpu))
 }
 
 fn ill(target: &str) -> Diagnosis {
@@ -149,11 +151,35 @@ fn in_order(whole: &str, texts: &[&str]) -> bool {
 fn the_page_says_the_worst_first_and_what_fixes_it() {
     let page = page(vec![ill("a.example")], false);
     assert!(
-        in_order(&page, &["a.example: IDs are", "fault", "Costs 1.50 ms", "nginx: ssl_session", "risk", "note"]),
+        in_order(
+            &page,
+            &[
+                "a.example: IDs are",
+                "fault",
+                "Costs 1.50 ms",
+                "600.0 µs of the server",
+                "nginx: ssl_session",
+                "risk",
+                "note"
+            ]
+        ),
         "{page}"
     );
     assert!(in_order(&page, &["mechanism", "TLS 1.2  id", "1 of 4", "not tried", "42 connections in 1.2 s"]), "{page}");
     assert!(!page.contains("target  "), "one target has no summary: {page}");
+}
+
+#[test]
+fn further_addresses_of_a_name_are_said_with_how_to_ask_them() {
+    let others = |count: u8| (1..=count).map(|last| format!("192.0.2.{last}")).collect::<Vec<_>>();
+    let of = |count| page(vec![Diagnosis { other_addresses: others(count), ..healthy("a.example") }], false);
+    assert!(!of(0).contains("--resolve"));
+    assert!(
+        in_order(&of(1), &["address", "only 127.0.0.1 of 2: select another with --resolve ADDRESS (192.0.2.1)"]),
+        "{}",
+        of(1)
+    );
+    assert!(of(9).contains("of 10:") && of(9).contains('…') && !of(9).contains("192.0.2.5"), "{}", of(9));
 }
 
 #[test]
@@ -167,6 +193,25 @@ fn experiments_are_shown_on_request() {
     );
     assert!(!markdown::diagnose(&document(targets()), false).contains("second-use"));
     assert!(markdown::diagnose(&document(targets()), true).contains("(the second use was refused)"));
+}
+
+#[test]
+fn a_chart_shows_what_resumed_of_what_was_offered() {
+    let mut target = healthy("a.example");
+    let plain = MechanismRecord { asked: asked(Version::Tls13, Kind::Ticket), given: true, offered: 6, resumed: 6 };
+    target.matrix.push(plain);
+    target.experiments.push(ExperimentRecord {
+        name: "no difference".to_owned(),
+        offered: 3,
+        resumed: 3,
+        ..target.experiments[0].clone()
+    });
+    let page = html::diagnose(&document(vec![target]), false);
+    let drawn = "Resumed of offered. TLS 1.2 id: nothing varied 1 of 4; TLS 1.3 ticket: nothing varied 6 of 6, \
+                 second-use 1 of 2.";
+    assert!(page.contains("Offered sessions that resumed") && page.contains(drawn), "{page}");
+    assert!(!html::diagnose(&document(vec![unreached("b.example")]), false).contains("<svg"), "nothing to draw");
+    assert!(!html::diagnose(&document(vec![hostile()]), true).contains("c'<d>"), "text stays text");
 }
 
 #[test]

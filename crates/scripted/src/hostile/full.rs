@@ -77,7 +77,7 @@ pub(super) fn cases() -> Vec<Case> {
             Refused("the peer does not speak TLS: its first bytes are \"HTTP/1.1 400 Bad Request\"")),
         // Choices that were not offered.
         case("SSL 3.0", TLS12, Line::Hello, D::Say(Wording::Version(0x0300)),
-            Refused("the server chose SSL 3.0, which Reprise recognises and does not speak")),
+            Refused("the server chose SSL 3.0, which Reprise does not support")),
         case("a version of the future", TLS13, Line::Hello, extension(ExtensionType::SUPPORTED_VERSIONS, &[3, 5]),
             Refused("the server misbehaved: it chose 0x0305, which was not offered")),
         case("a suite of another version", TLS13, Line::Hello, suite(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256),

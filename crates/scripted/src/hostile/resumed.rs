@@ -31,7 +31,7 @@ fn tls12(kind: Kind) -> Vec<Case> {
         refused("the master secret of old", Line::Hello, without(ExtensionType::EXTENDED_MASTER_SECRET),
             "the server misbehaved: it resumed the session with another derivation of the master secret", "illegal_parameter"),
         refused("TLS 1.1", Line::Hello, D::Say(Wording::Version(0x0302)),
-            "the server chose TLS 1.1, which Reprise recognises and does not speak", "protocol_version"),
+            "the server chose TLS 1.1, which Reprise does not support", "protocol_version"),
         refused("another ID, and no handshake to it", Line::Hello, D::Say(Wording::SessionId(vec![1; 32])),
             no_certificate, "unexpected_message"),
         refused("no ID, and no handshake to it", Line::Hello, D::Say(Wording::SessionId(Vec::new())),

@@ -9,8 +9,8 @@ use rustls::sign::CertifiedKey;
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
+use super::bound::Bound;
 use super::resumption::{Settings, Store};
-use super::server::Bound;
 use crate::hello::MAX_IDENTITIES;
 use crate::policy::Policy;
 use crate::random::SystemRandom;

@@ -5,6 +5,7 @@
 //! That costs a clone of [`rustls::ServerConfig`], about 0.2 µs. With [`Resumption::off`] nothing of this is in the path.
 
 mod accept;
+mod bound;
 mod certificate;
 mod client_auth;
 mod link;

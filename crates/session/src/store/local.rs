@@ -5,6 +5,7 @@ use std::time::Duration;
 use rustls_pki_types::UnixTime;
 use siphasher::sip::SipHasher13;
 
+use super::limits::StoreLimits;
 use super::shard::{Id, Key, Shard, StoredState};
 use crate::rotation::after;
 
@@ -12,23 +13,6 @@ const MOST_SHARDS: usize = 64;
 /// Fewer entries than this a shard, and a shard would be full while others are empty.
 const LEAST_IN_SHARD: usize = 64;
 const LEAST_BYTES_IN_SHARD: usize = 1 << 16;
-
-/// What a [`LocalStore`] may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StoreLimits {
-    /// Entries; zero switches the store off.
-    pub entries: usize,
-    /// Bytes: 256 an entry, and the state of an entry above 208. The index takes up to 26 an entry beside them.
-    pub bytes: usize,
-}
-
-impl StoreLimits {
-    /// So many entries of so many bytes in all.
-    pub const fn new(entries: usize, bytes: usize) -> Self {
-        Self { entries, bytes }
-    }
-}
 
 /// Sessions in the memory of this process, bounded by entries and by bytes. Of more, those are forgotten that were not used for
 /// long: each time the one of eight.

@@ -1,10 +1,12 @@
 //! Where stateful sessions are: in this process, or in a store that the nodes share.
 
 mod index;
+mod limits;
 mod local;
 mod shard;
 mod shared;
 
-pub use local::{LocalStore, StoreLimits};
+pub use limits::StoreLimits;
+pub use local::LocalStore;
 pub use shard::StoredState;
 pub use shared::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};

@@ -6,7 +6,7 @@ use rustls_pki_types::UnixTime;
 use zeroize::optimization_barrier;
 
 use super::index::Index;
-use super::local::StoreLimits;
+use super::limits::StoreLimits;
 
 pub(super) type Id = [u8; 32];
 

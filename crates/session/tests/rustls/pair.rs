@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
+use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, rustls_turn};
 use reprise_session::metrics::Counters;
 use reprise_session::rustls::{ClientAuth, ResumingServer, Resumption, ResumptionBuilder};
 use reprise_session::store::{Answers, LocalStore, StoreLimits};
@@ -224,24 +224,12 @@ impl Connected {
 /// Until neither has anything to say.
 pub(crate) fn drive(client: &mut ClientConnection, server: &mut ServerConnection) -> Result<(), rustls::Error> {
     server.process_new_packets()?;
+    let mut back = Vec::new();
     loop {
-        let (mut there, mut back) = (Vec::new(), Vec::new());
-        while client.wants_write() {
-            client.write_tls(&mut there).unwrap();
-        }
-        let mut unread = &there[..];
-        while !unread.is_empty() {
-            server.read_tls(&mut unread).unwrap();
-            server.process_new_packets()?;
-        }
-        while server.wants_write() {
-            server.write_tls(&mut back).unwrap();
-        }
-        let mut unread = &back[..];
-        while !unread.is_empty() {
-            client.read_tls(&mut unread).unwrap();
-            client.process_new_packets()?;
-        }
+        let (mut there, mut heard) = (Vec::new(), Vec::new());
+        rustls_turn(client, &back, &mut heard, &mut there)?;
+        back.clear();
+        rustls_turn(server, &there, &mut heard, &mut back)?;
         if there.is_empty() && back.is_empty() {
             assert!(!client.is_handshaking() && !server.is_handshaking());
             return Ok(());

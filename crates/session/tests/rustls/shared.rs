@@ -125,7 +125,7 @@ fn clients_of_tls12_do_not_hide_sessions_of_tls13() {
 }
 
 #[test]
-fn a_server_of_tls12_alone_finds_ids_of_clients_that_offer_more() {
+fn a_tls12_server_finds_ids_of_clients_that_offer_more() {
     let fleet = Fleet::new();
     let table = Arc::new(Table::default());
     let resumption = fleet.builder().shared_store(table.clone(), fleet.ring.clone()).build().unwrap();

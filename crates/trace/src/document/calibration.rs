@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Statistics;
@@ -11,7 +10,8 @@ use crate::{Kind, Phase, Phases};
 /// Handshakes with a server of reprise's own inside the measuring process, one after each connection to the target, full and
 /// resumed in turns: no network, a fixed amount of work. Between two results of one machine they change as the machine does,
 /// and as nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// What that server does: results are comparable where this is the same.
     pub work: String,
@@ -22,7 +22,8 @@ pub struct Calibration {
 }
 
 /// The connections of one kind to the server inside the measuring process.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalibrationRun {
     /// The kind that was observed.
     pub kind: Kind,
@@ -33,7 +34,8 @@ pub struct CalibrationRun {
 }
 
 /// One connection to that server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalibrationSample {
     /// How many of the target's counted connections had been made by then.
     pub after: u64,

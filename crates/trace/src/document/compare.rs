@@ -1,19 +1,31 @@
-//! `reprise.compare/1`: what a handshake costs each side, in each TLS library, over memory.
+//! `reprise.compare/1`: what a handshake costs each side, in each TLS library, over memory or over loopback.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Provenance, Statistics, Traffic};
+use super::{CompareBaseline, ConditionRecord, Provenance, Statistics, Traffic};
 use crate::{Kind, KindCounts, PskMode, Version};
 
-/// Everything that one run of `reprise compare` measured. All times are CPU time of one side, from the making of its connection to
-/// its end, without any waiting.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+/// Everything that one run of `reprise compare` measured. Times of a side are CPU time, from the making of its connection to its
+/// end, without any waiting; `wall_ns` and `ready_ns` are time on a clock, and only there over loopback.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareDocument {
     /// `reprise.compare/1`.
     pub schema: String,
     /// What was compared: `resumption`, `full`, `mutual`, `stacks`.
     pub scenario: String,
+    /// What the connections were made over.
+    #[serde(default)]
+    pub over: CompareOver,
+    /// What was to be measured: by it an interrupted run is resumed. Absent in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<ComparePlan>,
+    /// How often this run was resumed after it was interrupted.
+    #[serde(default)]
+    pub resumed: u64,
+    /// The cores that the client's and the server's process were held to; null over memory, and where there is only one.
+    #[serde(default)]
+    pub cores: Option<[u64; 2]>,
     /// How time was taken.
     pub clock: CompareClock,
     /// The seed of the order.
@@ -30,25 +42,84 @@ pub struct CompareDocument {
     pub matrix: Vec<CompareMatrixCell>,
     /// The published claims about such handshakes, held against these figures.
     pub claims: Vec<CompareClaim>,
+    /// How instructions were counted; null where they were not.
+    #[serde(default)]
+    pub counting: Option<CompareCounting>,
+    /// Against an earlier result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<CompareBaseline>>,
+    /// What came of each `--fail-if`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionRecord>,
     /// Whether Ctrl-C ended it.
     pub interrupted: bool,
     /// Where it comes from.
     pub provenance: Provenance,
 }
 
+/// What connections are made over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CompareOver {
+    /// Memory: both sides in one thread, one after the other.
+    #[default]
+    Memory,
+    /// TCP on 127.0.0.1: each side in a process of its own, at the same time.
+    Loopback,
+}
+
+impl CompareOver {
+    /// Its name in flags and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Loopback => "loopback",
+        }
+    }
+}
+
+/// What was to be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComparePlan {
+    /// Samples of each row.
+    pub samples: u64,
+    /// What one sample was to take, in nanoseconds.
+    pub sample_ns: u64,
+    /// Whether each client was measured with each server.
+    pub crossed: bool,
+    /// Whether instructions were to be counted.
+    pub instructions: bool,
+    /// The handshakes.
+    pub cases: Vec<CompareCase>,
+}
+
+/// How instructions were counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareCounting {
+    /// The tool and its version. It may lack instructions of this CPU, and libraries choose other code then.
+    pub tool: String,
+    /// The difference of two runs by so many connections was divided by them.
+    pub connections: u64,
+}
+
 /// How time was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareClock {
     /// What one interval of the thread's CPU clock costs by itself, which was taken off each turn; the largest of all children.
     pub reading_ns: u64,
-    /// CPU time of the threads that made the connections.
+    /// CPU time of the threads that made the connections, without the readings of the clock.
     pub thread_ns: u64,
     /// Of it, what was charged to a client or a server.
     pub charged_ns: u64,
 }
 
 /// A stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedStack {
     /// Its name in the tables.
     pub name: String,
@@ -67,7 +138,8 @@ pub struct ComparedStack {
 }
 
 /// A handshake.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareCase {
     /// The version.
     pub tls: Version,
@@ -81,10 +153,17 @@ pub struct CompareCase {
     pub cipher: String,
     /// Whether the client is authenticated too.
     pub mutual: bool,
+    /// How a TLS 1.3 ticket is used; null in other handshakes.
+    #[serde(default)]
+    pub psk_mode: Option<PskMode>,
+    /// Bytes that the client sends in the span that is measured: as early data, or once its handshake is complete. 0: none.
+    #[serde(default)]
+    pub request: u64,
 }
 
 /// What one handshake costs between two stacks.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareRow {
     /// The client's stack.
     pub client: String,
@@ -93,8 +172,6 @@ pub struct CompareRow {
     /// The handshake.
     #[serde(flatten)]
     pub case: CompareCase,
-    /// How a TLS 1.3 ticket was used, as observed.
-    pub psk_mode: Option<PskMode>,
     /// How many samples.
     pub n: u64,
     /// A sample is the mean of so many connections, made one after the other.
@@ -107,12 +184,93 @@ pub struct CompareRow {
     pub server_ns: Statistics,
     /// Both.
     pub both_ns: Statistics,
+    /// Over loopback: from when the client's TCP connection is established until both handshakes are complete and the client has
+    /// read the server's tickets and the end of its stream, which the server sends then. A sample is the median of its connections.
+    #[serde(default)]
+    pub wall_ns: Option<Statistics>,
+    /// Over loopback: from when the client's TCP connection is established until the client may send application data.
+    #[serde(default)]
+    pub ready_ns: Option<Statistics>,
+    /// Instructions of one connection, of each side's whole process, in user space; null where they were not counted.
+    #[serde(default)]
+    pub instructions: Option<CompareInstructions>,
     /// Bytes, of the last connection of the warm-up.
     pub bytes: Traffic,
+    /// The samples, in the order in which they were taken. Absent in results of before.
+    #[serde(default)]
+    pub samples: CompareSamples,
 }
 
-/// One side of a handshake, or both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+/// Instructions of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareInstructions {
+    /// The client's.
+    pub client: u64,
+    /// The server's.
+    pub server: u64,
+}
+
+impl CompareInstructions {
+    /// Those of one side, or of both; `None` of what is no work.
+    pub fn of(self, side: CompareSide) -> Option<u64> {
+        match side {
+            CompareSide::Client => Some(self.client),
+            CompareSide::Server => Some(self.server),
+            CompareSide::Both => Some(self.client.saturating_add(self.server)),
+            CompareSide::Wall | CompareSide::Ready => None,
+        }
+    }
+}
+
+/// The samples of a row, of each figure one list, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CompareSamples {
+    /// The client's CPU time.
+    pub client_ns: Vec<u64>,
+    /// The server's CPU time.
+    pub server_ns: Vec<u64>,
+    /// As [`CompareRow::wall_ns`]; empty over memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wall_ns: Vec<u64>,
+    /// As [`CompareRow::ready_ns`]; empty over memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ready_ns: Vec<u64>,
+}
+
+impl CompareSamples {
+    /// Those of one figure.
+    pub fn of(&self, side: CompareSide) -> Vec<u64> {
+        match side {
+            CompareSide::Client => self.client_ns.clone(),
+            CompareSide::Server => self.server_ns.clone(),
+            CompareSide::Both => {
+                self.client_ns.iter().zip(&self.server_ns).map(|(client, server)| client + server).collect()
+            }
+            CompareSide::Wall => self.wall_ns.clone(),
+            CompareSide::Ready => self.ready_ns.clone(),
+        }
+    }
+}
+
+impl CompareRow {
+    /// One figure; `None` where it was not measured.
+    pub fn of(&self, side: CompareSide) -> Option<&Statistics> {
+        match side {
+            CompareSide::Client => Some(&self.client_ns),
+            CompareSide::Server => Some(&self.server_ns),
+            CompareSide::Both => Some(&self.both_ns),
+            CompareSide::Wall => self.wall_ns.as_ref(),
+            CompareSide::Ready => self.ready_ns.as_ref(),
+        }
+    }
+}
+
+/// What of a handshake takes time: CPU time of one side or both, or time on a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CompareSide {
     /// The client.
@@ -121,10 +279,31 @@ pub enum CompareSide {
     Server,
     /// Both, one after the other: what it costs where neither waits for the other.
     Both,
+    /// Over loopback, time on a clock until both handshakes are complete.
+    Wall,
+    /// Over loopback, time on a clock until the client may send application data.
+    Ready,
+}
+
+impl CompareSide {
+    /// Every one.
+    pub const ALL: [Self; 5] = [Self::Client, Self::Server, Self::Both, Self::Wall, Self::Ready];
+
+    /// Its name in conditions, tables and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+            Self::Both => "both",
+            Self::Wall => "wall",
+            Self::Ready => "ready",
+        }
+    }
 }
 
 /// How two handshakes of one pair compare: median(from) / median(to). Above 1 means that `to` is cheaper.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareRatio {
     /// The client's stack.
     pub client: String,
@@ -143,7 +322,8 @@ pub struct CompareRatio {
 }
 
 /// What could not be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareSkipped {
     /// The client's stack.
     pub client: String,
@@ -159,7 +339,8 @@ pub struct CompareSkipped {
 }
 
 /// Whether a client and a server made a handshake.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareMatrixCell {
     /// The client's stack.
     pub client: String,
@@ -169,6 +350,9 @@ pub struct CompareMatrixCell {
     pub tls: Version,
     /// The kind.
     pub kind: Kind,
+    /// How a TLS 1.3 ticket is used; null in other handshakes.
+    #[serde(default)]
+    pub psk_mode: Option<PskMode>,
     /// `works`, or as [`CompareSkipped::outcome`].
     pub outcome: String,
     /// In words, where it does not work.
@@ -176,22 +360,26 @@ pub struct CompareMatrixCell {
 }
 
 /// A published claim, held against a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareClaim {
     /// Who says so.
     pub source: String,
     /// What is said, in words.
     pub claim: String,
-    /// The client's stack and the server's.
+    /// The client's stack and the server's, or the two that are compared.
     pub stack: String,
-    /// The published ratio of the first handshake's time to the second's.
+    /// The published ratio of the first handshake's time to the second's; `null` where no figure was published.
     pub published: Option<f64>,
-    /// The measured one, of both sides' CPU time.
+    /// The measured one: of time on a clock over loopback, of both sides' CPU time over memory, or of the server's where `stack` says so.
     pub measured: f64,
     /// Its interval.
     pub ci95: Option<[f64; 2]>,
-    /// `same direction`, `other direction`, `no difference` where the interval includes 1.
+    /// `same direction`, `other direction`, `no difference` where the interval includes 1, `too few samples`.
     pub verdict: String,
+    /// Why it is not as published, as far as the figures of this run tell; in words.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 impl CompareDocument {

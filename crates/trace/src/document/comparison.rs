@@ -1,6 +1,5 @@
 //! What is other than in an earlier result of the same target.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Provenance, Statistics};
@@ -8,7 +7,8 @@ use crate::{Kind, Phase, Version};
 
 /// A result against one or several earlier ones. They were measured one after the other and not in turns: what drifted between
 /// them, the machine or the network, is part of what changed. What moved beside the handshake tells how much.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The file that the earlier result was read from; of several the last one, which `differences` are against.
     pub file: String,
@@ -37,7 +37,8 @@ pub struct Comparison {
 }
 
 /// One phase, before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseChange {
     /// The version.
     pub tls: Version,
@@ -76,7 +77,8 @@ impl PhaseChange {
 }
 
 /// The server's processor time for a connection, before and after. Waiting is no part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuChange {
     /// In the earlier result; of several, the geometric mean.
     pub before_ns: u64,
@@ -89,7 +91,8 @@ pub struct CpuChange {
 }
 
 /// What is left of a change when the controls have taken off what they moved by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnChange {
     /// As the change beside it, each sample over the calibration's nearest; and over the change of connecting, where that changed
     /// beyond its interval.
@@ -101,7 +104,8 @@ pub struct OwnChange {
 }
 
 /// What a change is put down to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// There is nothing to be put down: no change beyond the interval.
@@ -119,7 +123,8 @@ pub enum Cause {
 }
 
 /// What all changes of `tls` come to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BaselineVerdict {
     /// What they are put down to: TLS where any of them is.
     pub cause: Cause,
@@ -128,7 +133,8 @@ pub struct BaselineVerdict {
 }
 
 /// A control, before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlChange {
     /// Which.
     pub control: Control,
@@ -145,7 +151,8 @@ pub struct ControlChange {
 }
 
 /// What is measured beside the handshakes and knows nothing of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
     /// Connecting to the target, over all versions and kinds.
@@ -155,7 +162,8 @@ pub enum Control {
 }
 
 /// What a kind of resumption saves, before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioChange {
     /// The version.
     pub tls: Version,
@@ -176,7 +184,8 @@ pub struct RatioChange {
 }
 
 /// Whether a figure changed beyond its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Worse: the whole interval lies on that side.
@@ -210,8 +219,9 @@ impl Change {
     }
 }
 
-/// One thing that is not as it was, and that has no interval.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// One thing that is different, and that has no interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The version; null where it concerns all.
     pub tls: Option<Version>,

@@ -1,10 +1,10 @@
 //! What came of the conditions that a result was held against.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One condition of `--fail-if`, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConditionRecord {
     /// As it was written, `1.3.ticket.tls.p99 > 20ms`.
     pub condition: String,
@@ -15,7 +15,8 @@ pub struct ConditionRecord {
 }
 
 /// Whether a condition is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOutcome {
     /// It is, by at least one figure.

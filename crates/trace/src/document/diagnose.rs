@@ -1,13 +1,13 @@
 //! `reprise.diagnose/1`: whether targets resume, and if not, why.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Confidence, Finding, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnoseDocument {
     /// `reprise.diagnose/1`.
     pub schema: String,
@@ -35,7 +35,8 @@ impl Finding {
 }
 
 /// What was found out about one server, or about the clients of one program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
     /// The server as it was named; for a client the program, or the address that it was awaited at.
     pub target: String,
@@ -43,6 +44,9 @@ pub struct Diagnosis {
     pub subject: Subject,
     /// The address that answered; null where none did.
     pub address: Option<String>,
+    /// Further addresses that the name has, of which none was asked; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_addresses: Vec<String>,
     /// The software that it reveals or that was named; null where neither.
     pub software: Option<String>,
     /// Whether a handshake completed: without one nothing is known.
@@ -68,7 +72,8 @@ pub struct Diagnosis {
 }
 
 /// Which side of a connection is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// A server.
@@ -78,7 +83,8 @@ pub enum Subject {
 }
 
 /// One experiment and what it came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExperimentRecord {
     /// A fixed slug, `second-use`.
     pub name: String,
@@ -104,7 +110,8 @@ pub struct ExperimentRecord {
 }
 
 /// One version and mechanism, over all experiments that vary nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MechanismRecord {
     /// The version and the mechanism.
     pub asked: Asked,

@@ -1,12 +1,14 @@
 //! What a result means.
 
-use schemars::JsonSchema;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
 /// One thing that a measurement showed, its evidence and its remedies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// A fixed slug, `not-offered`.
     pub id: String,
@@ -20,6 +22,9 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// What it costs each connection; null where unknown.
     pub cost_ns: Option<Nanos>,
+    /// Processor time that it costs each full handshake which a resumption could have been; absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_cpu: Option<CpuCost>,
     /// What fixes it, in one text: all of `remedies`, one a line; null where nothing needs to be fixed.
     pub remedy: Option<Remedy>,
     /// What fixes it, software by software; absent where nothing needs to be fixed.
@@ -37,6 +42,7 @@ impl Finding {
             title: title.into(),
             evidence: Vec::new(),
             cost_ns: None,
+            cost_cpu: None,
             remedy: None,
             remedies: Vec::new(),
         }
@@ -52,6 +58,18 @@ impl Finding {
     #[must_use]
     pub fn costing(self, cost_ns: Option<Nanos>) -> Self {
         Self { cost_ns, ..self }
+    }
+
+    /// The same with the processor time that it costs, where that was measured.
+    #[must_use]
+    pub fn costing_cpu(self, cost_cpu: Option<CpuCost>) -> Self {
+        Self { cost_cpu, ..self }
+    }
+
+    /// What it costs, a sentence for each cost that is known.
+    pub fn costs(&self) -> impl Iterator<Item = String> {
+        let time = self.cost_ns.map(|cost| format!("Costs {cost} a connection"));
+        time.into_iter().chain(self.cost_cpu.map(|cost| cost.to_string()))
     }
 
     /// The same with what fixes it.
@@ -82,8 +100,36 @@ impl Finding {
     }
 }
 
+/// Processor time that a full handshake took beyond a resumed one of the same version and the same run: medians.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuCost {
+    /// Of the thread of this client that made the connection; null where the two cannot be told apart.
+    pub client_ns: Option<Nanos>,
+    /// Of the server's processes; null where they were not named, or the two cannot be told apart.
+    pub server_ns: Option<Nanos>,
+}
+
+impl fmt::Display for CpuCost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("A full handshake takes ")?;
+        match (self.client_ns, self.server_ns) {
+            (Some(client), Some(server)) => {
+                write!(
+                    formatter,
+                    "{client} more processor time of this client than a resumed one, and {server} of the server"
+                )
+            }
+            (Some(client), None) => write!(formatter, "{client} more processor time of this client than a resumed one"),
+            (None, Some(server)) => write!(formatter, "{server} more processor time of the server than a resumed one"),
+            (None, None) => formatter.write_str("no measurable extra processor time compared with a resumed one"),
+        }
+    }
+}
+
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// What is advertised never works, or using it breaks the connection.
@@ -95,6 +141,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// The worst first.
+    pub const ALL: [Self; 3] = [Self::Fault, Self::Risk, Self::Note];
+
     /// Its name in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -106,7 +155,8 @@ impl Severity {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The wire leaves no other reading.
@@ -118,6 +168,9 @@ pub enum Confidence {
 }
 
 impl Confidence {
+    /// The surest first.
+    pub const ALL: [Self; 3] = [Self::Certain, Self::Likely, Self::Possible];
+
     /// Its name in documents.
     pub fn name(self) -> &'static str {
         match self {
@@ -129,7 +182,8 @@ impl Confidence {
 }
 
 /// What fixes a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// The software that the directive belongs to; null where it holds for all.
     pub software: Option<String>,
@@ -168,6 +222,21 @@ mod tests {
         assert_eq!(finding.steps(None), all);
         assert_eq!(finding.steps(Some("haproxy")), [all[0], all[2]]);
         assert_eq!(finding.remedy, Some(Remedy { software: None, text: all.join("\n") }));
+    }
+
+    #[test]
+    fn processor_time_is_said_of_the_side_that_it_was_measured_of() {
+        let cost = |client: Option<u64>, server: Option<u64>| {
+            let cost = CpuCost { client_ns: client.map(Nanos), server_ns: server.map(Nanos) };
+            finding().costing(Some(Nanos(2_000_000))).costing_cpu(Some(cost)).costs().collect::<Vec<_>>()
+        };
+        let sentence = |cost: Vec<String>| cost.get(1).cloned().unwrap();
+        assert_eq!(cost(Some(400_000), None)[0], "Costs 2.00 ms a connection");
+        let client = sentence(cost(Some(400_000), None));
+        assert_eq!(client, "A full handshake takes 400.0 µs more processor time of this client than a resumed one");
+        let both = sentence(cost(Some(400_000), Some(600_000)));
+        assert_eq!(both, format!("{client}, and 600.0 µs of the server"));
+        assert!(!sentence(cost(None, Some(600_000))).contains("client"));
     }
 
     #[test]

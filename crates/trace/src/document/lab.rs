@@ -1,12 +1,12 @@
 //! `reprise.lab/1`: the embedded lab, one measurement per server.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ConditionRecord, MeasureDocument, Provenance};
 
 /// What `measure` without a target prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LabDocument {
     /// `reprise.lab/1`.
     pub schema: String,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Provenance, Target};
+use super::{ConditionRecord, Provenance, Target};
 use crate::{Kind, Phase};
 
 /// What `load TARGET` prints as JSON.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadDocument {
     /// `reprise.load/1`.
     pub schema: String,
@@ -59,6 +59,10 @@ pub struct LoadDocument {
     pub wanted_groups: BTreeMap<String, String>,
     /// Responses by HTTP status: all those of the connections that completed, the late ones included.
     pub http_status: BTreeMap<u16, u64>,
+    /// Completed connections by the protocol that ALPN chose, the late ones included; `none` where the server chose none. Empty
+    /// where none was offered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub alpn: BTreeMap<String, u64>,
     /// Completed connections each second.
     pub rate: LoadRate,
     /// The processor time that the generator used, over all of the run; of several generators, the sum.
@@ -79,6 +83,9 @@ pub struct LoadDocument {
     pub warnings: Vec<String>,
     /// The search for the highest rate, where one was made; the rest of the document is of the highest that held.
     pub steps: Vec<LoadStep>,
+    /// What came of each `--fail-if`; absent where none was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionRecord>,
     /// Whether Ctrl-C cut it short.
     pub interrupted: bool,
     /// How many generators this is the result of.
@@ -121,7 +128,8 @@ fn saturating_sum<K>(counts: &BTreeMap<K, u64>) -> u64 {
 }
 
 /// When a load was, in nanoseconds since 1970 (UTC).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadWindow {
     /// The end of the warm-up.
     pub from_unix_ns: u64,
@@ -146,7 +154,8 @@ impl LoadWindow {
 }
 
 /// The shape of a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadAsked {
     /// `1.2` or `1.3`.
     pub tls: crate::Version,
@@ -175,10 +184,51 @@ pub struct LoadAsked {
     /// What a rate had to hold, where the highest was searched for.
     #[serde(default)]
     pub step: Option<LoadStepTarget>,
+    /// How long the load was to last, the warm-up not included; null where `count` ends it, and here and below in results of
+    /// versions that did not say so.
+    #[serde(default)]
+    pub duration_ns: Option<u64>,
+    /// After how many connections it was to end; null where `duration_ns` ends it.
+    #[serde(default)]
+    pub count: Option<u64>,
+    /// What began in this time is not counted.
+    #[serde(default)]
+    pub warmup_ns: Option<u64>,
+    /// Over how long the load grew to its full size.
+    #[serde(default)]
+    pub ramp_ns: Option<u64>,
+    /// How the connections of an open loop were spread, `constant` or `poisson`; null in a closed loop.
+    #[serde(default)]
+    pub spread: Option<String>,
+    /// How many connections an open loop may have at once; null in a closed loop.
+    #[serde(default)]
+    pub most_connections: Option<u64>,
+    /// What the arrivals of a Poisson process came from.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// How many sessions were held for resumption.
+    #[serde(default)]
+    pub sessions: Option<u64>,
+    /// Whether TLS 1.3 tickets were used more than once.
+    #[serde(default)]
+    pub reuse_tickets: Option<bool>,
+    /// How long one connection was given.
+    #[serde(default)]
+    pub timeout_ns: Option<u64>,
+    /// The names that were sent, by weight; an empty one for none.
+    #[serde(default)]
+    pub server_names: BTreeMap<String, u32>,
+    /// The protocols that were offered by ALPN, in order of preference.
+    #[serde(default)]
+    pub alpn: Vec<String>,
+    /// The method of the requests; null where none was made.
+    #[serde(default)]
+    pub method: Option<String>,
 }
 
 /// What a rate is to hold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadStepTarget {
     /// Which quantile of the latency from the intended start, 0 to 1.
     pub quantile: f64,
@@ -187,7 +237,8 @@ pub struct LoadStepTarget {
 }
 
 /// Completed connections each second.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRate {
     /// Over all of the time that counts.
     pub mean: f64,
@@ -198,10 +249,14 @@ pub struct LoadRate {
     pub per_second: Vec<u64>,
     /// The same by kind.
     pub per_second_by_kind: BTreeMap<Kind, Vec<u64>>,
+    /// The latency `total` of what completed in each second, by kind and true to two digits; null for a second in which nothing did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_per_second: BTreeMap<Kind, Vec<Option<LoadLatency>>>,
 }
 
 /// Processor time of the generator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadCpu {
     /// In the program.
     pub user: u64,
@@ -210,12 +265,16 @@ pub struct LoadCpu {
 }
 
 /// The spread of a latency, in nanoseconds, true to three digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadLatency {
     /// Half are below.
     pub p50: u64,
     /// Nine in ten.
     pub p90: u64,
+    /// Ninety-five in a hundred; null in results of versions that did not say so.
+    #[serde(default)]
+    pub p95: Option<u64>,
     /// Ninety-nine in a hundred.
     pub p99: u64,
     /// All but one in a thousand.
@@ -225,7 +284,8 @@ pub struct LoadLatency {
 }
 
 /// A histogram that can be merged with others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadHistogram {
     /// Of which kind.
     pub kind: Kind,
@@ -236,7 +296,8 @@ pub struct LoadHistogram {
 }
 
 /// Who was the bottleneck.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bottleneck {
     /// Who.
     pub verdict: Verdict,
@@ -269,7 +330,8 @@ pub struct Bottleneck {
 
 /// A limit that a cgroup sets to processor time, as a container's CPU limit is, and how often it ran out until the last
 /// connections were begun.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadCpuLimit {
     /// The group's folder, as the generator sees it.
     pub group: String,
@@ -299,7 +361,8 @@ impl LoadCpuLimit {
 }
 
 /// Who was the bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The server: it could not have done more.
@@ -315,7 +378,8 @@ pub enum Verdict {
 }
 
 /// One rate of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadStep {
     /// Connections each second that were asked for.
     pub rate: f64,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureDocument {
     /// `reprise.measure/1`.
     pub schema: String,
@@ -95,7 +95,8 @@ impl MeasureDocument {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// The host as it was given, name or address.
     pub host: String,
@@ -105,6 +106,9 @@ pub struct Target {
     pub address: Option<String>,
     /// The path that was requested; null where no request was sent.
     pub path: Option<String>,
+    /// The HTTP method of the request; absent where none was sent, and in results of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// The proxy in between, `socks5h://HOST:PORT`, without its credentials; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
@@ -117,7 +121,8 @@ pub struct Target {
 }
 
 /// A process's first connection, with a session that another had saved. It is one of the samples too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FirstConnection {
     /// The client's port.
     pub local_port: u16,
@@ -132,7 +137,8 @@ pub struct FirstConnection {
 }
 
 /// The processor time of a server's processes on this machine, while it was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerCpu {
     /// How many connections it had meanwhile, discovery and priming included.
     pub connections: u64,
@@ -141,7 +147,8 @@ pub struct ServerCpu {
 }
 
 /// How many tickets a client asks for (RFC 9149 §3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TicketRequest {
     /// After a full handshake.
     pub new_session: u8,
@@ -150,7 +157,8 @@ pub struct TicketRequest {
 }
 
 /// The connections of one version and kind.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// What was asked for.
     pub asked: Asked,
@@ -174,7 +182,8 @@ pub struct Run {
 }
 
 /// What was observed in a run. The single values are those of its first sample of the asked kind, or else of its first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observed {
     /// `TLS 1.2` or `TLS 1.3`.
     pub version: Option<String>,
@@ -226,7 +235,8 @@ pub struct Observed {
 }
 
 /// The spread of one phase. All integers, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statistics {
     /// The median.
     pub median_ns: u64,
@@ -240,12 +250,16 @@ pub struct Statistics {
     pub max_ns: u64,
     /// Nine in ten are below.
     pub p90_ns: u64,
+    /// Ninety-five in a hundred are below; absent in results of versions that did not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_ns: Option<u64>,
     /// Ninety-nine in a hundred are below.
     pub p99_ns: u64,
 }
 
 /// Bytes per connection, medians.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// By the client.
     pub sent: Bytes,
@@ -254,7 +268,8 @@ pub struct Traffic {
 }
 
 /// The spread of one more request on a connection that was kept alive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRequestStatistics {
     /// How many.
     pub n: u64,
@@ -265,7 +280,8 @@ pub struct NextRequestStatistics {
 }
 
 /// How two kinds compare in one phase: median(from) / median(to). Above 1 means that `to` is faster.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// The phase.
     pub phase: Phase,
@@ -284,7 +300,9 @@ pub struct Ratio {
 }
 
 /// Every connection that was made, by observed kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct AllConnections {
     /// See [`Kind::Full`].
     pub full: u64,
@@ -319,7 +337,8 @@ impl AllConnections {
 }
 
 /// One counted connection in a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleRecord {
     /// The client's port, by which the server's own account can be joined.
     pub local_port: u16,
@@ -348,7 +367,8 @@ pub struct SampleRecord {
 }
 
 /// A session that a connection offered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfferedRecord {
     /// How old it was.
     pub age_ns: u64,

@@ -2,20 +2,26 @@
 
 mod calibration;
 mod compare;
+mod compare_baseline;
 mod comparison;
 mod condition;
 mod diagnose;
 mod finding;
 mod lab;
+mod layers;
 mod load;
 mod measure;
 mod provenance;
+mod side_by_side;
 mod trace;
 
 pub use calibration::{Calibration, CalibrationRun, CalibrationSample};
 pub use compare::{
-    CompareCase, CompareClaim, CompareClock, CompareDocument, CompareMatrixCell, CompareRatio, CompareRow, CompareSide,
-    CompareSkipped, ComparedStack,
+    CompareCase, CompareClaim, CompareClock, CompareCounting, CompareDocument, CompareInstructions, CompareMatrixCell,
+    CompareOver, ComparePlan, CompareRatio, CompareRow, CompareSamples, CompareSide, CompareSkipped, ComparedStack,
+};
+pub use compare_baseline::{
+    CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,
 };
 pub use comparison::{
     BaselineVerdict, Cause, Change, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
@@ -23,8 +29,12 @@ pub use comparison::{
 };
 pub use condition::{ConditionOutcome, ConditionRecord};
 pub use diagnose::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Subject};
-pub use finding::{Confidence, Finding, Remedy, Severity};
+pub use finding::{Confidence, CpuCost, Finding, Remedy, Severity};
 pub use lab::LabDocument;
+pub use layers::{
+    LayersChange, LayersClaim, LayersConnection, LayersContext, LayersDifference, LayersDocument, LayersGenerator,
+    LayersRow, LayersSkipped,
+};
 pub use load::{
     Bottleneck, LoadAsked, LoadCpu, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadStep,
     LoadStepTarget, LoadWindow, Verdict,
@@ -34,4 +44,7 @@ pub use measure::{
     SampleRecord, ServerCpu, Statistics, Target, TicketRequest, Traffic,
 };
 pub use provenance::Provenance;
+pub use side_by_side::{
+    SideBySideDifference, SideBySideDocument, SideBySideResult, SideBySideRow, SideBySideUnit, SideBySideValue,
+};
 pub use trace::{SkippedMessage, Trace, TraceDocument, TracedConnection};

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FirstConnection, Provenance, Target, TicketRequest};
 use crate::{Asked, Bytes, Direction, Event, Failure, Nanos, Observation, Outcome, Phases, What};
 
 /// What `trace TARGET` prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceDocument {
     /// `reprise.trace/1`.
     pub schema: String,
@@ -40,7 +40,9 @@ impl TraceDocument {
 }
 
 /// A connection that offered nothing, and one that offered what the first had left behind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Trace {
     /// What the second connection was made for; where the server gave nothing to offer, what the first hoped for.
     pub asked: Asked,
@@ -68,10 +70,15 @@ impl Trace {
 }
 
 /// One connection with everything that was observed on it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct TracedConnection {
     /// The client's port, by which a server's own account or a capture is joined to this.
     pub local_port: u16,
+    /// When it was begun, in nanoseconds since the trace was.
+    #[serde(default)]
+    pub start_ns: Option<u64>,
     /// What was negotiated and how.
     pub outcome: Outcome,
     /// Nanoseconds by phase.
@@ -102,6 +109,7 @@ impl TracedConnection {
             |event: &Event| matches!(&event.what, What::Handshake { message } if message.as_ref() == "Finished");
         Self {
             local_port: seen.local_port().unwrap_or_default(),
+            start_ns: Some(seen.start.0),
             outcome,
             phases: seen.phases,
             sent: seen.sent,
@@ -132,7 +140,9 @@ impl TracedConnection {
 }
 
 /// A message that a resumed handshake did without.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct SkippedMessage {
     /// Its place among the events of the first connection, from 0.
     pub index: usize,
@@ -174,12 +184,10 @@ mod tests {
     }
 
     fn connection(kind: Kind, messages: &[&'static str]) -> TracedConnection {
-        let events = messages.iter().enumerate().map(|(index, message)| Event {
-            at: Nanos(1_000 + index as u64),
-            direction: if message.starts_with('>') { Direction::Sent } else { Direction::Received },
-            what: What::Handshake { message: message[1..].into() },
-            size: Bytes(10),
-            encrypted: false,
+        let events = messages.iter().enumerate().map(|(index, message)| {
+            let direction = if message.starts_with('>') { Direction::Sent } else { Direction::Received };
+            let what = What::Handshake { message: message[1..].into() };
+            Event::new(Nanos(1_000 + index as u64), direction, what, Bytes(10), false)
         });
         let outcome = Outcome {
             version: Version::Tls12,
@@ -225,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_counterpart_was_skipped_in_whatever_order_the_rest_came() {
+    fn what_has_no_counterpart_is_skipped_in_any_order() {
         let abbreviated = [">ClientHello", "<ServerHello", "<Finished", ">Finished"];
         assert_eq!(names(&FULL, &abbreviated), ["Certificate", "ServerKeyExchange", "ServerHelloDone", "ClientKeyExchange"]);
     }
@@ -236,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_certificates_the_one_that_went_the_other_way_is_told_apart() {
+    fn certificates_are_told_apart_by_direction() {
         let mutual = [">ClientHello", "<Certificate", ">Certificate", ">Finished"];
         let one_way = [">ClientHello", "<Certificate", ">Finished"];
         assert_eq!(names(&mutual, &one_way), ["Certificate"]);

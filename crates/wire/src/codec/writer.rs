@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn content_too_long_for_its_prefix_is_cut_and_the_framing_stays_whole() {
+    fn content_too_long_for_its_prefix_is_cut() {
         let mut out = Vec::new();
         vec8(&mut out, |out| out.extend_from_slice(&[7; 300]));
         assert_eq!(out.len(), 256);

@@ -22,6 +22,11 @@ impl<'a> ProtocolNameList<'a> {
         vec16(out, |out| out.extend_from_slice(self.protocols.as_bytes()));
     }
 
+    /// Appends the data with these protocols.
+    pub fn encode(names: impl IntoIterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+        vec16(out, |out| List::encode(names.into_iter().map(ProtocolName), out));
+    }
+
     /// The names, the preferred one first.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + Clone + use<'a> {
         self.protocols.iter().map(|protocol| protocol.0)

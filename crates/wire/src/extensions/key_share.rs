@@ -21,6 +21,11 @@ impl<'a> KeyShareClientHello<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         vec16(out, |out| out.extend_from_slice(self.client_shares.as_bytes()));
     }
+
+    /// Appends the data with these shares.
+    pub fn encode(shares: impl IntoIterator<Item = KeyShareEntry<'a>>, out: &mut Vec<u8>) {
+        vec16(out, |out| List::encode(shares, out));
+    }
 }
 
 /// `key_share` in a ServerHello (RFC 8446, section 4.2.8).

@@ -39,6 +39,16 @@ impl<'a> OfferedPsks<'a> {
         vec16(out, |out| out.extend_from_slice(self.binders.as_bytes()));
     }
 
+    /// Appends the data with these identities, and as many binders.
+    pub fn encode(
+        identities: impl IntoIterator<Item = PskIdentity<'a>>,
+        binders: impl IntoIterator<Item = PskBinder<'a>>,
+        out: &mut Vec<u8>,
+    ) {
+        vec16(out, |out| List::encode(identities, out));
+        vec16(out, |out| List::encode(binders, out));
+    }
+
     /// The bytes that a ClientHello is cut short by for what its binders sign (RFC 8446, section 4.2.11.2).
     pub fn binders_len(&self) -> usize {
         self.binders.as_bytes().len().saturating_add(2)

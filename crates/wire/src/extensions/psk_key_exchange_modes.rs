@@ -22,6 +22,11 @@ impl<'a> PskKeyExchangeModes<'a> {
         vec8(out, |out| out.extend_from_slice(self.modes));
     }
 
+    /// Appends the data with these modes.
+    pub fn encode(modes: impl IntoIterator<Item = PskKeyExchangeMode>, out: &mut Vec<u8>) {
+        vec8(out, |out| modes.into_iter().for_each(|mode| codec::u8(out, mode.0)));
+    }
+
     /// The modes in their order.
     pub fn iter(&self) -> impl Iterator<Item = PskKeyExchangeMode> + Clone + use<'a> {
         self.modes.iter().map(|&mode| PskKeyExchangeMode(mode))

@@ -23,6 +23,11 @@ impl<'a> ServerNameList<'a> {
         vec16(out, |out| out.extend_from_slice(self.names.as_bytes()));
     }
 
+    /// Appends the data with these names.
+    pub fn encode(names: impl IntoIterator<Item = ServerName<'a>>, out: &mut Vec<u8>) {
+        vec16(out, |out| List::encode(names, out));
+    }
+
     /// The host name: ASCII, without a trailing dot, if the client keeps to the RFC.
     pub fn host_name(&self) -> Option<&'a [u8]> {
         self.names.iter().find(|name| name.name_type == ServerName::HOST_NAME).map(|name| name.name)

@@ -22,4 +22,9 @@ impl<'a> SignatureAlgorithms<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         vec16(out, |out| out.extend_from_slice(self.schemes.as_bytes()));
     }
+
+    /// Appends the data with these schemes.
+    pub fn encode(schemes: &[SignatureScheme], out: &mut Vec<u8>) {
+        vec16(out, |out| List16::encode(schemes, out));
+    }
 }

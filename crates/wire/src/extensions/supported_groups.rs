@@ -21,4 +21,9 @@ impl<'a> SupportedGroups<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         vec16(out, |out| out.extend_from_slice(self.groups.as_bytes()));
     }
+
+    /// Appends the data with these groups.
+    pub fn encode(groups: &[NamedGroup], out: &mut Vec<u8>) {
+        vec16(out, |out| List16::encode(groups, out));
+    }
 }

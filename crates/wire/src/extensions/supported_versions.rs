@@ -21,6 +21,11 @@ impl<'a> SupportedVersions<'a> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         vec8(out, |out| out.extend_from_slice(self.versions.as_bytes()));
     }
+
+    /// Appends the data with these versions.
+    pub fn encode(versions: &[ProtocolVersion], out: &mut Vec<u8>) {
+        vec8(out, |out| List16::encode(versions, out));
+    }
 }
 
 /// The version that a server chose, in a ServerHello or a HelloRetryRequest (RFC 8446, section 4.2.1).

@@ -44,13 +44,13 @@ pub enum ProxyError {
     )]
     Scheme,
     /// Its host or port is none.
-    #[error("the proxy's address is none: {0}")]
+    #[error("invalid proxy address: {0}")]
     Address(TargetError),
     /// A path, a query.
-    #[error("a proxy has no path: write no more than http://HOST:PORT")]
+    #[error("a proxy has no path: use http://HOST:PORT")]
     Path,
     /// Its user name and password cannot be told to a proxy.
-    #[error("the proxy's user name is empty, holds a colon, or it or the password is longer than 255 bytes")]
+    #[error("the proxy's user name is empty or contains a colon, or the user name or the password is longer than 255 bytes")]
     Credentials,
 }
 

@@ -116,6 +116,6 @@ impl FromStr for StartTls {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
-        known.ok_or_else(|| format!("'{text}' is no protocol with STARTTLS: {}", Self::ALL.map(Self::name).join(", ")))
+        known.ok_or_else(|| format!("unknown STARTTLS protocol '{text}': use {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_a_message_and_perhaps_one_about_versions_before() {
+    fn an_answer_may_follow_a_message_about_versions() {
         let answer = b"v\0\0\0\x0c\0\0\0\0\0\0\0\0R\0\0\0\x08\0\0\0\x05";
         assert_eq!(authentication_length(answer), Ok(Some(answer.len())));
         assert!((0..answer.len()).all(|cut| authentication_length(&answer[..cut]) == Ok(None)));

@@ -8,7 +8,7 @@ use reprise_board::{Key, Stack};
 
 use crate::outputs::OutputArgs;
 
-/// What does TLS cost on a microcontroller, and what does resuming save there?
+/// Measure TLS on emulated microcontrollers
 ///
 /// Builds the firmware's server with each TLS stack, runs it on an emulated Cortex-M0+ (the RP2040's CPU, 133 MHz) and on
 /// the ESP8266's CPU, connects with Reprise's own engine, and counts what the server computes. Waiting is not counted.
@@ -21,28 +21,28 @@ pub(crate) struct BoardArgs {
     /// Keys of the server's certificate
     #[arg(long, value_delimiter = ',', default_values_t = [KeyName::Rsa1024, KeyName::Rsa2048, KeyName::P256, KeyName::P384])]
     pub(crate) keys: Vec<KeyName>,
-    /// The clock by which cycles become time: 133MHz, 48MHz, 12500kHz
+    /// Clock frequency that converts cycles to time: 133MHz, 48MHz, 12500kHz
     #[arg(long, value_name = "FREQUENCY", default_value = "133MHz", value_parser = frequency)]
     pub(crate) clock: u64,
-    /// Boots of each image; their counts must agree
+    /// Boot each image this many times; all counts must agree
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) runs: u32,
-    /// Requests, each on its own connection, in the table of new against reused sessions
+    /// Number of requests, each on its own connection, in the table of new and reused sessions
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) requests: u32,
-    /// Every stack at -Os and -O3, with and without assembler, ROM tables, a second buffer, the cache and tickets
+    /// Measure every stack at -Os and -O3, with and without assembler, ROM tables, a second buffer, the cache and tickets
     #[arg(long, conflicts_with = "quick")]
     pub(crate) matrix: bool,
-    /// Each image booted once, without RSA-2048 on the Cortex-M0+, and two requests
+    /// Boot each image once, skip RSA-2048 on the Cortex-M0+, make two requests
     #[arg(long, conflicts_with_all = ["runs", "requests"])]
     pub(crate) quick: bool,
-    /// Do not measure, but serve at this address: the first of the stacks, with P-256 if it is among the keys
+    /// Serve at this address instead of measuring: the first stack, with P-256 if it is among the keys
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with_all = ["matrix", "quick", "json", "csv", "markdown"])]
     pub(crate) listen: Option<SocketAddr>,
-    /// The folder with the firmware's Makefile; by default `firmware` here or in a folder above
+    /// Directory of the firmware's Makefile; by default `firmware` here or in a parent directory
     #[arg(long, value_name = "DIR")]
     pub(crate) firmware: Option<PathBuf>,
-    /// Where images and the sources of the stacks are kept; by default target/firmware beside the firmware
+    /// Directory for images and sources; by default target/firmware beside the firmware
     #[arg(long, value_name = "DIR")]
     pub(crate) images: Option<PathBuf>,
     #[command(flatten)]
@@ -120,8 +120,8 @@ fn frequency(text: &str) -> Result<u64, String> {
         Some(b'g') => (&number[..number.len() - 1], 1e9),
         _ => (number, 1.0),
     };
-    let hertz = digits.trim().parse::<f64>().map_err(|_| "a frequency is a number and a unit, 133MHz".to_owned())? * unit;
-    if (1e3..=1e10).contains(&hertz) { Ok(hertz as u64) } else { Err("a clock runs at 1kHz to 10GHz".to_owned()) }
+    let hertz = digits.trim().parse::<f64>().map_err(|_| "a frequency is a number with a unit: 133MHz".to_owned())? * unit;
+    if (1e3..=1e10).contains(&hertz) { Ok(hertz as u64) } else { Err("a clock frequency is from 1kHz to 10GHz".to_owned()) }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(super) fn run(
     firmware.build(image)?;
     let setup = Setup { handshake_ms: HANDSHAKE_MS, idle_ms: IDLE_MS, ..Setup::usual(key, Answer::Http) };
     let mut board = firmware.boot(image, &setup)?;
-    notice(format_args!("{image} with {} listens on {}; Ctrl-C ends it", key.name(), listener.local_addr()?));
+    notice(format_args!("{image} with {} listens on {}; stop with Ctrl-C", key.name(), listener.local_addr()?));
     bridge::serve(&listener, &mut board, stop)?;
     Ok(Ending::interrupted())
 }

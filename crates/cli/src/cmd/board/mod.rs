@@ -2,7 +2,6 @@
 
 mod flags;
 mod listen;
-mod page;
 
 use std::path::{Path, PathBuf};
 
@@ -38,11 +37,7 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
     let of_requests = document.esp8266.iter().flat_map(|it| &it.requests).map(|row| row.identical);
     let identical = document.handshakes.iter().map(|row| row.identical).chain(of_requests);
     let differing = identical.filter(|identical| !identical).count();
-    Ok(if differing == 0 {
-        Ending::Done
-    } else {
-        Ending::BadAnswer(format!("{differing} counts differ between boots, which they must not"))
-    })
+    Ok(if differing == 0 { Ending::Done } else { Ending::BadAnswer(format!("{differing} counts differ between boots")) })
 }
 
 /// What is measured.
@@ -73,7 +68,7 @@ impl Plan {
             keys.retain(|key| [Key::Rsa1024, Key::P256, Key::P384].contains(key));
         }
         if keys.is_empty() {
-            bail!("--quick leaves rsa-2048 out, and --keys names no other: leave out --quick");
+            bail!("--quick skips rsa-2048, the only key in --keys: remove --quick");
         }
         let (runs, requests) = if arguments.quick { (1, 2) } else { (arguments.runs, arguments.requests) };
         Ok(Self { images, keys, runs, requests, clock_hz: arguments.clock })

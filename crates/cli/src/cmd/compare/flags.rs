@@ -6,15 +6,17 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use reprise_bench::{Key, Scenario};
 use reprise_trace::Version;
+use reprise_trace::document::CompareOver;
 use reprise_wire::{CipherSuite, NamedGroup};
 
+use super::gate::GateArgs;
 use crate::outputs::OutputArgs;
 use crate::values;
 
-/// What does a handshake cost in each TLS library, side by side?
+/// Compare TLS libraries side by side
 ///
-/// A client and a server of the same library make connections in memory, each side's CPU time on its own clock; every
-/// library, key, version and kind in turn, in a random order. The wire is read along: what was negotiated is what was asked for, or
+/// A client and a server of the same library make connections in memory, each side's CPU time on its own clock, or over loopback, each
+/// side in a process of its own; every library, key, version and kind in turn, in a random order. The wire is read along: what was negotiated is what was asked for, or
 /// there is no figure. Each pair runs in a process of its own, so that what crashes or hangs is one row.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -22,7 +24,7 @@ pub(crate) struct CompareArgs {
     /// What to compare
     #[arg(value_enum)]
     pub(super) scenario: ScenarioName,
-    /// Stacks, by the names that 'reprise stacks' lists; all of them by default
+    /// Use only these stacks, by the names that 'reprise stacks' lists; all by default
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) stacks: Vec<String>,
     /// Keys of the certificates: rsa-1024, rsa-2048, rsa-3072, rsa-4096, p-256, p-384, ed25519
@@ -31,34 +33,46 @@ pub(crate) struct CompareArgs {
     /// Versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "Narrow")]
     pub(super) tls: Vec<Version>,
-    /// Groups, each the only one that is offered: x25519, secp256r1, ffdhe2048, X25519MLKEM768
+    /// Groups, each offered alone: x25519, secp256r1, ffdhe2048, X25519MLKEM768
     #[arg(long, value_delimiter = ',', value_parser = group, help_heading = "Narrow")]
     pub(super) groups: Vec<NamedGroup>,
-    /// Cipher suites, each the only one that is offered, by IANA's name or OpenSSL's
+    /// Cipher suites, each offered alone, by IANA or OpenSSL name
     #[arg(long, value_delimiter = ',', value_parser = suite, help_heading = "Narrow")]
     pub(super) suites: Vec<CipherSuite>,
-    /// Measure each client with each server, not each stack with itself alone
+    /// Transport: memory, for CPU time; loopback, TCP between two processes, each on its own core if there are two, for
+    /// wall-clock time as well
+    #[arg(long, value_enum, default_value_t = Over::Memory, help_heading = "Measure")]
+    pub(super) over: Over,
+    /// Measure every client with every server, not only each stack with itself
     #[arg(long, help_heading = "Measure")]
     pub(super) crossed: bool,
-    /// Samples of each row; each is the mean of connections that take some 10 ms together
+    /// Samples per row; each is the mean over about 10 ms of connections
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measure")]
     pub(super) samples: u32,
-    /// Fewer and shorter samples: for the order of the stacks
+    /// Take fewer and shorter samples: enough to rank the stacks
     #[arg(long, conflicts_with = "samples", help_heading = "Measure")]
     pub(super) quick: bool,
-    /// The seed of the random order
+    /// Also count each side's instructions with valgrind's callgrind: two short runs per side and row
+    #[arg(long, help_heading = "Measure")]
+    pub(super) instructions: bool,
+    /// Resume an interrupted run from its --json file: same stacks, handshakes and seed; only the missing samples are taken
+    #[arg(long, requires = "json", help_heading = "Measure")]
+    pub(super) resume: bool,
+    /// Seed of the random order
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measure")]
     pub(super) seed: u64,
-    /// How long a library may take for one answer, until its process is ended
+    /// Maximum time a library may take to answer; then its process is killed
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = values::parse_duration, help_heading = "Measure")]
     pub(super) timeout: Duration,
+    #[command(flatten)]
+    pub(super) gate: GateArgs,
     #[command(flatten)]
     pub(super) plugins: PluginArgs,
     #[command(flatten)]
     pub(super) outputs: OutputArgs,
 }
 
-/// Which TLS libraries are there to be compared, and do they keep the contract?
+/// List the TLS libraries to compare, and check plugins
 ///
 /// A plugin is a shared object with one function, stacks/include/reprise_stack.h. Its code runs in a child process: name no
 /// file that you do not trust.
@@ -66,7 +80,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct StacksArgs {
     #[command(subcommand)]
     pub(super) check: Option<StacksCommand>,
-    /// How long a library may take for one answer, until its process is ended
+    /// Maximum time a library may take to answer; then its process is killed
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = values::parse_duration, global = true)]
     pub(super) timeout: Duration,
     #[command(flatten)]
@@ -76,9 +90,10 @@ pub(crate) struct StacksArgs {
 /// What else to do with stacks.
 #[derive(Subcommand, Clone, Debug)]
 pub(crate) enum StacksCommand {
-    /// Hold one plugin to the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing
+    /// Check a plugin against the contract: handshakes of every kind with itself and with rustls, and rejection of what is
+    /// invalid
     Check {
-        /// A plugin, or the name of a stack
+        /// Plugin file, or name of a stack
         stack: String,
     },
 }
@@ -87,10 +102,10 @@ pub(crate) enum StacksCommand {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Plugins")]
 pub(crate) struct PluginArgs {
-    /// One more plugin
+    /// Load this plugin as well
     #[arg(long = "plugin", value_name = "FILE.so")]
     pub(super) files: Vec<PathBuf>,
-    /// The folders with plugins, instead of those beside the program
+    /// Look for plugins in these directories, instead of beside the program
     #[arg(long = "plugins", value_name = "DIR", env = "REPRISE_STACKS", value_delimiter = ':')]
     pub(super) folders: Vec<PathBuf>,
 }
@@ -99,8 +114,27 @@ const EXAMPLES: &str = "\
 Examples:
   reprise compare resumption --quick                 what resuming saves, in every stack that is there
   reprise compare full --keys p-256 --groups x25519  TLS 1.2 against 1.3
+  reprise compare mutual --over loopback             where client and server compute at the same time
   reprise compare stacks --json stacks.json          RSA and EC, full and resumed, cheapest first
   reprise stacks                                     what is there, and how to get more";
+
+/// What connections are made over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Over {
+    /// Both sides in one thread, one after the other
+    Memory,
+    /// TCP on 127.0.0.1, each side in its own process, concurrently
+    Loopback,
+}
+
+impl From<Over> for CompareOver {
+    fn from(over: Over) -> Self {
+        match over {
+            Over::Memory => Self::Memory,
+            Over::Loopback => Self::Loopback,
+        }
+    }
+}
 
 /// A scenario by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -127,9 +161,9 @@ impl From<ScenarioName> for Scenario {
 }
 
 fn group(name: &str) -> Result<NamedGroup, String> {
-    NamedGroup::from_name(name).ok_or_else(|| format!("no group is named '{name}'"))
+    NamedGroup::from_name(name).ok_or_else(|| format!("unknown group '{name}'"))
 }
 
 fn suite(name: &str) -> Result<CipherSuite, String> {
-    CipherSuite::from_name(name).ok_or_else(|| format!("no cipher suite is named '{name}'"))
+    CipherSuite::from_name(name).ok_or_else(|| format!("unknown cipher suite '{name}'"))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use reprise_bench::{CONFORMANCE_KEYS, Failed, Found, Keys, StackRef, conformance, describe};
+use reprise_bench::{CONFORMANCE_KEYS, Failed, Found, Keys, LIBRARIES, Library, Origin, StackRef, conformance, describe};
 
 use super::flags::{StacksArgs, StacksCommand};
 use super::plugins;
@@ -22,7 +22,8 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
     let launcher = plugins::launcher(arguments.timeout)?;
     let mut page = String::new();
     let mut broken = 0;
-    for (found, info) in describe(&plugins::found(&arguments.plugins)?, &launcher) {
+    let all = plugins::found(&arguments.plugins)?;
+    for (found, info) in describe(&all, &launcher) {
         match info {
             Ok(info) => {
                 let _ = writeln!(page, "{:<16} {} {}", found.name, info.library, info.version);
@@ -40,8 +41,9 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
     }
     let folders: Vec<String> =
         plugins::folders(&arguments.plugins).iter().map(|folder| folder.display().to_string()).collect();
-    let _ = writeln!(page, "\nPlugins are looked for in {} (--plugins, REPRISE_STACKS).", folders.join(" and "));
-    page.push_str(MORE);
+    let _ = writeln!(page, "\nPlugin directories: {} (--plugins, REPRISE_STACKS).", folders.join(" and "));
+    page.push_str(&rest(&all));
+    page.push_str(OWN);
     print(page.as_bytes())?;
     Ok(match broken {
         0 => Ending::Done,
@@ -49,11 +51,31 @@ fn list(arguments: &StacksArgs) -> anyhow::Result<Ending> {
     })
 }
 
-const MORE: &str = "\
-'cargo xtask stacks --system' builds plugins of the TLS libraries that are installed; on Debian these packages are looked for:
-  libssl-dev libgnutls28-dev libwolfssl-dev libmbedtls-dev libbearssl-dev
-Your own library: stacks/include/reprise_stack.h is the contract, 'reprise stacks check FILE.so' holds a plugin to it.
+const OWN: &str = "\
+Your own library: stacks/include/reprise_stack.h is the contract; 'reprise stacks check FILE.so' tests a plugin against it.
 ";
+
+/// How to get each library that is not there.
+fn rest(found: &[Found]) -> String {
+    let missing = |library: &&Library| found.iter().all(|found| found.name != library.plugin);
+    let mut page = String::new();
+    for library in LIBRARIES.iter().filter(missing) {
+        let how = match library.origin {
+            Origin::System { package, .. } => format!("apt-get install {package}; cargo xtask stacks --system"),
+            Origin::Source { named_only: Some(why), .. } => {
+                format!("cargo xtask stacks --source {} (only by name: {why})", library.plugin)
+            }
+            Origin::Source { .. } => format!("cargo xtask stacks --source {}", library.plugin),
+        };
+        if page.is_empty() {
+            page.push_str(
+                "\nMore, built in a checkout of Reprise; '--source' alone builds all except those marked 'only by name':\n",
+            );
+        }
+        let _ = writeln!(page, "{:<16} {}, {}\n{:<16}   {how}", library.plugin, library.title, library.licence, "");
+    }
+    page
+}
 
 fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let stack = named(arguments, stack)?;
@@ -75,9 +97,9 @@ fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
     let _ = writeln!(page, "{} checks, {failed} failed", checks.len());
     print(page.as_bytes())?;
     Ok(match (checks.len(), failed) {
-        (0, _) => Ending::BadAnswer(format!("{} can do none of what is checked", stack.name)),
+        (0, _) => Ending::BadAnswer(format!("{} supports nothing that can be checked", stack.name)),
         (_, 0) => Ending::Done,
-        (_, failed) => Ending::BadAnswer(format!("{} does not keep the contract: {failed} checks failed", stack.name)),
+        (_, failed) => Ending::BadAnswer(format!("{} violates the contract: {failed} checks failed", stack.name)),
     })
 }
 
@@ -90,6 +112,6 @@ fn named(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Found> {
     let found = plugins::found(&arguments.plugins)?;
     match found.iter().find(|found| found.name == stack) {
         Some(found) => Ok(found.clone()),
-        None => bail!("no stack '{stack}': name one that 'reprise stacks' lists, or a file"),
+        None => bail!("unknown stack '{stack}': use a name from 'reprise stacks', or a file"),
     }
 }

@@ -1,13 +1,14 @@
 //! `reprise compare` and `reprise stacks`: every TLS stack on one bench.
 
 mod flags;
+mod gate;
 mod list;
-mod plugins;
+pub(crate) mod plugins;
 
 use std::io;
 
-use anyhow::{bail, ensure};
-use reprise_bench::{Audience, Comparison, Effort, Found, Keys, Scenario, Selection, compare, serve_requests};
+use anyhow::{Context, bail, ensure};
+use reprise_bench::{Audience, Callgrind, Comparison, Effort, Found, Keys, Scenario, Selection, compare, serve_requests};
 use reprise_probe::{Interrupt, Observer};
 
 use crate::ending::Ending;
@@ -15,7 +16,8 @@ use crate::outputs::{Outputs, check_that_files_differ};
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-pub(crate) use flags::{CompareArgs, StacksArgs};
+pub(crate) use flags::{CompareArgs, PluginArgs, StacksArgs};
+use gate::Gate;
 pub(crate) use list::run as run_stacks;
 
 pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
@@ -29,9 +31,10 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     };
     let scenario = Scenario::from(arguments.scenario);
     let cases = scenario.cases(&selection);
-    ensure!(!cases.is_empty(), "no handshake of '{}' fits these flags: leave one of them out", scenario.name());
+    ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name());
     let launcher = plugins::launcher(arguments.timeout)?;
-    let outputs = Outputs::open(&arguments.outputs)?;
+    let earlier = if arguments.resume { gate::earlier(arguments.outputs.json.as_deref())? } else { None };
+    let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;
     let keys = Keys::make(cases.iter().map(|case| case.key))?;
     let effort = match arguments.quick {
         true => Effort::QUICK,
@@ -45,15 +48,23 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         keys: &keys,
         effort,
         seed: arguments.seed,
+        over: arguments.over.into(),
+        callgrind: callgrind.as_ref(),
+        earlier: earlier.as_ref(),
     };
-    let mut waiting = Waiting { progress: Progress::of("samples"), interrupt };
-    let document = compare(&comparison, &launcher, provenance(), &mut waiting);
-    waiting.progress.finish();
+    let gate = Gate::open(&arguments.gate, &comparison)?;
+    let outputs = Outputs::open(&arguments.outputs)?;
+    let mut waiting = Waiting::new("stacks loaded", interrupt);
+    let compared = compare(&comparison, &launcher, provenance(), &mut waiting);
+    waiting.finish();
+    let mut document = compared.context("--resume")?;
+    let complaints = gate.judge(&mut document);
     outputs.write(&document)?;
-    Ok(match (document.interrupted, document.rows.is_empty()) {
-        (true, _) => Ending::interrupted(),
-        (false, true) => Ending::BadAnswer("no stack made any of these handshakes: 'Skipped' says why".to_owned()),
-        (false, false) => Ending::Done,
+    Ok(match (document.interrupted, document.rows.is_empty(), complaints) {
+        (true, _, _) => Ending::interrupted(),
+        (false, true, _) => Ending::BadAnswer("no stack made any of these handshakes: see 'Skipped'".to_owned()),
+        (false, false, Some(complaints)) => Ending::BadAnswer(complaints),
+        (false, false, None) => Ending::Done,
     })
 }
 
@@ -64,24 +75,40 @@ pub(crate) fn run_child() -> anyhow::Result<Ending> {
 }
 
 /// Those of these names; all, where none is named.
-fn chosen(found: Vec<Found>, names: &[String]) -> anyhow::Result<Vec<Found>> {
+pub(crate) fn chosen(found: Vec<Found>, names: &[String]) -> anyhow::Result<Vec<Found>> {
     if names.is_empty() {
         return Ok(found);
     }
     let known: Vec<&str> = found.iter().map(|stack| stack.name.as_str()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("no stack '{unknown}': there are {}, and 'reprise stacks' says how to get more", known.join(", "));
+        bail!("unknown stack '{unknown}'; available: {}; 'reprise stacks' shows how to get more", known.join(", "));
     }
     Ok(found.into_iter().filter(|stack| names.contains(&stack.name)).collect())
 }
 
 /// Who sits before the terminal.
-struct Waiting<'a> {
+pub(crate) struct Waiting<'a> {
     progress: Progress,
     interrupt: &'a Interrupt,
 }
 
+impl<'a> Waiting<'a> {
+    pub(crate) fn new(steps: &str, interrupt: &'a Interrupt) -> Self {
+        Self { progress: Progress::of(steps), interrupt }
+    }
+
+    /// The bar goes.
+    pub(crate) fn finish(&self) {
+        self.progress.finish();
+    }
+}
+
 impl Audience for Waiting<'_> {
+    fn begins(&mut self, steps: &'static str) {
+        self.progress.finish();
+        self.progress = Progress::of(steps);
+    }
+
     fn proceeded(&mut self, done: u64, planned: u64) {
         Observer::proceeded(&self.progress, done, planned);
     }

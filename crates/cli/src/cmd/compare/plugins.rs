@@ -10,7 +10,7 @@ use super::flags::PluginArgs;
 
 /// Beside the program, and beside its folder: where `cargo xtask stacks` puts them, seen from `target/release/reprise`. Never the
 /// current folder: a plugin's code runs.
-pub(super) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
+pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
     if !arguments.folders.is_empty() {
         return arguments.folders.clone();
     }
@@ -20,9 +20,9 @@ pub(super) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
 }
 
 /// Every stack that there is.
-pub(super) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<Found>> {
+pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<Found>> {
     let named: Vec<Found> = arguments.files.iter().map(|file| Found::plugin(file)).collect();
-    let mut all = find(&folders(arguments)).context("cannot read a folder of plugins")?;
+    let mut all = find(&folders(arguments)).context("cannot read a plugin directory")?;
     // Who names a file wants it, and not another of its name.
     all.retain(|found| named.iter().all(|it| it.name != found.name));
     all.extend(named);
@@ -30,7 +30,7 @@ pub(super) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<Found>> {
 }
 
 /// This program again, as a child.
-pub(super) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
+pub(crate) fn launcher(patience: Duration) -> anyhow::Result<Launcher> {
     let program = std::env::current_exe().context("cannot find this program, which runs the stacks in child processes")?;
     Ok(Launcher { program, arguments: vec!["stack-child".into()], patience })
 }

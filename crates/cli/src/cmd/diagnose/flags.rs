@@ -12,10 +12,11 @@ use reprise_trace::Version;
 
 use super::formats::FormatArgs;
 use super::listen_flags::ListenArgs;
+use crate::cmd::measure::server_cpu;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
-use crate::values::{parse_duration, parse_target, parse_version};
+use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
 
 /// Find out whether a server resumes, and if not, why, and how to fix it.
 ///
@@ -27,32 +28,36 @@ pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
     #[arg(value_name = "TARGET", value_parser = parse_target)]
     targets: Vec<Target>,
-    /// A file of targets, one a line; - is standard input, # begins a comment
+    /// Read targets from this file, one per line; '-' is standard input, # starts a comment
     #[arg(long, value_name = "FILE", help_heading = "What to try")]
     targets_from: Option<PathBuf>,
 
-    /// Only these versions: 1.2, 1.3
+    /// Use only these TLS versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to try")]
     tls: Vec<Version>,
-    /// Full handshakes between a session's connection and the next, to see whether the server forgets it
+    /// Full handshakes between two uses of a session, to test the server's cache
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to try")]
     fill: u32,
-    /// Connections at once, to see whether sessions suffice
+    /// Concurrent connections, to test whether there are enough sessions
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=256), help_heading = "What to try")]
     burst: u32,
-    /// Wait so long before a session is offered, to see whether it is still good; by default there is no wait
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "What to try")]
+    /// Wait this long before a session is offered again, to test its lifetime; no wait by default
+    #[arg(long, value_name = "DURATION", value_parser = parse_wait, help_heading = "What to try")]
     patience: Option<Duration>,
-    /// The most connections to each target: 150, and what --fill and --burst take beyond their own defaults
+    /// Maximum connections per target; by default 150, plus what --fill and --burst need beyond their defaults
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to try")]
     connections: Option<u32>,
-    /// The most connections begun in a second
+    /// Maximum connections started per second
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "What to try")]
     rate: u32,
-    /// The longest that each target may take
+    /// Maximum time per target
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_duration, help_heading = "What to try")]
     max_time: Duration,
-    /// What the server runs on, whose remedies are shown: nginx, Apache, HAProxy, …; by default what it reveals
+    /// Measure the processor time of this local server process and its children: findings then include what a full handshake
+    /// costs it
+    #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
+    pub(super) server_pid: Option<u32>,
+    /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(super) server_software: Option<String>,
 
@@ -73,6 +78,7 @@ Examples:
   reprise diagnose example.org --patience 90s           is a session still good after 90 s?
   reprise diagnose example.org --fill 500               does a session survive 500 others?
   reprise diagnose mail.example.org --starttls smtp
+  reprise diagnose localhost:8443 --server-pid $(pidof -s nginx)   what does it cost the server's processor?
   reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
 
 impl DiagnoseArgs {
@@ -83,6 +89,7 @@ impl DiagnoseArgs {
         let more = self.fill.saturating_sub(usual.fill) + self.burst.saturating_sub(usual.burst);
         let connections = self.connections.unwrap_or(usual.connections + 2 * more);
         let (rate, time, fill, burst, patience) = (self.rate, self.max_time, self.fill, self.burst, self.patience);
+        let patience = patience.filter(|patience| !patience.is_zero());
         Limits { connections, rate, time, fill, burst, patience }
     }
 
@@ -100,9 +107,21 @@ impl DiagnoseArgs {
             }
         }
         if targets.is_empty() {
-            bail!("nothing to diagnose: name a target, or a file of them with --targets-from");
+            bail!("no target: name one, or a file of targets with --targets-from");
         }
         Ok(targets.into_iter().map(|target| self.connection.route.aim(target)).collect())
+    }
+
+    /// A process that is not there would be shown as one that used nothing.
+    pub(super) fn check_server(&self, targets: &[Target]) -> anyhow::Result<()> {
+        let Some(pid) = self.server_pid else { return Ok(()) };
+        if targets.len() > 1 {
+            bail!("--server-pid needs exactly one target");
+        }
+        if server_cpu(pid).is_none() {
+            bail!("--server-pid {pid}: no such process");
+        }
+        Ok(())
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.

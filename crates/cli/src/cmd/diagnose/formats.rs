@@ -7,20 +7,20 @@ use clap::Args;
 use reprise_report::{junit, sarif};
 use reprise_trace::document::DiagnoseDocument;
 
-use crate::outputs::{Output, OutputArgs, Outputs, check_that_files_differ};
+use crate::outputs::{Output, OutputArgs, Outputs, check_standard_output, check_that_files_differ};
 use crate::rendered::Diagnosed;
 
 /// What only a diagnosis has.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FormatArgs {
-    /// Show what was tried, and what each experiment came to
+    /// Show every experiment and its result
     #[arg(long)]
     pub(crate) experiments: bool,
     /// Write the findings as SARIF 2.1.0, for code scanning
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
-    /// Write the findings as JUnit XML: a suite for each target, a case for each cause that was looked for
+    /// Write the findings as JUnit XML: a suite per target, a case per cause; of measure and load, a case per --fail-if
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 }
@@ -44,20 +44,17 @@ pub(crate) struct Formats {
 impl Formats {
     /// Opens every file; fails where one cannot be written or is named twice, or where two documents want standard output.
     pub(crate) fn open(output: &OutputArgs, formats: &FormatArgs) -> anyhow::Result<Self> {
-        check_that_files_differ(&[output.files(), formats.files()].concat())?;
+        let files = [output.files(), formats.files()].concat();
+        check_that_files_differ(&files)?;
+        check_standard_output(files)?;
         let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
         let outputs = Outputs::open(output)?;
-        let opened = Self {
+        Ok(Self {
             sarif: open(&formats.sarif)?,
             junit: open(&formats.junit)?,
             shows_experiments: formats.experiments,
             outputs,
-        };
-        let standard = opened.own().filter(|output| output.is_standard()).count();
-        if standard + usize::from(opened.outputs.take_standard_output()) > 1 {
-            anyhow::bail!("only one of --json, --csv, --markdown, --sarif and --junit can go to standard output");
-        }
-        Ok(opened)
+        })
     }
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One output

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
     let host = host(flags, address.ip());
     let surroundings =
         Surroundings { host: &host, address, ca: &certificate.ca, sets_trust: certificate.directory.is_some() };
-    notice(format_args!("listening on {address}; clients find it as {}", surroundings.url()));
+    notice(format_args!("listening on {address}; clients connect to {}", surroundings.url()));
     if flags.command.is_empty() && flags.duration.is_none() {
         notice("watching until Ctrl-C");
     }
@@ -96,7 +96,7 @@ impl Certificate {
         spec.names.dedup();
         let identity = authority.server(&spec).context("--name")?;
         let directory =
-            tempfile::Builder::new().prefix("reprise-").tempdir().context("cannot make a folder for the CA file")?;
+            tempfile::Builder::new().prefix("reprise-").tempdir().context("cannot create a directory for the CA file")?;
         let ca = directory.path().join("ca.pem");
         std::fs::write(&ca, authority.pem()).with_context(|| format!("cannot write {}", ca.display()))?;
         Ok(Self { chain: identity.chain().to_vec(), key: identity.key_der(), ca, directory: Some(directory) })
@@ -143,7 +143,7 @@ fn wait(
         }
         if limit.is_some_and(|limit| began.elapsed() >= limit) {
             let running =
-                command.map(|_| format!("The command was still running after {:?}, and was ended", began.elapsed()));
+                command.map(|_| format!("The command was still running after {:?} and was stopped", began.elapsed()));
             return Ok(running.into_iter().collect());
         }
         thread::sleep(PAUSE);
@@ -174,7 +174,7 @@ fn interrupted() -> Failure {
     Failure {
         class: FailureClass::Interrupted,
         name: "interrupted".to_owned(),
-        message: "interrupted: this is what was watched until then".to_owned(),
+        message: "interrupted: these are the connections seen until then".to_owned(),
         hint: None,
         local_port: None,
     }

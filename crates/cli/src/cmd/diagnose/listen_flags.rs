@@ -12,18 +12,18 @@ use crate::values::{parse_long_duration, parse_server_name};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "A client program instead of targets")]
 pub(crate) struct ListenArgs {
-    /// Judge clients: serve HTTPS on [HOST:]PORT, 0 for a free port, and watch how they resume. --cert and --key are then
-    /// the server's; without them a lab certificate is made, and its CA file named
+    /// Diagnose clients: serve HTTPS on [HOST:]PORT (0 for a free port) and watch how they resume. --cert and --key are then
+    /// the server's; without them a lab certificate is made, and the path of its CA file printed
     #[arg(long, value_name = "ADDR", value_parser = parse_address, conflicts_with = "targets")]
     pub(super) listen: Option<SocketAddr>,
-    /// A name that the certificate is for, beside localhost and the address; may be given more than once
+    /// Add a name to the certificate, besides localhost and the address; repeatable
     #[arg(long = "name", value_name = "NAME", value_parser = parse_server_name, requires = "listen")]
     pub(super) names: Vec<String>,
-    /// How long to watch at most: 60s with a COMMAND, otherwise until Ctrl-C
+    /// Maximum time to watch; by default 60s with a COMMAND, otherwise until Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_long_duration, requires = "listen")]
     pub(super) duration: Option<Duration>,
-    /// The client program to run and judge. {url}, {host}, {port}, {address} and {ca} in its arguments are replaced, and its
-    /// environment names the CA file for OpenSSL, curl, Python's requests and Node
+    /// Run this client program and diagnose it. {url}, {host}, {port}, {address} and {ca} in its arguments are replaced; its
+    /// environment sets the CA file for OpenSSL, curl, Python's requests and Node
     #[arg(last = true, value_name = "COMMAND", requires = "listen")]
     pub(super) command: Vec<OsString>,
 }
@@ -32,10 +32,7 @@ impl ListenArgs {
     /// That nothing is said of a client where servers are meant: beside targets clap does not ask for `--listen`.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let is_unused = self.names.is_empty() && self.duration.is_none() && self.command.is_empty();
-        anyhow::ensure!(
-            self.listen.is_some() || is_unused,
-            "--name, --for and a COMMAND are about a client: add --listen ADDR"
-        );
+        anyhow::ensure!(self.listen.is_some() || is_unused, "--name, --for and a COMMAND need --listen ADDR");
         Ok(())
     }
 }
@@ -43,7 +40,7 @@ impl ListenArgs {
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let port = |text: &str| text.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let local = || text.strip_prefix("localhost:").or(text.strip_prefix(':')).unwrap_or(text);
-    let complain = || format!("'{text}' is no address to listen on: write 127.0.0.1:8443, [::1]:8443, 8443 or 0");
+    let complain = || format!("invalid listen address '{text}': use 127.0.0.1:8443, [::1]:8443, 8443 or 0");
     text.parse().ok().or_else(|| port(local())).ok_or_else(complain)
 }
 

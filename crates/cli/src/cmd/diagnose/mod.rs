@@ -10,9 +10,11 @@ pub(crate) use flags::DiagnoseArgs;
 
 use self::formats::Formats;
 use reprise_probe::Interrupt;
+use reprise_probe::diagnose::diagnose;
 use reprise_trace::document::{DiagnoseDocument, Diagnosis};
 use reprise_trace::{Failure, FailureClass};
 
+use crate::cmd::measure::server_cpu;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::progress::Progress;
@@ -25,19 +27,21 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     }
     let formats = Formats::open(&arguments.output, &arguments.formats)?;
     let targets = arguments.targets()?;
+    arguments.check_server(&targets)?;
     let options = arguments.options(&targets)?;
     let limits = arguments.limits();
     notice(format_args!(
-        "at most {} connections to each target, {} a second, {} s",
+        "at most {} connections per target, {} per second, {} s",
         limits.connections,
         limits.rate,
         limits.time.as_secs()
     ));
     let mut document =
         DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: Vec::new(), provenance: provenance() };
+    let server_clock = || arguments.server_pid.and_then(server_cpu);
     for target in &targets {
         let progress = Progress::new();
-        let examination = reprise_probe::diagnose::diagnose(target, &options, limits, &progress, interrupt);
+        let examination = diagnose(target, &options, limits, &progress, &server_clock, interrupt);
         progress.finish();
         let software = arguments.server_software.as_deref();
         let diagnosis = reprise_explain::diagnosis(target, &options, &examination, software, &document.provenance);

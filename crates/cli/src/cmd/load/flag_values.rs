@@ -24,12 +24,12 @@ pub(super) struct Processors(pub(super) Vec<usize>);
 pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
-        _ => Err(format!("'{text}' is no rate: connections each second, above 0 and up to ten million")),
+        _ => Err(format!("invalid rate '{text}': connections per second, above 0 and at most ten million")),
     }
 }
 
 pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
-    let complain = || format!("'{text}' is no latency to be held: write p99=20ms");
+    let complain = || format!("invalid latency limit '{text}': use QUANTILE=DURATION, such as p99=20ms");
     let (quantile, latency) = text.split_once('=').ok_or_else(complain)?;
     let digits = quantile.strip_prefix('p').ok_or_else(complain)?;
     let percent: f64 = digits.parse().map_err(|_| complain())?;
@@ -44,7 +44,7 @@ pub(super) fn parse_step(text: &str) -> Result<(f64, Duration), String> {
 fn parse_weight(text: &str) -> Result<(&str, u32), String> {
     let (name, weight) = text.split_once('=').unwrap_or((text, "1"));
     let weight = weight.parse().ok().filter(|weight| (1..=1_000_000).contains(weight));
-    weight.map(|weight| (name, weight)).ok_or_else(|| format!("the weight of '{name}' is no number from 1 to 1000000"))
+    weight.map(|weight| (name, weight)).ok_or_else(|| format!("invalid weight of '{name}': use a number from 1 to 1000000"))
 }
 
 pub(super) fn parse_mix(text: &str) -> Result<Mix, String> {
@@ -53,10 +53,10 @@ pub(super) fn parse_mix(text: &str) -> Result<Mix, String> {
         let (name, weight) = parse_weight(part)?;
         let kind = match name.parse()? {
             kind @ (Kind::Full | Kind::Id | Kind::Ticket) => kind,
-            other => return Err(format!("the kind {other} cannot be loaded: full, id and ticket can")),
+            other => return Err(format!("load does not support the kind {other}: use full, id or ticket")),
         };
         if mix.iter().any(|(known, _)| *known == kind) {
-            return Err(format!("{kind} stands twice"));
+            return Err(format!("{kind} is listed twice"));
         }
         mix.push((kind, weight));
     }
@@ -81,7 +81,7 @@ pub(super) fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
 pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
     let number = |text: &str| {
         let number = text.parse::<usize>().ok().filter(|number| *number < 4096);
-        number.ok_or_else(|| format!("'{text}' is no processor: write 1,3 or 2-5"))
+        number.ok_or_else(|| format!("invalid processor list '{text}': use 1,3 or 2-5"))
     };
     let mut processors = Vec::new();
     for part in text.split(',') {
@@ -90,7 +90,7 @@ pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
             None => processors.push(number(part)?),
         }
     }
-    if processors.is_empty() { Err(format!("'{text}' names no processor")) } else { Ok(Processors(processors)) }
+    if processors.is_empty() { Err(format!("empty processor list '{text}'")) } else { Ok(Processors(processors)) }
 }
 
 #[cfg(test)]

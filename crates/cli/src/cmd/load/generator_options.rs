@@ -4,19 +4,28 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::bail;
-use reprise_attempt::exchange::Request;
+use reprise_attempt::exchange::{Application, HTTP2_ALPN, Request};
+use reprise_attempt::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
-    Arrival, Close, End, KeyShareMode, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
+    Arrival, Close, End, KeyShareMode, Options, Question, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
 };
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 
 use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
-use crate::connection_flags::ask_passphrase;
+use crate::connection_flags::{DEFAULT_METHOD, ask_passphrase, check_fields, parse_alpn};
 use crate::values::List;
 
 impl LoadArgs {
+    /// The same with the target at the port that `--starttls` means, unless it names one itself.
+    pub(super) fn aimed(mut self) -> Self {
+        if let Some(protocol) = self.starttls {
+            self.target = self.target.or_port(protocol.default_port());
+        }
+        self
+    }
+
     /// The path that is requested.
     pub(super) fn path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.target.path)
@@ -43,7 +52,7 @@ impl LoadArgs {
             },
         };
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
-            bail!("TLS 1.3 knows no session IDs: use ticket in --mix, or --tls 1.2");
+            bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
         }
         Ok(Options {
             tls: Arc::new(self.tls_options()?),
@@ -64,7 +73,9 @@ impl LoadArgs {
             timeout: self.timeout,
             seed: self.seed,
             server_pid: self.server_pid,
-            ..Options::new(address, self.request())
+            question: self.question()?,
+            route: self.route(address),
+            ..Options::new(address, Vec::new())
         })
     }
 
@@ -89,6 +100,7 @@ impl LoadArgs {
                 KeySharesArg::Reused => KeyShareMode::Reused,
                 KeySharesArg::Fresh => KeyShareMode::Fresh,
             },
+            alpn: self.protocols()?,
             reuse_tickets: self.reuse_tickets,
             ..defaults
         };
@@ -119,7 +131,7 @@ impl LoadArgs {
 
     fn engine(&self, tls: &TlsOptions) -> anyhow::Result<Vec<Arc<reprise_engine::Config>>> {
         if tls.key_shares == KeyShareMode::Reused {
-            bail!("--verify and --cert go with --key-shares unit or fresh: the engine uses each share once");
+            bail!("--verify and --cert require --key-shares unit or fresh: they use each share once");
         }
         let certificates = match (self.verify, &self.ca) {
             (false, _) => CertificatePolicy::AcceptAnyChain,
@@ -137,12 +149,41 @@ impl LoadArgs {
         };
         match engine_configs(tls, &self.target.host, &certificates, identity.as_ref()) {
             Some(configs) => Ok(configs),
-            None => bail!("a name of --sni is none that a certificate can be for"),
+            None => bail!("--sni contains an invalid server name"),
         }
     }
 
-    /// The same text as `measure` sends, but for what it says of the connection: that ends as the options have it.
-    fn request(&self) -> Arc<[u8]> {
-        Request { path: self.path.clone(), headers: self.header.clone(), ..Request::default() }.text(&self.target, None)
+    /// The same as `measure` asks, but for what it says of the connection: that ends as the options have it.
+    fn question(&self) -> anyhow::Result<Question> {
+        let protocols = self.protocols()?;
+        check_fields(&self.header, &protocols)?;
+        if let Some(protocol) = self.starttls {
+            if self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty() {
+                bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
+            }
+            return Ok(Question::Negotiated(Application::Question(protocol, self.target.host.clone())));
+        }
+        let request = Request { method: self.method.clone(), path: self.path.clone(), headers: self.header.clone() };
+        Ok(if protocols.iter().any(|protocol| protocol == HTTP2_ALPN) {
+            Question::Negotiated(Application::http(self.target.clone(), request, None))
+        } else {
+            Question::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
+        })
+    }
+
+    /// Those that are offered.
+    fn protocols(&self) -> anyhow::Result<Vec<Vec<u8>>> {
+        self.alpn.as_deref().map_or(Ok(Vec::new()), parse_alpn)
+    }
+
+    fn route(&self, address: SocketAddr) -> Option<Route> {
+        let route = Route {
+            proxy: None,
+            proxy_protocol: self.proxy_protocol,
+            starttls: self.starttls,
+            target: self.target.clone(),
+            target_address: Some(address),
+        };
+        (!route.is_direct()).then_some(route)
     }
 }

@@ -2,6 +2,7 @@
 
 mod flag_values;
 mod flags;
+mod gate;
 mod generator_options;
 mod live;
 mod prerequisites;
@@ -17,14 +18,18 @@ use reprise_probe::Interrupt;
 use reprise_trace::document::{LoadDocument, Target as TargetRecord};
 use reprise_trace::{Failure, FailureClass};
 
-use crate::cmd::load::live::Live;
+use self::gate::Gate;
+use self::live::Live;
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, check_that_files_differ};
 use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
 use crate::secrets::without_query;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+    let arguments = arguments.aimed();
+    check_that_files_differ(&[arguments.output.files(), arguments.gate.files()].concat())?;
+    let gate = Gate::open(&arguments)?;
     let outputs = Outputs::open(&arguments.output)?;
     let addresses = match prerequisites::addresses(&arguments, interrupt) {
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
@@ -35,14 +40,21 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     let mut options = arguments.options(*first)?;
     // All connections go to one address, so that a load is on one thing. None is made before all else is known to be in order.
     match reprise_probe::first_that_answers(&addresses, options.timeout, interrupt) {
-        Ok(answers) => options.address = answers.unwrap_or(options.address),
+        Ok(answers) => {
+            options.address = answers.unwrap_or(options.address);
+            if let Some(route) = &mut options.route {
+                route.target_address = Some(options.address);
+            }
+        }
         Err(fault) => return Ok(failed(&fault, &arguments)),
     }
     let target = TargetRecord {
         host: arguments.target.host.clone(),
         port: options.address.port(),
         address: Some(options.address.ip().to_string()),
-        path: (options.requests > 0).then(|| without_query(arguments.path().to_owned())),
+        path: (options.requests > 0 && arguments.starttls.is_none()).then(|| without_query(arguments.path().to_owned())),
+        starttls: arguments.starttls.map(|protocol| protocol.to_string()),
+        proxy_protocol: arguments.proxy_protocol.map(|version| version.name().to_owned()),
         ..TargetRecord::default()
     };
     options.fit_descriptors();
@@ -52,8 +64,8 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     prerequisites::wait_for_start(&arguments, interrupt)?;
     let provenance = provenance_by(ENGINE_LIBRARIES.into_iter().chain([RING]));
     let stop = || interrupt.is_raised();
-    let live = Live::new(arguments.quiet, options.warmup);
-    let (document, target_is_gone) = match arguments.step_target() {
+    let live = Live::new(&arguments.target.to_string(), &options);
+    let (mut document, target_is_gone) = match arguments.step_target() {
         None => {
             let outcome = reprise_load::run(&options, &stop, &live)?;
             let mut document = outcome.document(&options, target, interrupt.is_raised(), provenance);
@@ -63,7 +75,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         }
         Some(step) => match search(&options, step, &stop, &live)? {
             None if interrupt.is_raised() => return Ok(Ending::interrupted()),
-            None => anyhow::bail!("--step searches a rate: give the one to begin with as --rate R"),
+            None => anyhow::bail!("--step searches for a rate: set the first one to try with --rate R"),
             Some(found) => {
                 let mut document = found.document(target, interrupt.is_raised(), provenance);
                 let (outcome, options) = (&found.outcome, &found.options);
@@ -74,15 +86,23 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         },
     };
     live.finish();
-    outputs.write(&document)?;
-    Ok(ending(&document, target_is_gone))
+    let complaints = gate.judge(&mut document);
+    let written = match gate.takes_standard_output() {
+        true => outputs.write_documents(&document),
+        false => outputs.write(&document),
+    };
+    gate.write(&document).and(written)?;
+    Ok(match (ending(&document, target_is_gone), complaints) {
+        (Ending::Done, Some(complaints)) => Ending::BadAnswer(complaints),
+        (ending, _) => ending,
+    })
 }
 
 /// A target of which nothing completed cannot be loaded, and one that is gone at the end has died; one that answers has
 /// answered, whatever failed beside.
 fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     let failed = |class, name: &str, message| {
-        let hint = Some("`reprise measure` says more of a single connection to the same target".to_owned());
+        let hint = Some("`reprise measure` shows more about a single connection to this target".to_owned());
         Ending::Failed(Failure { class, name: name.to_owned(), message, hint, local_port: None })
     };
     if document.interrupted {
@@ -94,7 +114,7 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     }
     let most = errors.iter().max_by_key(|(_, count)| **count);
     let why = most.map_or_else(
-        || "none was begun".to_owned(),
+        || "none was started".to_owned(),
         |(name, count)| match document.error_reasons.get(name) {
             None => format!("{count} failed with {name}"),
             Some(reason) => format!("{count} failed with {name} ({reason})"),
@@ -102,7 +122,7 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
     );
     if document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0 {
         if target_is_gone {
-            return failed(FailureClass::Connect, "target_died", format!("the target died under the load: {why}"));
+            return failed(FailureClass::Connect, "target_died", format!("the target stopped responding under load: {why}"));
         }
         return Ending::Done;
     }

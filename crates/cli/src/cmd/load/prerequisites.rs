@@ -27,8 +27,8 @@ pub(super) fn without_strangers(arguments: &LoadArgs, addresses: Vec<SocketAddr>
     let (allowed, strangers): (Vec<_>, Vec<_>) = addresses.into_iter().partition(is_allowed);
     match strangers.first() {
         Some(stranger) if allowed.is_empty() => bail!(
-            "{} is not on this machine: a load takes a server's capacity from those whom it serves, so it is sent only where \
-             its owner has agreed. If that is you, or you have asked, say so with --i-may-load-this-target",
+            "{} is not on this machine. A load test takes capacity away from the server's users, so it needs the owner's \
+                consent: if you have it, add --i-may-load-this-target",
             stranger.ip()
         ),
         _ => Ok(allowed),
@@ -39,7 +39,7 @@ pub(super) fn without_strangers(arguments: &LoadArgs, addresses: Vec<SocketAddr>
 pub(super) fn find_server(arguments: &LoadArgs) -> anyhow::Result<()> {
     match arguments.server_pid {
         Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => {
-            bail!("--server-pid {pid}: no process has this number here")
+            bail!("--server-pid {pid}: no such process")
         }
         _ => Ok(()),
     }
@@ -55,10 +55,10 @@ pub(super) fn wait_for_start(arguments: &LoadArgs, interrupt: &Interrupt) -> any
     let too_late = now + LONGEST_WAIT;
     let start = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(start)).filter(|start| *start <= too_late);
     let Some(start) = start else {
-        bail!("--start-at is more than a day ahead: it takes seconds since 1970 (`date +%s`), not milliseconds");
+        bail!("--start-at is more than a day ahead: use Unix time in seconds (`date +%s`), not milliseconds");
     };
     if start < now {
-        bail!("--start-at is in the past: this generator would begin after the others");
+        bail!("--start-at is in the past: this generator would start after the others");
     }
     while let Ok(left) = start.duration_since(SystemTime::now()) {
         if interrupt.is_raised() {

@@ -58,17 +58,17 @@ impl Baseline {
 fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
     let file = shown(path);
     let text = read_text(path).context("--baseline")?;
-    let named: Named = parse(&text).with_context(|| format!("--baseline: {file} holds no result of reprise"))?;
+    let named: Named = parse(&text).with_context(|| format!("--baseline: {file} is not a result of reprise"))?;
     match (named.schema.as_str(), of_lab) {
         (MeasureDocument::SCHEMA, false) => Ok(vec![parse(&text).with_context(|| broken(&file, MeasureDocument::SCHEMA))?]),
         (LabDocument::SCHEMA, true) => {
             Ok(parse::<LabDocument>(&text).with_context(|| broken(&file, LabDocument::SCHEMA))?.results)
         }
         (LabDocument::SCHEMA, false) => {
-            bail!("--baseline: {file} is of the embedded lab, which is measured without a TARGET")
+            bail!("--baseline: {file} is a result of the embedded lab: remove TARGET")
         }
         (MeasureDocument::SCHEMA, true) => {
-            bail!("--baseline: {file} is of one target: name it, 'reprise measure TARGET --baseline {file}'")
+            bail!("--baseline: {file} is a result of one target: add it, 'reprise measure TARGET --baseline {file}'")
         }
         (other, _) => bail!("--baseline: {}", why_not(&file, other)),
     }
@@ -78,21 +78,21 @@ fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
 fn refuse_target(paths: &[PathBuf], of_lab: bool) -> anyhow::Result<()> {
     match paths {
         [_, .., last] if of_lab && last.as_os_str() != "-" && !last.exists() => {
-            bail!("TARGET goes before --baseline, which takes '{}' for a file, and there is none", last.display())
+            bail!("--baseline: no such file '{}'; if it is the TARGET, put it before --baseline", last.display())
         }
         _ => Ok(()),
     }
 }
 
 fn broken(file: &str, schema: &str) -> String {
-    format!("--baseline: {file} says that it is {schema}, and is not")
+    format!("--baseline: {file} claims to be {schema}, but does not match that schema")
 }
 
 fn why_not(file: &str, schema: &str) -> String {
     let known = [MeasureDocument::SCHEMA, LabDocument::SCHEMA];
     let family = |schema: &str| schema.split_once('/').map(|(family, _)| family.to_owned());
     if family(schema).is_some_and(|it| known.iter().any(|known| family(known).is_some_and(|known| known == it))) {
-        return format!("{file} is '{schema}', of another version of reprise: this one reads {}", known.join(" and "));
+        return format!("{file} is '{schema}', from another version of reprise: this one reads {}", known.join(" and "));
     }
-    format!("{file} is '{schema}', and no result of measure")
+    format!("{file} is '{schema}', not a result of measure")
 }

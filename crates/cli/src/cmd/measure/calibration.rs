@@ -7,7 +7,7 @@ use reprise_probe::{Interrupt, Observer, Reference};
 use reprise_trace::document::Calibration;
 
 /// What a connection to it costs, as documents say it: another work is no comparison.
-const WORK: &str = "TLS 1.3 handshakes, full and resumed in turns, P-256, over loopback, both ends in this process";
+const WORK: &str = "TLS 1.3 handshakes, alternately full and resumed, P-256, over loopback, both ends in this process";
 
 /// Tells an observer of a measurement, and makes a connection of its own after each of the target's.
 pub(super) struct Calibrating<'a> {

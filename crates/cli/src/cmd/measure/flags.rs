@@ -11,7 +11,7 @@ use super::gate::GateArgs;
 use super::target::Trust;
 use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
-use crate::outputs::OutputArgs;
+use crate::outputs::{HarArgs, OutputArgs};
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
 use crate::values::{parse_target, parse_version};
@@ -29,20 +29,20 @@ pub(crate) struct MeasureArgs {
     #[arg(value_name = "TARGET", value_parser = parse_target)]
     pub(super) target: Option<Target>,
 
-    /// Only these versions: 1.2, 1.3
+    /// Use only these TLS versions: 1.2, 1.3
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]
     pub(super) tls: Vec<Version>,
-    /// Only these kinds: full, id, ticket, psk, early. Exit status 1 unless each is observed in all of its samples
+    /// Measure only these kinds: full, id, ticket, psk, early. Exit with 1 unless every sample is of the kind asked for
     #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "What to measure")]
     pub(super) kinds: Vec<Kind>,
-    /// Connections for each version and kind
+    /// Number of connections per version and kind
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
     pub(super) count: u32,
-    /// After the first request, close, or keep alive and ask once more
+    /// Close after the first response, or keep the connection alive and send the request again
     #[arg(long, value_enum, default_value_t = Connections::Close, help_heading = "What to measure")]
     connections: Connections,
 
-    /// Where the order of the connections and the resamples of the intervals come from
+    /// Seed of the connection order and of the bootstrap
     #[arg(long, default_value_t = 0, help_heading = "What to measure")]
     pub(super) seed: u64,
 
@@ -58,6 +58,8 @@ pub(crate) struct MeasureArgs {
     pub(super) watch: WatchArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) har: HarArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -68,7 +70,7 @@ Examples:
   reprise measure 10.0.0.7:8443 --sni api.example.org --ca ca.pem --cert client.pem --key client.key
   reprise measure mail.example.org:993 --no-request     a service that is not HTTP
   reprise measure example.org --baseline before.json    what changed since
-  reprise measure example.org -n 400 --baseline runs/*.json --fail-if 'baseline.tls.full.change.low > 10%'
+  reprise measure example.org -n 400 --baseline runs/*.json --fail-if 'baseline.1.3.tls.full.change.low > 10%'
   reprise measure example.org --fail-if 'tls.resumed.ratio < 1.5'
   reprise measure example.org --every 60s --json watch.jsonl --metrics 127.0.0.1:9464
   reprise measure mail.example.org --starttls smtp      one that begins in the clear
@@ -90,13 +92,13 @@ impl MeasureArgs {
     pub(super) fn into_options(self, trust: Trust) -> anyhow::Result<Options> {
         let repeats = matches!(self.connections, Connections::Keepalive);
         if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
-            bail!("--connections keepalive repeats an HTTP request: leave it out with --starttls {protocol}");
+            bail!("--connections keepalive repeats an HTTP request: it cannot be used with --starttls {protocol}");
         }
         if repeats && !self.connection.sends_request() {
-            bail!("--connections keepalive repeats the request: leave one of it and --no-request out");
+            bail!("--connections keepalive repeats the request: it cannot be used with --no-request");
         }
         if self.target.is_none() && !self.connection.route.is_direct() {
-            bail!("--starttls, --proxy and --proxy-protocol need a target: the embedded lab is reached without them");
+            bail!("--starttls, --proxy and --proxy-protocol need a target");
         }
         let authority = match trust {
             Trust::Roots => None,

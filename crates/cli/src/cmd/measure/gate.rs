@@ -1,35 +1,49 @@
 //! When a measurement is a bad answer: `--kinds`, `--fail-if`, and what these may compare with, `--baseline`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
+use reprise_report::junit;
 use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
-use reprise_trace::{Asked, Kind, Nanos};
+use reprise_trace::{Asked, Kind};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
+use super::server_cpu::server_cpu;
 use super::subject::Measured;
+use crate::complaint::complaint;
+use crate::outputs::Output;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// Compare with earlier results, written by --json, and say what changed beyond its interval, and whether TLS did or the
-    /// machine or network; '-' is standard input. With three or more, the interval holds what runs differ by
+    /// Compare with earlier results, written by --json: show what changed beyond its interval, and whether TLS, the machine
+    /// or the network changed; '-' is standard input. With three or more, the interval covers the variation between runs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     baseline: Vec<PathBuf>,
-    /// The server's process, if it runs on this machine: the processor time of it and of its children is counted, for each
-    /// connection on average
+    /// Measure the processor time of this local server process and its children, per connection
     #[arg(long, value_name = "PID")]
     pub(super) server_pid: Option<u32>,
-    /// Exit 1 if this is met, or if it cannot be told. May be given more than once. Ratios, kinds and processor time hold on a
-    /// busy machine: 'kinds.ticket < 100%', 'tls.resumed.ratio < 1.5', 'baseline.server_cpu > 15%', and with --count 400
-    /// 'baseline.tls.full.change.low > 10%', which takes off what the machine and the network changed by. Times by
-    /// themselves do not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. And 'failed > 0'
+    /// Exit with 1 if this condition is met or cannot be evaluated; repeatable. Ratios, kinds and processor time are
+    /// reliable on a busy machine: 'kinds.ticket < 100%', 'tls.resumed.ratio < 1.5', 'baseline.server_cpu > 15%', and with
+    /// --count 400 'baseline.1.3.tls.full.change.low > 10%', which excludes changes of the machine and the network. Absolute
+    /// times are not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. And 'failed > 0', 'findings.fault',
+    /// 'finding.not-offered'
     #[arg(long, value_name = "CONDITION", value_parser = parse_condition)]
     fail_if: Vec<Condition>,
+    /// Write what came of --kinds and of each --fail-if as JUnit XML, for CI systems
+    #[arg(long, value_name = "FILE", conflicts_with = "every")]
+    junit: Option<PathBuf>,
+}
+
+impl GateArgs {
+    /// The files that are named to be written, with their flags.
+    pub(super) fn files(&self) -> Vec<(&'static str, &Path)> {
+        self.junit.as_deref().map(|path| ("--junit", path)).into_iter().collect()
+    }
 }
 
 /// What a result is held against.
@@ -38,6 +52,7 @@ pub(super) struct Gate {
     conditions: Vec<Condition>,
     baseline: Option<Baseline>,
     seed: u64,
+    junit: Option<Output>,
 }
 
 /// Why a result is a bad answer.
@@ -47,7 +62,7 @@ pub(super) struct Complaints {
     missed: Vec<String>,
     /// Conditions that are met, with the figures that meet them.
     met: Vec<String>,
-    /// Conditions that cannot be told, and why.
+    /// Conditions that cannot be evaluated, and why.
     unknown: Vec<String>,
     /// Those conditions, met or unknown, as they were written.
     pub(super) conditions: Vec<String>,
@@ -76,10 +91,11 @@ impl Gate {
         let conditions = arguments.gate.fail_if.clone();
         for condition in &conditions {
             if let Some(why) = condition.impossible(&planned) {
-                bail!("--fail-if '{condition}' cannot be told: {why}");
+                bail!("--fail-if '{condition}' cannot be evaluated: {why}");
             }
         }
-        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed })
+        let junit = arguments.gate.junit.as_deref().map(Output::open).transpose()?;
+        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed, junit })
     }
 
     /// Notes in each result what is other than in the baseline.
@@ -90,6 +106,17 @@ impl Gate {
         }
     }
 
+    /// Whether standard output is taken, so that no page goes there.
+    pub(super) fn takes_standard_output(&self) -> bool {
+        self.junit.as_ref().is_some_and(Output::is_standard)
+    }
+
+    /// Writes what came of it as JUnit XML, where that is wanted.
+    pub(super) fn write(self, measured: &Measured) -> anyhow::Result<()> {
+        let Some(junit) = self.junit else { return Ok(()) };
+        junit.write_with(|out| junit::measure(measured.results(), &self.kinds, measured.conditions(), out))
+    }
+
     /// What is bad about it. The result keeps what came of each condition.
     pub(super) fn judge(&self, measured: &mut Measured) -> Complaints {
         let results = measured.results();
@@ -98,18 +125,13 @@ impl Gate {
             ..Complaints::default()
         };
         let records: Vec<ConditionRecord> = self.conditions.iter().map(|it| it.record(results)).collect();
-        for ConditionRecord { condition, outcome, because } in &records {
-            match outcome {
-                ConditionOutcome::NotMet => continue,
-                ConditionOutcome::Met => {
-                    let lines: String = because.iter().map(|it| format!("\n  {it}")).collect();
-                    complaints.met.push(format!("--fail-if '{condition}' is met:{lines}"));
-                }
-                ConditionOutcome::Unknown => {
-                    complaints.unknown.push(format!("--fail-if '{condition}' cannot be told: {}", because.join("; ")));
-                }
+        for record in &records {
+            let Some(complaint) = complaint(record) else { continue };
+            match record.outcome {
+                ConditionOutcome::Met => complaints.met.push(complaint),
+                _ => complaints.unknown.push(complaint),
             }
-            complaints.conditions.push(condition.clone());
+            complaints.conditions.push(record.condition.clone());
         }
         measured.keep_conditions(records);
         complaints
@@ -134,10 +156,7 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
     let mut missed = Vec::new();
     // As with session IDs where the server speaks TLS 1.3 alone. None of no connections is no proof.
     for kind in named.iter().filter(|kind| document.runs.iter().all(|run| run.asked.kind != **kind)) {
-        missed.push(format!(
-            "{}: {kind} was observed on no connection, since no version that knows it could be measured",
-            document.label
-        ));
+        missed.push(format!("{}: {kind} was not observed: no version that supports it could be measured", document.label));
     }
     for run in document.runs.iter().filter(|run| named.contains(&run.asked.kind)) {
         let samples = run.observed.kinds.total() + run.failed;
@@ -154,23 +173,12 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
 fn check_server(arguments: &MeasureArgs) -> anyhow::Result<()> {
     let Some(pid) = arguments.gate.server_pid else { return Ok(()) };
     if arguments.target.is_none() {
-        bail!("--server-pid is of one target's server: name the target");
+        bail!("--server-pid needs a target");
     }
     if server_cpu(pid).is_none() {
-        bail!("--server-pid {pid}: no process has this number here");
+        bail!("--server-pid {pid}: no such process");
     }
     Ok(())
-}
-
-/// The processor time that a server's processes have used so far, where the kernel tells it.
-#[cfg(target_os = "linux")]
-pub(super) fn server_cpu(pid: u32) -> Option<Nanos> {
-    reprise_load::process_tree_cpu(pid)
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn server_cpu(_pid: u32) -> Option<Nanos> {
-    None
 }
 
 fn parse_condition(text: &str) -> Result<Condition, String> {

@@ -34,8 +34,8 @@ impl Journal {
         let mut opened = OpenedFile::open(path, &mut options)?;
         if !is_special && !continues(opened.file()).with_context(|| format!("cannot read {shown}"))? {
             bail!(
-                "{shown} holds something else than one result a line: --every appends such lines, and overwrites nothing\n  \
-                 name another file, or remove this one"
+                "{shown} is not a file with one result per line: --every appends such lines and overwrites nothing\n  \
+                 choose another file, or remove this one"
             );
         }
         Ok(Self::File(opened))

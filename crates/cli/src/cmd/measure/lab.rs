@@ -27,8 +27,8 @@ pub(super) fn measure(
     let (mut labels, mut servers, mut targets) = (Vec::new(), Vec::new(), Vec::new());
     for key in KEYS {
         // As in the field, the authority's key is of the same kind as the server's.
-        let authority = Authority::with_key(key).context("cannot make a certificate authority")?;
-        let identity = authority.server(&ServerSpec::new(key)).context("cannot make a certificate")?;
+        let authority = Authority::with_key(key).context("cannot create a certificate authority")?;
+        let identity = authority.server(&ServerSpec::new(key)).context("cannot create a certificate")?;
         for (name, resumption) in CONFIGURATIONS {
             let server = start(identity.clone(), resumption)?;
             let options = arguments.clone().into_options(Trust::Authority(authority.certificate().clone()))?;

@@ -25,7 +25,7 @@ impl MetricsServer {
     pub(super) fn start(address: &str) -> anyhow::Result<Self> {
         let full = if address.parse::<u16>().is_ok() { format!("127.0.0.1:{address}") } else { address.to_owned() };
         let listener = TcpListener::bind(&full)
-            .with_context(|| format!("--metrics: cannot listen on {full}: name another, 'HOST:PORT' or a port alone"))?;
+            .with_context(|| format!("--metrics: cannot listen on {full}: use another HOST:PORT, or a port alone"))?;
         let address = listener.local_addr().context("--metrics")?;
         let text = Arc::new(Mutex::new(String::new()));
         let shared = Arc::clone(&text);
@@ -64,7 +64,7 @@ fn answer(mut stream: TcpStream, text: &Mutex<String>) -> io::Result<()> {
         }
         Some(("GET" | "HEAD", _)) => ("404 Not Found", "text/plain", "The metrics are at /metrics\n".to_owned()),
         Some(_) => ("405 Method Not Allowed", "text/plain", "GET or HEAD\n".to_owned()),
-        None => ("400 Bad Request", "text/plain", "no request of HTTP/1.1\n".to_owned()),
+        None => ("400 Bad Request", "text/plain", "not an HTTP/1.1 request\n".to_owned()),
     };
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");

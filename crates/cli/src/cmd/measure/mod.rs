@@ -7,11 +7,13 @@ mod gate;
 mod journal;
 mod lab;
 mod metrics;
+mod server_cpu;
 mod subject;
 mod target;
 mod watch;
 
 pub(crate) use flags::MeasureArgs;
+pub(crate) use server_cpu::server_cpu;
 
 use reprise_probe::Interrupt;
 use reprise_trace::{Failure, FailureClass};
@@ -24,19 +26,23 @@ use crate::notice::notice;
 use crate::outputs::{Outputs, check_that_files_differ};
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    check_that_files_differ(&[arguments.session_files.files(), arguments.output.files()].concat())?;
+    let named = [arguments.session_files.files(), arguments.output.files(), arguments.har.files(), arguments.gate.files()];
+    check_that_files_differ(&named.concat())?;
     let gate = Gate::open(&arguments)?;
     if let Some(watch) = Watch::open(&arguments)? {
         // A session is used once, and a watch makes the same measurement again: the two exclude each other.
         return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
-    let outputs = Outputs::open(&arguments.output)?;
+    let outputs = Outputs::open_with_har(&arguments.output, &arguments.har)?;
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;
     let saved = unused.map_or(Ok(()), |unused| files.save(&unused));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
-    measured.write(outputs, failure.is_some())?;
+    // A page of nothing; but who reads the document reads there why, and not an older one's figures.
+    let is_nothing = failure.is_some() && measured.is_nothing();
+    let written = measured.write(outputs, is_nothing || gate.takes_standard_output());
+    gate.write(&measured).and(written)?;
     saved?;
     Ok(ending(failure, complaints))
 }

@@ -10,7 +10,7 @@ use reprise_trace::Failure;
 use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
 use serde::Serialize;
 
-use super::gate::server_cpu;
+use super::server_cpu::server_cpu;
 use super::{MeasureArgs, lab, target};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -38,7 +38,7 @@ impl Subject {
     pub(super) fn of(arguments: MeasureArgs) -> anyhow::Result<(Self, SessionFiles)> {
         let Some(target) = arguments.target() else {
             if arguments.session_files.need_a_target() {
-                bail!("--session-in and --session-out are about one target: name it");
+                bail!("--session-in and --session-out need a target");
             }
             return Ok((Self::Lab(Box::new(arguments)), SessionFiles::default()));
         };
@@ -101,11 +101,24 @@ impl Measured {
         }
     }
 
-    /// Writes it wherever it is wanted.
-    pub(super) fn write(&self, outputs: Outputs, failed: bool) -> anyhow::Result<()> {
+    /// Whether nothing was measured of the one target there is.
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(self, Self::Target(document) if document.runs.is_empty())
+    }
+
+    /// What came of the conditions.
+    pub(super) fn conditions(&self) -> &[ConditionRecord] {
         match self {
-            // A page of nothing; but who reads the document reads there why, and not an older one's figures.
-            Self::Target(document) if document.runs.is_empty() && failed => outputs.write_documents(&**document),
+            Self::Target(document) => &document.conditions,
+            Self::Lab(document) => &document.conditions,
+        }
+    }
+
+    /// Writes it wherever it is wanted; the page only where that is.
+    pub(super) fn write(&self, outputs: Outputs, without_page: bool) -> anyhow::Result<()> {
+        match self {
+            Self::Lab(document) if without_page => outputs.write_documents(&**document),
+            Self::Target(document) if without_page => outputs.write_documents(&**document),
             Self::Target(document) => outputs.write(&**document),
             Self::Lab(document) => outputs.write(&**document),
         }

@@ -17,20 +17,21 @@ use super::subject::{Measured, Subject};
 use super::{MeasureArgs, was_interrupted};
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::print;
+use crate::outputs::{print, width};
 use crate::values::parse_long_duration;
 
 /// The flags of a measurement that is repeated.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Watch")]
 pub(crate) struct WatchArgs {
-    /// Measure again each 60s, 5m, 1h until Ctrl-C, a line a round; --json then appends one result a line (JSON Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "session_in", "session_out"])]
+    /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
+    /// Lines)
+    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "session_in", "session_out"])]
     every: Option<Duration>,
-    /// With --every, stop after so many rounds
+    /// With --every, stop after this many rounds
     #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
     repeats: Option<u64>,
-    /// With --every, serve the figures as OpenMetrics at http://ADDR/metrics; a port alone is one of loopback's
+    /// With --every, serve the figures as OpenMetrics at http://ADDR/metrics; a port alone listens on loopback
     #[arg(long, value_name = "ADDR", requires = "every")]
     metrics: Option<String>,
 }
@@ -93,7 +94,7 @@ impl Watch {
             journal.append(measured)?;
         }
         if !self.journal.as_ref().is_some_and(Journal::is_standard) {
-            print(format!("{}\n", line::round(measured.results())).as_bytes())?;
+            print(format!("{}\n", line::round(measured.results(), width())).as_bytes())?;
         }
         Ok(())
     }
@@ -141,11 +142,11 @@ impl History {
         }
     }
 
-    /// A bad answer in one round is one of the watch; a target that was down now and then is what a watch is for.
+    /// A bad answer in one round is one of the watch; a target that was sometimes down is what a watch is for.
     fn ending(self) -> Ending {
         match self.last_failure {
             Some(failure) if self.down == self.rounds => Ending::Failed(failure),
-            _ if self.bad > 0 => Ending::BadAnswer(format!("{} of {} rounds were a bad answer", self.bad, self.rounds)),
+            _ if self.bad > 0 => Ending::BadAnswer(format!("{} of {} rounds failed the check", self.bad, self.rounds)),
             _ => Ending::Done,
         }
     }

@@ -1,39 +1,52 @@
-//! `reprise trace TARGET`: what does a resumed handshake skip, message by message?
+//! `reprise trace [TARGET]`: what does a resumed handshake skip, message by message?
 
 mod flags;
+mod lab;
 
 pub(crate) use flags::TraceArgs;
 
 use std::io::IsTerminal;
 
 use anyhow::bail;
+use reprise_attempt::Target;
 use reprise_probe::{Capture, Interrupt};
 use reprise_trace::Kind;
 use reprise_trace::document::TraceDocument;
 use zeroize::Zeroizing;
 
+use self::lab::Lab;
 use crate::ending::Ending;
 use crate::outputs::{Output, Outputs, check_that_files_differ};
 use crate::provenance::provenance;
+use crate::rendered::Explained;
 use crate::session_files;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let pcap = arguments.pcap.as_deref().map(|path| ("--pcap", path));
     let pcap: Vec<_> = pcap.into_iter().collect();
-    check_that_files_differ(&[arguments.session_files.files(), arguments.output.files(), pcap].concat())?;
-    let outputs = Outputs::open(&arguments.output)?;
+    check_that_files_differ(
+        &[arguments.session_files.files(), arguments.output.files(), arguments.har.files(), pcap].concat(),
+    )?;
+    let outputs = Outputs::open_with_har(&arguments.output, &arguments.har)?;
     let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
     let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
     if to_standard_output && std::io::stdout().is_terminal() {
-        bail!("--pcap: a capture is no text, and holds the secrets of both connections: send it to a file or a pipe");
+        bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
     }
     if to_standard_output && outputs.take_standard_output() {
-        bail!("only one of --pcap, --json, --csv and --markdown can go to standard output");
+        bail!("only one of --pcap, --json, --csv, --markdown, --html and --har can go to standard output");
     }
-    let target = arguments.target();
     let kind = arguments.kind();
+    let explains = arguments.verbose;
     let files = arguments.session_files.clone();
-    let mut options = arguments.into_options()?;
+    // It serves as long as it is held.
+    let (target, mut options, _server) = match arguments.target() {
+        Some(target) => (target, arguments.into_options(None)?, None),
+        None => {
+            let Lab { server, authority } = Lab::start(kind)?;
+            (Target::at(server.address()), arguments.into_options(Some(authority))?, Some(server))
+        }
+    };
     let files = files.open(&target, &mut options)?;
     session_files::check(&options.kinds, &options.versions, &options)?;
 
@@ -43,6 +56,8 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     let written = if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
         outputs.write_documents(&document)
+    } else if explains {
+        outputs.write(&Explained(&document))
     } else {
         outputs.write(&document)
     };

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use reprise_lab::Identity;
-use reprise_lab::servers::Account;
+use reprise_servers::Account;
 use reprise_trace::document::MeasureDocument;
 use reprise_trace::{Kind, Version};
 
 use super::COUNT;
 use super::column::{NOT_OFFERED, cell};
 use super::subjects::Subject;
-use crate::harness::{Lab, assert_account_for};
+use reprise_harness::{Lab, assert_account_for};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beyond {

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{
+use reprise_servers::{
     Dovecot, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Prosody, ProsodyConfig, RealServer,
     Stunnel, missing,
 };
@@ -14,7 +14,7 @@ use reprise_trace::document::{DiagnoseDocument, Diagnosis, Severity};
 
 use super::subjects::{self, Subject};
 use super::{Identity, is_installed};
-use crate::harness::{Lab, Reprise};
+use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn a_healthy_server_has_no_fault_and_no_risk() {
@@ -64,8 +64,9 @@ fn mariadb_forgets_sessions_of_unclean_ends() {
     let call = lab.diagnose(server.address()).args(["--starttls", "mysql", "--tls", "1.2", "--rate", "500"]);
     let outcome = call.run().exits(0);
     let document: DiagnoseDocument = outcome.json();
-    let found: Vec<&str> = document.targets[0].findings.iter().map(|finding| finding.id.as_str()).collect();
-    assert_eq!(found, ["unclean-close-evicts"], "{outcome:?}");
+    // Whether resuming saves much of a whole request depends on the machine.
+    let found = document.targets[0].findings.iter().map(|finding| finding.id.as_str()).filter(|id| *id != "little-to-save");
+    assert_eq!(found.collect::<Vec<_>>(), ["unclean-close-evicts"], "{outcome:?}");
 }
 
 fn is_there(programs: &[&str]) -> bool {

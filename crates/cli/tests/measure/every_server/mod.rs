@@ -12,12 +12,12 @@ use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::thread;
 
-use reprise_lab::servers::{NotRun, missing};
 use reprise_lab::{Identity, KeyKind};
+use reprise_servers::{NotRun, missing};
 
-use crate::harness::{Lab, assert_account_for};
 use beyond::Beyond;
 use column::COLUMNS;
+use reprise_harness::{Lab, assert_account_for};
 use subjects::{Setting, Subject};
 use table::{Row, Table};
 

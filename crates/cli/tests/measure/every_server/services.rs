@@ -3,18 +3,18 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use reprise_lab::servers::{
+use reprise_lab::{Identity, KeyKind};
+use reprise_servers::{
     Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness,
     Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
 };
-use reprise_lab::{Identity, KeyKind};
 use reprise_trace::document::MeasureDocument;
 
 use super::column::COLUMNS;
 use super::table::{Row, Table};
 use super::{COUNT, KEYS};
-use crate::harness::{DEADLINE, Lab, Reprise, assert_account_for, version};
 use crate::starttls::{assert_known, made};
+use reprise_harness::{DEADLINE, Lab, Reprise, assert_account_for, version};
 
 /// A server and its settings.
 struct Service {
@@ -39,7 +39,7 @@ const PROSODY_CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/
 /// Measures every service that is installed, with a key of each kind.
 pub(super) fn table() -> Table {
     let kinds = COLUMNS.map(|column| column.heading);
-    let mut table = Table::new("services", &[&["told"], &kinds[..]].concat());
+    let mut table = Table::new("services", &[&["setting"], &kinds[..]].concat());
     let mut services = all();
     services.retain(is_installed);
     let rows = thread::scope(|scope| {

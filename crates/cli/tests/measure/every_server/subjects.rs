@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reprise_lab::servers::{
+use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
+use reprise_servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
     Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, missing,
 };
-use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
 
 use super::beyond::{Beyond, PSK};
-use crate::harness::{locked_version, version};
+use reprise_harness::{locked_version, version};
 
 /// A server and every setting of it that resumption depends on.
 pub(super) struct Subject {
@@ -27,7 +27,7 @@ impl Subject {
     fn told<Server: RealServer + 'static>(
         mut self,
         beyond: Beyond,
-        start: fn(&Identity) -> reprise_lab::Result<Server>,
+        start: fn(&Identity) -> reprise_servers::Result<Server>,
     ) -> Self {
         self.beyond.push((beyond, Box::new(move |identity| Box::new(start(identity).unwrap()))));
         self
@@ -128,7 +128,7 @@ pub(super) fn all() -> Vec<Subject> {
         }),
         rustls().told(Beyond::Early, |identity| {
             let config = EmbeddedConfig { resumption: Resumption::Id, ..EmbeddedConfig::new(identity.clone()) };
-            EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })
+            Ok(EmbeddedServer::start(EmbeddedConfig { max_early_data: 4096, ..config })?)
         }),
         go(),
         subject("Node", &["node"], "--version", |identity, session_store, session_tickets| {
@@ -153,7 +153,7 @@ fn subject<Server: RealServer + 'static>(
     name: &'static str,
     needs: &'static [&'static str],
     version_argument: &str,
-    start: fn(&Identity, bool, bool) -> reprise_lab::Result<Server>,
+    start: fn(&Identity, bool, bool) -> reprise_servers::Result<Server>,
 ) -> Subject {
     let switches = [(false, false), (true, false), (false, true), (true, true)];
     let settings = switches.map(|(cache, tickets)| Setting {

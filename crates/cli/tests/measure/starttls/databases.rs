@@ -1,17 +1,17 @@
 //! PostgreSQL and MariaDB.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{MariaDb, MariaDbConfig, PartialWitness, Postgres};
+use reprise_servers::{MariaDb, MariaDbConfig, PartialWitness, Postgres};
 use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, made, measure};
-use crate::harness::{DEADLINE, Lab};
+use reprise_harness::{DEADLINE, Lab};
 
 /// PostgreSQL switches tickets and cache off by itself.
 #[test]
 fn a_database_that_keeps_no_sessions() {
-    reprise_lab::require!("postgres");
+    reprise_servers::require!("postgres");
     let lab = Lab::new();
     let server = Postgres::start(Some(&lab.identity(KeyKind::P256))).unwrap();
     // Before version 18 it accepts key shares of P-256 alone.
@@ -35,7 +35,7 @@ fn a_database_that_keeps_no_sessions() {
 
 #[test]
 fn a_database_without_tls_says_so() {
-    reprise_lab::require!("postgres");
+    reprise_servers::require!("postgres");
     let lab = Lab::new();
     let server = Postgres::start(None).unwrap();
     let outcome = lab.measure(server.address()).args(["--starttls", "postgres"]).run().exits(3);
@@ -45,7 +45,7 @@ fn a_database_without_tls_says_so() {
 /// Tickets and a cache are OpenSSL's own, and nothing switches them. MariaDB counts logins.
 #[test]
 fn a_database_that_resumes_in_every_way() {
-    reprise_lab::require!("mariadbd", "my_print_defaults", "openssl");
+    reprise_servers::require!("mariadbd", "my_print_defaults", "openssl");
     for key in [KeyKind::P256, KeyKind::Rsa2048] {
         let lab = Lab::new();
         let server = MariaDb::start(&MariaDbConfig::new(lab.identity(key))).unwrap();
@@ -67,7 +67,7 @@ fn a_database_that_resumes_in_every_way() {
 /// Whoever is turned away has resumed all the same.
 #[test]
 fn a_database_that_knows_nobody() {
-    reprise_lab::require!("mariadbd", "my_print_defaults");
+    reprise_servers::require!("mariadbd", "my_print_defaults");
     let lab = Lab::new();
     let config = MariaDbConfig { login: None, ..MariaDbConfig::new(lab.identity(KeyKind::P256)) };
     let server = MariaDb::start(&config).unwrap();
@@ -80,7 +80,7 @@ fn a_database_that_knows_nobody() {
 
 #[test]
 fn another_database_without_tls_says_so() {
-    reprise_lab::require!("mariadbd", "my_print_defaults");
+    reprise_servers::require!("mariadbd", "my_print_defaults");
     let lab = Lab::new();
     let server = MariaDb::start(&MariaDbConfig { identity: None, login: None }).unwrap();
     let outcome = lab.measure(server.address()).args(["--starttls", "mysql"]).run().exits(3);
@@ -91,7 +91,7 @@ fn another_database_without_tls_says_so() {
 #[cfg(unix)]
 #[test]
 fn an_endless_measurement_is_cut_short() {
-    reprise_lab::require!("mariadbd", "my_print_defaults");
+    reprise_servers::require!("mariadbd", "my_print_defaults");
     let lab = Lab::new();
     let server = MariaDb::start(&MariaDbConfig::new(lab.identity(KeyKind::P256))).unwrap();
     let running = lab.measure(server.address()).args(["--starttls", "mysql"]).count(1_000_000).start();

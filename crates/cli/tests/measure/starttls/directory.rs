@@ -1,17 +1,17 @@
 //! LDAP by OpenLDAP.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{PartialWitness, Slapd};
+use reprise_servers::{PartialWitness, Slapd};
 use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 /// OpenLDAP on GnuTLS neither stores sessions nor asks for tickets; of an ID that it gave it knows nothing.
 #[test]
 fn a_directory_that_keeps_no_sessions() {
-    reprise_lab::require!("slapd", "openssl");
+    reprise_servers::require!("slapd", "openssl");
     for key in [KeyKind::P256, KeyKind::Rsa2048] {
         let lab = Lab::new();
         let server = Slapd::start(Some(&lab.identity(key))).unwrap();
@@ -33,7 +33,7 @@ fn a_directory_that_keeps_no_sessions() {
 
 #[test]
 fn a_directory_without_tls_says_so() {
-    reprise_lab::require!("slapd");
+    reprise_servers::require!("slapd");
     let lab = Lab::new();
     let server = Slapd::start(None).unwrap();
     let outcome = lab.measure(server.address()).args(["--starttls", "ldap"]).run().exits(3);

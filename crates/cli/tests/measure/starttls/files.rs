@@ -1,11 +1,11 @@
 //! FTP by ProFTPD.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{FtpSessionCache, ProFtpd, ProFtpdConfig, RealServer};
+use reprise_servers::{FtpSessionCache, ProFtpd, ProFtpdConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
 use super::{COUNT, VERSIONS, assert_phases, measure};
-use crate::harness::{Lab, Outcome, assert_account_for};
+use reprise_harness::{Lab, Outcome, assert_account_for};
 
 /// Measures a ProFTPD that is told so, and holds the outcome against its account.
 fn measured(key: KeyKind, session_tickets: Option<bool>, session_cache: FtpSessionCache) -> Outcome {
@@ -20,7 +20,7 @@ fn measured(key: KeyKind, session_tickets: Option<bool>, session_cache: FtpSessi
 /// Its processes share the ticket keys of the one that they are copies of, whatever TLSSessionTickets says.
 #[test]
 fn an_ftp_server_resumes_by_ticket_even_if_told_not_to() {
-    reprise_lab::require!("proftpd");
+    reprise_servers::require!("proftpd");
     let outcome = measured(KeyKind::P256, Some(false), FtpSessionCache::Off);
     for tls in VERSIONS {
         let ticket = outcome.measured(tls, Kind::Ticket);
@@ -35,7 +35,7 @@ fn an_ftp_server_resumes_by_ticket_even_if_told_not_to() {
 /// It takes back none of the IDs that it gives, from OpenSSL's client neither.
 #[test]
 fn an_ftp_server_gives_useless_ids() {
-    reprise_lab::require!("proftpd");
+    reprise_servers::require!("proftpd");
     for (key, cache) in [(KeyKind::P256, FtpSessionCache::OneEach), (KeyKind::Rsa2048, FtpSessionCache::Shared)] {
         let outcome = measured(key, None, cache);
         let id = outcome.measured(Version::Tls12, Kind::Id);
@@ -47,7 +47,7 @@ fn an_ftp_server_gives_useless_ids() {
 
 #[test]
 fn an_ftp_server_without_tls_says_so() {
-    reprise_lab::require!("proftpd");
+    reprise_servers::require!("proftpd");
     let lab = Lab::new();
     let config = ProFtpdConfig { speaks_tls: false, ..ProFtpdConfig::new(lab.identity(KeyKind::P256)) };
     let server = ProFtpd::start(config).unwrap();

@@ -1,11 +1,11 @@
 //! SMTP by Exim, IMAP and POP3 by Dovecot.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, RealServer};
+use reprise_servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, RealServer};
 use reprise_trace::{Kind, Version};
 
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};
-use crate::harness::{DEADLINE, Lab, assert_account_for};
+use reprise_harness::{DEADLINE, Lab, assert_account_for};
 
 /// What Dovecot serves, and how many round trips lie before the first byte that is said under TLS 1.3: the greeting, the
 /// answer to STARTTLS or STLS, and the handshake.
@@ -13,7 +13,7 @@ const MAIL: [(MailAccess, &str, u64); 2] = [(MailAccess::Imap, "imap", 3), (Mail
 
 #[test]
 fn an_smtp_server_that_resumes_for_everyone() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     let mut server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(lab.identity(KeyKind::P256)) }).unwrap();
     let outcome = measure(&lab, server.address(), "smtp").shows(&["smtp://127.0.0.1", "starttls"]);
@@ -31,7 +31,7 @@ fn an_smtp_server_that_resumes_for_everyone() {
 
 #[test]
 fn an_smtp_server_that_resumes_for_nobody() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     let mut server = Exim::start(EximConfig::new(lab.identity(KeyKind::Rsa2048))).unwrap();
     let outcome = measure(&lab, server.address(), "smtp");
@@ -42,7 +42,7 @@ fn an_smtp_server_that_resumes_for_nobody() {
 
 #[test]
 fn a_mail_server_whose_processes_share_their_keys() {
-    reprise_lab::require!("dovecot");
+    reprise_servers::require!("dovecot");
     for (access, protocol, round_trips) in MAIL {
         let lab = Lab::new();
         let server = Dovecot::start(&lab.identity(KeyKind::P256), access, LoginProcesses::Shared).unwrap();
@@ -59,8 +59,8 @@ fn a_mail_server_whose_processes_share_their_keys() {
 
 /// Dovecot's default: a process for each connection, whose keys go with it.
 #[test]
-fn a_mail_server_with_a_process_for_each_connection_never_resumes() {
-    reprise_lab::require!("dovecot");
+fn mail_servers_with_a_process_a_connection_never_resume() {
+    reprise_servers::require!("dovecot");
     for (access, protocol, _) in MAIL {
         let lab = Lab::new();
         let server = Dovecot::start(&lab.identity(KeyKind::P256), access, LoginProcesses::OneEach).unwrap();
@@ -76,7 +76,7 @@ fn a_mail_server_with_a_process_for_each_connection_never_resumes() {
 
 #[test]
 fn an_smtp_server_without_tls_says_so() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     let config = EximConfig { offers_tls: false, ..EximConfig::new(lab.identity(KeyKind::P256)) };
     let server = Exim::start(config).unwrap();
@@ -87,7 +87,7 @@ fn an_smtp_server_without_tls_says_so() {
 /// `--no-request` waits for tickets under these protocols too.
 #[test]
 fn tickets_are_awaited_without_a_question() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     let mut server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(lab.identity(KeyKind::P256)) }).unwrap();
     let call = lab.measure(server.address()).args(["--starttls", "smtp", "--no-request", "--tls", "1.3"]);

@@ -1,17 +1,17 @@
 //! XMPP by Prosody.
 
 use reprise_lab::KeyKind;
-use reprise_lab::servers::{PartialWitness, Prosody, ProsodyConfig};
+use reprise_servers::{PartialWitness, Prosody, ProsodyConfig};
 use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 /// Prosody's default is `no_ticket`, and LuaSec keeps no cache: under TLS 1.3 OpenSSL still gives tickets, of no use.
 #[test]
 fn a_server_that_is_told_nothing_never_resumes() {
-    reprise_lab::require!("prosody", "openssl");
+    reprise_servers::require!("prosody", "openssl");
     let lab = Lab::new();
     let server = Prosody::start(ProsodyConfig::new(lab.identity(KeyKind::P256))).unwrap();
     let outcome = measure(&lab, server.address(), "xmpp");
@@ -30,7 +30,7 @@ fn a_server_that_is_told_nothing_never_resumes() {
 
 #[test]
 fn a_server_with_tickets_resumes() {
-    reprise_lab::require!("prosody", "openssl");
+    reprise_servers::require!("prosody", "openssl");
     for key in [KeyKind::P256, KeyKind::Rsa2048] {
         let lab = Lab::new();
         let config = ProsodyConfig { session_tickets: true, ..ProsodyConfig::new(lab.identity(key)) };
@@ -46,7 +46,7 @@ fn a_server_with_tickets_resumes() {
 
 #[test]
 fn a_server_without_tls_says_so() {
-    reprise_lab::require!("prosody");
+    reprise_servers::require!("prosody");
     let lab = Lab::new();
     let config = ProsodyConfig { offers_tls: false, ..ProsodyConfig::new(lab.identity(KeyKind::P256)) };
     let server = Prosody::start(config).unwrap();
@@ -54,12 +54,12 @@ fn a_server_without_tls_says_so() {
     // With nothing to offer, it says why it ends the stream.
     let outcome =
         outcome.says(&["the server ends the stream: \"undefined-condition\", \"No stream features to proceed with\""]);
-    assert!(!outcome.stderr.contains("it serves names"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("it serves host names"), "{}", outcome.stderr);
 }
 
 #[test]
 fn a_host_that_is_not_served() {
-    reprise_lab::require!("prosody");
+    reprise_servers::require!("prosody");
     let lab = Lab::new();
     let server = Prosody::start(ProsodyConfig::new(lab.identity(KeyKind::P256))).unwrap();
     let target = format!("localhost:{}", server.address().port());

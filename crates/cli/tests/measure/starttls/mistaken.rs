@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 
-use reprise_lab::servers::{
+use reprise_lab::{Identity, KeyKind};
+use reprise_servers::{
     Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, Nginx, NginxConfig, PartialWitness,
     Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd,
 };
-use reprise_lab::{Identity, KeyKind};
 use reprise_trace::FailureClass;
 
-use crate::harness::Lab;
+use reprise_harness::Lab;
 
 const PROTOCOLS: [&str; 8] = ["smtp", "imap", "pop3", "ftp", "ldap", "postgres", "mysql", "xmpp"];
 
@@ -34,14 +34,14 @@ fn identity(lab: &Lab) -> Identity {
 
 #[test]
 fn a_mail_server() {
-    reprise_lab::require!("exim4");
+    reprise_servers::require!("exim4");
     let lab = Lab::new();
     assert_mistaken(&lab, Exim::start(EximConfig::new(identity(&lab))).unwrap().address(), "smtp");
 }
 
 #[test]
 fn mail_access() {
-    reprise_lab::require!("dovecot");
+    reprise_servers::require!("dovecot");
     let lab = Lab::new();
     for (access, spoken) in [(MailAccess::Imap, "imap"), (MailAccess::Pop3, "pop3")] {
         let server = Dovecot::start(&identity(&lab), access, LoginProcesses::Shared).unwrap();
@@ -51,21 +51,21 @@ fn mail_access() {
 
 #[test]
 fn a_file_server() {
-    reprise_lab::require!("proftpd");
+    reprise_servers::require!("proftpd");
     let lab = Lab::new();
     assert_mistaken(&lab, ProFtpd::start(ProFtpdConfig::new(identity(&lab))).unwrap().address(), "ftp");
 }
 
 #[test]
 fn a_directory() {
-    reprise_lab::require!("slapd");
+    reprise_servers::require!("slapd");
     let lab = Lab::new();
     assert_mistaken(&lab, Slapd::start(Some(&identity(&lab))).unwrap().address(), "ldap");
 }
 
 #[test]
 fn databases() {
-    reprise_lab::require!("postgres", "mariadbd", "my_print_defaults");
+    reprise_servers::require!("postgres", "mariadbd", "my_print_defaults");
     let lab = Lab::new();
     assert_mistaken(&lab, Postgres::start(Some(&identity(&lab))).unwrap().address(), "postgres");
     assert_mistaken(&lab, MariaDb::start(&MariaDbConfig::new(identity(&lab))).unwrap().address(), "mysql");
@@ -73,7 +73,7 @@ fn databases() {
 
 #[test]
 fn a_server_of_messages() {
-    reprise_lab::require!("prosody");
+    reprise_servers::require!("prosody");
     let lab = Lab::new();
     assert_mistaken(&lab, Prosody::start(ProsodyConfig::new(identity(&lab))).unwrap().address(), "xmpp");
 }
@@ -81,7 +81,7 @@ fn a_server_of_messages() {
 /// A port that begins with TLS.
 #[test]
 fn a_web_server() {
-    reprise_lab::require!("nginx");
+    reprise_servers::require!("nginx");
     let lab = Lab::new();
     assert_mistaken(&lab, Nginx::start(NginxConfig::new(vec![identity(&lab)])).unwrap().address(), "https");
 }

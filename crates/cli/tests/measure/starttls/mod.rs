@@ -13,11 +13,11 @@ mod scripted;
 
 use std::collections::HashMap;
 
-use reprise_lab::servers::PartialWitness;
+use reprise_servers::PartialWitness;
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Phase, Version};
 
-use crate::harness::{DEADLINE, Lab, Outcome};
+use reprise_harness::{DEADLINE, Lab, Outcome};
 
 const COUNT: u32 = 4;
 

@@ -4,7 +4,7 @@
 use reprise_lab::{Application, EmbeddedServer, Resumption, Turn};
 use reprise_trace::{Kind, Phase, Version};
 
-use crate::harness::{Gate, Lab, Outcome, hears, says};
+use reprise_harness::{Gate, Lab, Outcome, hears, says};
 
 /// A protocol as its server knows it.
 struct Peer {
@@ -96,7 +96,7 @@ impl Peer {
         let lab = Lab::new();
         let (gate, _server) = self.start(&lab, Resumption::Off, vec![hears(&self.question), says("\x07\x07\x07\x07\x07")]);
         let outcome = self.measure(&lab, &gate, &["--tls", "1.3"]).exits(3);
-        outcome.says(&["the server's answer under TLS is none"]);
+        outcome.says(&["the server's answer under TLS is invalid"]);
     }
 
     #[track_caller]

@@ -70,32 +70,50 @@ impl Ladder {
     }
 }
 
+/// The messages of a trace in the order of its ladder, each of the first connection beside its counterpart on the second.
+pub(super) fn paired(trace: &Trace) -> Vec<Pair<'_>> {
+    let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
+    let (handshake, rest) = trace.full.as_ref().map(|full| steps(full, &skipped)).unwrap_or_default();
+    let (second, second_rest) = trace.resumed.as_ref().map(|it| steps(it, &HashSet::new())).unwrap_or_default();
+    [pairs(&handshake, &second), pairs(&rest, &second_rest)].concat()
+}
+
 /// One message, or several records of application data in a row.
-struct Step<'t> {
-    event: &'t Event,
+#[derive(Clone, Copy)]
+pub(super) struct Step<'t> {
+    pub(super) event: &'t Event,
     count: u64,
     size: u64,
-    is_skipped: bool,
+    pub(super) is_skipped: bool,
     /// Whether it left before the server had said anything.
-    is_early: bool,
+    pub(super) is_early: bool,
 }
 
 impl Step<'_> {
+    /// Which way it went, and whether under encryption.
+    pub(super) fn arrow(&self) -> &'static str {
+        match (self.event.direction, self.event.encrypted) {
+            (Direction::Sent, false) => "→",
+            (Direction::Sent, true) => "⇒",
+            (Direction::Received, false) => "←",
+            (Direction::Received, true) => "⇐",
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        if self.is_early { "early data" } else { self.event.what.name() }
+    }
+
     fn has_counterpart(&self, other: &Self) -> bool {
         !self.is_skipped && self.event.direction == other.event.direction && self.event.what == other.event.what
     }
 
     fn shown(&self, unit: Unit) -> Message {
-        let name = if self.is_early { "early data" } else { self.event.what.name() };
+        let name = self.name();
         Message {
             at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
             size: self.size.to_string(),
-            arrow: match (self.event.direction, self.event.encrypted) {
-                (Direction::Sent, false) => "→",
-                (Direction::Sent, true) => "⇒",
-                (Direction::Received, false) => "←",
-                (Direction::Received, true) => "⇐",
-            },
+            arrow: self.arrow(),
             name: if self.count > 1 { format!("{name} × {}", self.count) } else { name.to_owned() },
         }
     }
@@ -128,32 +146,44 @@ fn alone(steps: &[Step<'_>], unit: Unit) -> Vec<Rung> {
     steps.iter().map(|step| Rung::Messages(vec![Cell::Message(step.shown(unit))])).collect()
 }
 
+/// What stands on one rung: at least one of the two.
+pub(super) type Pair<'t> = (Option<Step<'t>>, Option<Step<'t>>);
+
 /// A longest common subsequence stands on common rungs; the order of each side is kept.
-fn side_by_side(first: &[Step<'_>], second: &[Step<'_>], unit: Unit) -> Vec<Rung> {
+fn pairs<'t>(first: &[Step<'t>], second: &[Step<'t>]) -> Vec<Pair<'t>> {
     let lengths = common_lengths(first, second);
     let length = |row: usize, column: usize| lengths.get(row).and_then(|row| row.get(column)).copied().unwrap_or_default();
     let (mut row, mut column) = (0, 0);
-    let mut rungs = Vec::new();
+    let mut pairs = Vec::new();
     loop {
-        let cells = match (first.get(row), second.get(column)) {
-            (None, None) => return rungs,
-            (Some(left), Some(right)) if left.has_counterpart(right) => {
+        pairs.push(match (first.get(row).copied(), second.get(column).copied()) {
+            (None, None) => return pairs,
+            (Some(left), Some(right)) if left.has_counterpart(&right) => {
                 (row, column) = (row + 1, column + 1);
-                [Cell::Message(left.shown(unit)), Cell::Message(right.shown(unit))]
+                (Some(left), Some(right))
             }
-            (Some(left), right) if right.is_none() || length(row + 1, column) >= length(row, column + 1) => {
+            (left @ Some(_), right) if right.is_none() || length(row + 1, column) >= length(row, column + 1) => {
                 row += 1;
-                let other = if left.is_skipped { Cell::Skipped(left.shown(unit)) } else { Cell::Empty };
-                [Cell::Message(left.shown(unit)), other]
+                (left, None)
             }
-            (_, Some(right)) => {
+            (_, right) => {
                 column += 1;
-                [Cell::Empty, Cell::Message(right.shown(unit))]
+                (None, right)
             }
-            (Some(_), None) => return rungs,
-        };
-        rungs.push(Rung::Messages(cells.into()));
+        });
     }
+}
+
+fn side_by_side(first: &[Step<'_>], second: &[Step<'_>], unit: Unit) -> Vec<Rung> {
+    let cell = |step: Option<Step<'_>>| step.map_or(Cell::Empty, |step| Cell::Message(step.shown(unit)));
+    let rung = |(left, right): Pair<'_>| {
+        let other = match (left, right) {
+            (Some(left), None) if left.is_skipped => Cell::Skipped(left.shown(unit)),
+            _ => cell(right),
+        };
+        Rung::Messages(vec![cell(left), other])
+    };
+    pairs(first, second).into_iter().map(rung).collect()
 }
 
 /// For each pair of places, how many steps the rest of both sides can share.

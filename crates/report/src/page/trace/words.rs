@@ -44,7 +44,7 @@ fn about_tickets(document: &TraceDocument, trace: &Trace) -> Option<String> {
     let full = trace.full.as_ref()?;
     let second = trace.resumed.as_ref().map(|second| format!(" On the second, {resumption} were: {}.", given(second)));
     Some(format!(
-        "Tickets: on the first connection {new_session} were asked for (RFC 9149): {}.{}",
+        "Tickets: {new_session} were requested on the first connection (RFC 9149): {}.{}",
         given(full),
         second.unwrap_or_default()
     ))
@@ -54,16 +54,16 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
     let means = means(trace.asked.kind);
     if trace.resumed.is_none() {
         return match (gave_something(trace), trace.asked.tls, trace.asked.kind) {
-            (true, ..) => format!("The server gave a {means}; the connection that offered it did not complete."),
+            (true, ..) => format!("The server issued a {means}; the connection that offered it did not complete."),
             (_, Version::Tls12, Kind::Ticket) if trace.full.as_ref().is_some_and(|full| full.outcome.session_id_given) => {
-                "The server gave no ticket, though a session ID: --kind id traces a resumption with that.".to_owned()
+                "The server issued a session ID but no ticket: trace it with --kind id.".to_owned()
             }
             (_, Version::Tls12, Kind::Ticket) => {
-                "The server gave neither a session ID nor a ticket: every connection pays the full handshake.".to_owned()
+                "The server issued neither a session ID nor a ticket: every connection pays for a full handshake.".to_owned()
             }
             // It was not asked for a ticket.
-            (_, _, Kind::Id) => "The server gave no session ID; --kind ticket shows whether it gives tickets.".to_owned(),
-            _ => format!("The server gave no {means}: every connection pays the full handshake."),
+            (_, _, Kind::Id) => "The server issued no session ID; --kind ticket shows whether it issues tickets.".to_owned(),
+            _ => format!("The server issued no {means}: every connection pays for a full handshake."),
         };
     }
     if trace.resumed.as_ref().is_some_and(|second| second.outcome.kind == Kind::Full) {
@@ -71,13 +71,13 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
         if trace.asked.kind == Kind::Psk {
             return format!(
                 "Refused: the second connection offered the external PSK, and the server answered with a full \
-                 handshake.{skipped} A wrong key would have ended it with an alert: compare --psk-identity, --psk-hash and \
-                 --psk-mode."
+                    handshake.{skipped} A wrong key would have caused an alert: check --psk-identity, --psk-hash and \
+                    --psk-mode."
             );
         }
         let offered = match document.first_connection {
-            Some(_) => format!("the first connection offered the {means} that was saved"),
-            None => format!("the second connection offered the {means} that the first had left behind"),
+            Some(_) => format!("the first connection offered the saved {means}"),
+            None => format!("the second connection offered the {means} of the first"),
         };
         return format!("Refused: {offered}, and the server answered with a full handshake.{skipped}");
     }
@@ -111,15 +111,15 @@ fn about_early_data(trace: &Trace) -> Option<&'static str> {
     }
     Some(match fate_of_early_data(trace) {
         Some(EarlyData::Accepted) => {
-            "Early data: the request left with the ClientHello, no round trip before it, and the server took it. Whoever has \
-             recorded it can send it again (RFC 8446, section 8)."
+            "Early data: the request was sent with the ClientHello, before any round trip, and the server accepted it. An \
+                attacker can replay it (RFC 8446, section 8)."
         }
         Some(EarlyData::Rejected) => {
-            "Early data: the request left with the ClientHello, and the server skipped it (RFC 8446, section 4.2.10). It was sent \
-             again after the handshake."
+            "Early data: the request was sent with the ClientHello, and the server skipped it (RFC 8446, section 4.2.10). \
+                It was sent again after the handshake."
         }
         None if trace.full.as_ref().is_none_or(|full| full.max_early_data.is_some()) => {
-            "Early data: the ticket allows less than the request has bytes."
+            "Early data: the ticket allows fewer bytes than the request has."
         }
         None => {
             "Early data: the tickets of the first connection allow none, so none was sent. nginx: ssl_early_data on; HAProxy: \
@@ -157,13 +157,13 @@ fn about_the_server(trace: &Trace, second: &TracedConnection) -> Option<String> 
     };
     let first = match full.outcome.verification {
         Verification::Verified => "its certificate was verified",
-        Verification::ChainSkipped => "its signature was checked and its chain, on request, was not",
-        Verification::SignatureUnverified => "on request, nothing of its certificate was verified",
+        Verification::ChainSkipped => "its signature was verified; its chain was not, as requested",
+        Verification::SignatureUnverified => "its certificate was not verified, as requested",
         Verification::Inherited => return None,
     };
     Some(format!(
-        "The server: in the full handshake {first}; in the {one} it sent none, and only its Finished proves that it knows the \
-         {secret}."
+        "The server: in the full handshake {first}; in the {one} it sent none, and only its Finished proves that it knows \
+            the {secret}."
     ))
 }
 
@@ -172,8 +172,8 @@ fn about_secrecy(trace: &Trace, second: &TracedConnection) -> Option<String> {
     (second.outcome.psk_mode == Some(PskMode::PskKe)).then(|| {
         let which = if trace.full.is_some() { "second connection" } else { "connection" };
         format!(
-            "The keys of the {which} come from the PSK alone (psk_ke): no key share came back, and whoever learns the PSK later \
-             can read what was recorded."
+            "The keys of the {which} derive from the PSK alone (psk_ke): the server sent no key share, so a later leak of \
+                the PSK decrypts recorded traffic."
         )
     })
 }
@@ -183,17 +183,15 @@ fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
     let second = trace.resumed.as_ref().map(|second| second.outcome.client_authentication);
     let in_first = match first {
         ClientAuthentication::Sent => {
-            "the server asked for its certificate (CertificateRequest), and it was sent (Certificate) and its key proved \
-             (CertificateVerify)"
+            "the server requested its certificate (CertificateRequest); it sent the certificate (Certificate) and proved \
+                possession of the key (CertificateVerify)"
         }
         ClientAuthentication::RequestedNoneSent => {
-            "the server asked for its certificate (CertificateRequest), and there was none to send: an empty Certificate went \
-             out"
+            "the server requested its certificate (CertificateRequest); it had none and sent an empty Certificate"
         }
         ClientAuthentication::NotRequested if document.client_certificate_given => {
             return Some(
-                "The client: a certificate was given to it with --cert, and the server did not ask for one: none was sent."
-                    .to_owned(),
+                "The client: it has a certificate (--cert), but the server requested none, so none was sent.".to_owned(),
             );
         }
         ClientAuthentication::NotRequested => return None,
@@ -203,24 +201,24 @@ fn about_the_client(document: &TraceDocument, trace: &Trace) -> Option<String> {
         (true, Some(ClientAuthentication::NotRequested)) => {
             let relies = match first {
                 _ if trace.asked.kind == Kind::Psk => {
-                    "A PSK takes the place of certificates on both sides: whoever has it is that client."
+                    "A PSK replaces certificates on both sides: it alone identifies the client."
                 }
                 ClientAuthentication::Sent => {
-                    "Having seen none, it relies on the authentication that the session inherits from the full handshake: \
-                     until the session expires, whoever holds it is that client. That the certificate expires or is revoked \
-                     meanwhile goes unnoticed, unless the server looks for it."
+                    "It relies on the authentication of the full handshake, which the session inherits: until the session \
+                        expires, anyone who holds it is that client. If the certificate expires or is revoked in the \
+                        meantime, the server does not notice unless it checks."
                 }
                 _ => "It relies on what the session inherits: a client without a certificate.",
             };
             let one = if trace.asked.kind == Kind::Psk { "second" } else { "resumed one" };
-            format!(" In the {one} the server neither asked for a certificate nor got one. {relies}")
+            format!(" In the {one} the server neither requested nor received a certificate. {relies}")
         }
-        (true, Some(ClientAuthentication::Sent)) => " In the resumed one the same.".to_owned(),
+        (true, Some(ClientAuthentication::Sent)) => " The resumed one: the same.".to_owned(),
         (true, Some(ClientAuthentication::RequestedNoneSent)) => {
-            " In the resumed one the server asked, and none was sent.".to_owned()
+            " In the resumed one the server requested a certificate, and none was sent.".to_owned()
         }
-        (false, Some(again)) if again == first => " In the second, full as well, the same.".to_owned(),
-        (false, Some(ClientAuthentication::Sent)) => " In the second it was asked for and sent.".to_owned(),
+        (false, Some(again)) if again == first => " The second, also full: the same.".to_owned(),
+        (false, Some(ClientAuthentication::Sent)) => " In the second it was requested and sent.".to_owned(),
         (false, Some(_)) => " In the second none was sent.".to_owned(),
     };
     Some(format!("The client: in the full handshake {in_first}.{in_second}"))

@@ -1,0 +1,116 @@
+//! The flags of `reprise layers`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use reprise_attempt::Target;
+use reprise_bench::ResumedBy;
+use reprise_lab::KeyKind;
+use reprise_trace::{Level, Version};
+
+use crate::cmd::compare::PluginArgs;
+use crate::outputs::OutputArgs;
+use crate::values;
+
+/// What does it cost to start again for each request: the process, the library, the context, the connection, the session?
+///
+/// A client makes one request again and again, each time started again at one level, without and with sessions. All levels
+/// of all stacks take turns. Without a target, the server is an embedded lab on loopback.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LayersArgs {
+    /// HOST[:PORT][/PATH] or an https URL; the embedded lab by default
+    pub(super) target: Option<Target>,
+    /// Levels: load, run, lib, libctx, ctx, bio, ssl, msg; all of them by default
+    #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) levels: Vec<Level>,
+    /// Use these stacks, by the names that 'reprise stacks' lists; by default the OpenSSL plugin, if present, and rustls
+    #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) stacks: Vec<String>,
+    /// Versions: 1.2, 1.3; by default the newest of each stack
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "Narrow")]
+    pub(super) tls: Vec<Version>,
+    /// How to resume TLS 1.2 sessions
+    #[arg(long, value_enum, default_value = "ticket", help_heading = "Narrow")]
+    pub(super) kind: SessionKind,
+    /// Requests per row
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Measure")]
+    pub(super) count: u64,
+    /// Seed of the random order
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Measure")]
+    pub(super) seed: u64,
+    /// Maximum time to wait for the server
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = values::parse_duration, help_heading = "Measure")]
+    pub(super) timeout: Duration,
+    /// Add this delay in each direction, through a relay
+    #[arg(long, value_name = "DURATION", value_parser = values::parse_wait, help_heading = "Measure")]
+    pub(super) delay: Option<Duration>,
+    /// Request method
+    #[arg(short = 'X', long, default_value = "HEAD", value_parser = values::parse_method, help_heading = "Request")]
+    pub(super) method: String,
+    /// Trust the root certificates in this PEM file
+    #[arg(long, value_name = "FILE", visible_alias = "cacert", conflicts_with = "capath", help_heading = "Context")]
+    pub(super) ca: Option<PathBuf>,
+    /// Trust the root certificates in all PEM files of this directory
+    #[arg(long, value_name = "DIR", help_heading = "Context")]
+    pub(super) capath: Option<PathBuf>,
+    /// Client certificate chain, PEM
+    #[arg(short = 'E', long, value_name = "FILE", requires = "target", help_heading = "Context")]
+    pub(super) cert: Option<PathBuf>,
+    /// Private key of --cert, PKCS #8 in PEM; by default read from the same file. The passphrase comes from
+    /// REPRISE_KEY_PASSPHRASE or a prompt
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "Context")]
+    pub(super) key: Option<PathBuf>,
+    /// Key of the lab's server certificate: p-256, p-384, rsa-2048, rsa-3072, rsa-4096, ed25519
+    #[arg(long, value_name = "KIND", default_value = "p-256", conflicts_with = "target", value_parser = key_kind, help_heading = "Lab")]
+    pub(super) server_key: KeyKind,
+    /// Have the lab request a client certificate, with a key of this kind
+    #[arg(long, value_name = "KIND", conflicts_with = "target", value_parser = key_kind, help_heading = "Lab")]
+    pub(super) client_key: Option<KeyKind>,
+    /// Encrypt the client key, so that each context decrypts it
+    #[arg(long, requires = "client_key", help_heading = "Lab")]
+    pub(super) encrypted: bool,
+    /// Trust this many CA certificates, one of them the lab's
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["target", "ca", "capath"], value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Lab")]
+    pub(super) cas: u32,
+    /// Put each CA certificate in its own file, in one directory
+    #[arg(long, conflicts_with_all = ["target", "ca", "capath"], help_heading = "Lab")]
+    pub(super) ca_directory: bool,
+    #[command(flatten)]
+    pub(super) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(super) outputs: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  reprise layers                                     the embedded lab, 1000 requests a row
+  reprise layers -n 100 --levels ctx,bio,ssl,msg     fewer, within one process
+  reprise layers localhost:8443 --ca root.pem        a server of your own
+  reprise layers --client-key rsa-2048 --encrypted   with a client key that is decrypted for each context";
+
+/// How sessions are resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionKind {
+    /// By session ID
+    Id,
+    /// By ticket, or by session ID where the server issues no ticket
+    Ticket,
+}
+
+impl From<SessionKind> for ResumedBy {
+    fn from(kind: SessionKind) -> Self {
+        match kind {
+            SessionKind::Id => Self::Id,
+            SessionKind::Ticket => Self::Ticket,
+        }
+    }
+}
+
+fn key_kind(name: &str) -> Result<KeyKind, String> {
+    KeyKind::ALL.into_iter().find(|kind| kind.label() == name).ok_or_else(|| {
+        let known = KeyKind::ALL.map(KeyKind::label).join(", ");
+        format!("unknown key '{name}'; known: {known}")
+    })
+}

@@ -1,0 +1,16 @@
+//! A condition of `--fail-if` that makes a bad answer, in words.
+
+use reprise_trace::document::{ConditionOutcome, ConditionRecord};
+
+/// Why it does; `None` where it is not met.
+pub(crate) fn complaint(record: &ConditionRecord) -> Option<String> {
+    let ConditionRecord { condition, outcome, because } = record;
+    match outcome {
+        ConditionOutcome::NotMet => None,
+        ConditionOutcome::Met => {
+            let lines: String = because.iter().map(|it| format!("\n  {it}")).collect();
+            Some(format!("--fail-if '{condition}' is met:{lines}"))
+        }
+        ConditionOutcome::Unknown => Some(format!("--fail-if '{condition}' cannot be evaluated: {}", because.join("; "))),
+    }
+}

@@ -1,0 +1,39 @@
+//! A program on Python's ssl.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+
+use reprise_lab::KeyKind;
+use reprise_servers::{Launch, Process};
+
+use crate::broken::{Software, Started, broken};
+use reprise_harness::Lab;
+
+const PYTHON: Software =
+    Software { name: "Python ssl", program: Some("python3"), version: &["--version"], reveals_itself: false, needs: &[] };
+
+const SOURCE: &str = include_str!("servers/server.py");
+/// Where a test's own statements stand in it.
+const STATEMENTS: &str = "# A test's own statements.";
+
+/// The lines are statements about `context`.
+fn start(lab: &Lab, lines: &[String]) -> Started {
+    let files = lab.identity(KeyKind::P256).write_pem(lab.directory(), "server").unwrap();
+    let program = lab.file("server.py", SOURCE.replace(STATEMENTS, &lines.join("\n")));
+    let log = lab.path("server.log");
+    let listens = || fs::read_to_string(&log).is_ok_and(|output| output.contains("listening"));
+    let launch = Launch { program: "a server in Python", log: &log, listens: &listens };
+    let command = |address: SocketAddr| {
+        let mut command = Command::new("python3");
+        command.arg(&program).arg(address.port().to_string()).args([&files.certificate, &files.key]);
+        Ok(command)
+    };
+    let (process, address) = Process::on_free_port(&launch, command).unwrap();
+    Started { address, server: None, _others: vec![Box::new(process)] }
+}
+
+examined! {
+    two_tickets_run_out_in_a_burst:
+        broken("tickets-run-out", &PYTHON, &["# its defaults"], start).flags(&["--tls", "1.3"]);
+}

@@ -1,0 +1,108 @@
+//! Against the embedded lab, which permits every level.
+
+use super::{document, plugins, reprise, row, skipped};
+
+/// From the dearest on.
+const LEVELS: [&str; 7] = ["run", "lib", "libctx", "ctx", "bio", "ssl", "msg"];
+
+#[track_caller]
+fn every_level(tls: &str, flags: &[&str], resumed: &str) {
+    let folder = match plugins::folder() {
+        Ok(folder) => folder,
+        Err(not_run) => return not_run.announce(),
+    };
+    let mut command = reprise(&["-n", "6", "--tls", tls, "--stacks", "openssl,rustls-ring", "--plugins", folder]);
+    let (document, output) = document(command.args(flags));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (level, sessions) in LEVELS.into_iter().flat_map(|level| [(level, false), (level, true)]) {
+        let row = row(&document, "openssl", level, sessions);
+        let kind = if sessions { resumed } else { "full" };
+        assert_eq!(row["requests"], 6, "{level}");
+        assert_eq!(row["handshakes"], if level == "msg" { 0 } else { 6 }, "{level}");
+        assert_eq!(row["kinds"], serde_json::json!({kind: 6}), "{level}, sessions: {sessions}");
+        assert_eq!((&row["refused"], &row["not_offered"]), (&0.into(), &0.into()), "{level}");
+        assert!(row["cpu_ns"]["median_ns"].as_u64() > Some(0) && row["wall_ns"]["median_ns"].as_u64() > Some(0));
+    }
+    let load = row(&document, "openssl", "load", false);
+    assert_eq!((&load["handshakes"], &load["kinds"]), (&0.into(), &serde_json::json!({})));
+    for level in ["ssl", "bio", "msg"] {
+        assert_eq!(row(&document, "rustls-ring", level, true)["kinds"], serde_json::json!({resumed: 6}), "{level}");
+    }
+    // rustls offers a session only under the configuration that it is of: nobody is said to have refused it.
+    let ctx = row(&document, "rustls-ring", "ctx", true);
+    assert_eq!((&ctx["not_offered"], &ctx["refused"]), (&6.into(), &0.into()), "{ctx:#}");
+    assert_eq!(skipped(&document, "rustls-ring", "run").0, "unsupported");
+    let steps = document["differences"].as_array().unwrap().iter();
+    let of_openssl = steps.filter(|it| it["stack"] == "openssl" && it["sessions"] == false);
+    let steps: Vec<_> = of_openssl.map(|it| (it["from"].as_str().unwrap(), it["to"].as_str().unwrap())).collect();
+    assert_eq!(steps, [("run", "lib"), ("lib", "ctx"), ("ctx", "bio"), ("bio", "ssl"), ("ssl", "msg")]);
+    assert_eq!(document["generators"][0]["stack"], "openssl");
+    let claims = document["claims"].as_array().unwrap();
+    let sessions = claims.iter().find(|it| it["stack"] == "openssl" && it["claim"].as_str().unwrap().contains("sessions"));
+    assert_eq!(sessions.unwrap()["verdict"], "refuted");
+    assert_eq!(document["advice"].as_array().unwrap().len(), 2);
+    crate::usage::validates(&document);
+}
+
+#[test]
+fn every_level_of_tls13_is_observed() {
+    every_level("1.3", &[], "ticket");
+}
+
+#[test]
+fn every_level_of_tls12_resumes_by_ticket() {
+    every_level("1.2", &["--method", "GET"], "ticket");
+}
+
+#[test]
+fn every_level_of_tls12_resumes_by_id() {
+    every_level("1.2", &["--kind", "id"], "id");
+}
+
+#[test]
+fn a_stack_speaks_its_newest_version() {
+    let folder = match plugins::without_tls13() {
+        Ok(folder) => folder,
+        Err(not_run) => return not_run.announce(),
+    };
+    let folder = folder.path().to_str().unwrap();
+    let flags = ["-n", "2", "--levels", "ctx,bio", "--stacks", "mbedtls,rustls-ring", "--plugins", folder];
+    let (known, _) = document(&mut reprise(&flags));
+    let version = |stack| row(&known, stack, "bio", true)["tls"].clone();
+    assert_eq!((version("mbedtls"), version("rustls-ring")), ("1.2".into(), "1.3".into()));
+    let (asked, _) = document(reprise(&flags).args(["--tls", "1.3"]));
+    assert!(asked["rows"].as_array().unwrap().iter().all(|row| row["stack"] == "rustls-ring"), "{asked:#}");
+    let lacks = asked["skipped"].as_array().unwrap().iter().find(|it| it["stack"] == "mbedtls").unwrap();
+    assert_eq!((&lacks["outcome"], &lacks["reason"]), (&"unsupported".into(), &"Mbed TLS has no TLS 1.3".into()));
+}
+
+#[test]
+fn a_delay_is_in_every_connection() {
+    let flags = ["-n", "6", "--levels", "bio,msg", "--stacks", "rustls-ring", "--delay", "10ms"];
+    let (document, _) = document(&mut reprise(&flags));
+    let least = |level| row(&document, "rustls-ring", level, false)["wall_ns"]["min_ns"].as_u64().unwrap();
+    // To connect, to shake hands, to ask, to take leave; and to ask alone.
+    assert!(least("bio") >= 4 * 20_000_000 && least("msg") >= 20_000_000, "{document:#}");
+    assert_eq!(document["delay_ns"], 10_000_000);
+}
+
+#[test]
+fn a_crash_is_one_level() {
+    if let Err(not_run) = plugins::folder() {
+        return not_run.announce();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/hostile.c");
+    let crashes = folder.path().join("crashes.so");
+    plugins::plugin(&source, &crashes, &["-DCRASHES"]);
+    let flags = ["-n", "6", "--levels", "load,lib,ctx,msg", "--stacks", "crashes,rustls-ring", "--plugin"];
+    let mut command = reprise(&flags);
+    let (document, output) = document(command.arg(&crashes).args(["--plugins", plugins::folder().unwrap()]));
+    assert!(output.status.success());
+    // It crashes where it takes leave, so that loading it is measured.
+    assert_eq!(row(&document, "crashes", "load", false)["requests"], 6);
+    for level in ["lib", "ctx"] {
+        assert_eq!(skipped(&document, "crashes", level).0, "crashed");
+    }
+    assert_eq!(row(&document, "rustls-ring", "msg", true)["requests"], 6);
+}

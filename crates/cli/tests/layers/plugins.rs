@@ -1,0 +1,57 @@
+//! OpenSSL's plugin and the program that is started again and again, built as `cargo xtask stacks --system` builds them, once a run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use reprise_servers::{NotRun, missing};
+
+/// The folder with both, or what is missing to build them.
+pub(crate) fn folder() -> Result<&'static str, NotRun> {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
+        return Err(not_run);
+    }
+    let folder = FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        plugin(&stacks().join("shim/openssl.c"), &folder.path().join("openssl.so"), &[]);
+        compile(&[], &stacks().join("run/run.c"), &folder.path().join("reprise-run"), &["-ldl"]);
+        folder
+    });
+    Ok(folder.path().to_str().unwrap())
+}
+
+/// A folder with Mbed TLS' plugin, which has no TLS 1.3.
+pub(crate) fn without_tls13() -> Result<tempfile::TempDir, NotRun> {
+    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/mbedtls/ssl.h")) {
+        return Err(not_run);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let libraries = ["-l:libmbedtls.a", "-l:libmbedx509.a", "-l:libmbedcrypto.a"];
+    linked(&stacks().join("shim/mbedtls.c"), &folder.path().join("mbedtls.so"), &[], &libraries);
+    Ok(folder)
+}
+
+/// A shim over OpenSSL.
+pub(crate) fn plugin(source: &Path, plugin: &Path, defines: &[&str]) {
+    linked(source, plugin, defines, &["-l:libssl.a", "-l:libcrypto.a", "-ldl", "-lpthread"]);
+}
+
+fn linked(source: &Path, plugin: &Path, defines: &[&str], libraries: &[&str]) {
+    let map = format!("-Wl,--version-script={}", stacks().join("shim/plugin.map").display());
+    let flags = ["-fPIC", "-fvisibility=hidden", "-shared"];
+    let hidden = ["-Wl,--exclude-libs,ALL", "-Wl,-Bsymbolic", &map];
+    compile(&[&flags[..], defines].concat(), source, plugin, &[&hidden[..], libraries].concat());
+}
+
+fn compile(flags: &[&str], source: &Path, to: &Path, libraries: &[&str]) {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror"]).args(flags);
+    compiler.arg("-I").arg(stacks().join("include")).arg("-I").arg(stacks().join("shim"));
+    let output = compiler.arg("-o").arg(to).arg(source).args(libraries).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn stacks() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stacks")
+}

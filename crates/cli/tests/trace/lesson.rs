@@ -1,0 +1,95 @@
+//! Without a target, and with every message explained: a handshake can be read without owning a server.
+
+use std::fs;
+
+use reprise_trace::document::{TraceDocument, TracedConnection};
+use reprise_trace::{Event, Kind};
+
+use crate::traced::only;
+use reprise_harness::{Lab, Reprise};
+
+/// `reprise trace … --json …` without a target.
+fn lesson(lab: &Lab, arguments: &[&str]) -> (String, TraceDocument) {
+    let json = lab.path("lesson.json");
+    let outcome = Reprise::new(["trace", "--json"]).arg(&json).args(arguments).run().exits(0);
+    (outcome.page, serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap())
+}
+
+fn event<'c>(connection: &'c TracedConnection, message: &str) -> &'c Event {
+    connection.events.iter().find(|event| event.what.name() == message).unwrap_or_else(|| panic!("no {message}"))
+}
+
+/// The value of an extension of a message.
+#[track_caller]
+fn extension<'c>(connection: &'c TracedConnection, message: &str, name: &str) -> &'c str {
+    let found = event(connection, message).extensions.iter().find(|extension| extension.name == name);
+    found.unwrap_or_else(|| panic!("{message} has no {name}")).value.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn without_a_target_a_server_of_its_own_is_traced() {
+    let lab = Lab::new();
+    let (page, document) = lesson(&lab, &[]);
+    assert!(page.contains("resumed by ticket") && page.contains("skipped"), "{page}");
+    assert!(!page.contains("key_share (51)"), "only -v explains: {page}");
+    let trace = only(&document);
+    assert!(trace.has_resumed());
+    let (full, resumed) = (trace.full.as_ref().unwrap(), trace.resumed.as_ref().unwrap());
+    assert_eq!(extension(full, "ClientHello", "key_share"), "x25519 (32 bytes)");
+    assert_eq!(extension(full, "ClientHello", "supported_versions"), "TLS 1.3");
+    assert_eq!(extension(full, "ServerHello", "supported_versions"), "TLS 1.3");
+    assert_eq!(extension(full, "EncryptedExtensions", "application_layer_protocol_negotiation"), "http/1.1");
+    assert_eq!(extension(resumed, "ServerHello", "pre_shared_key"), "selected_identity 0");
+    let offered = extension(resumed, "ClientHello", "pre_shared_key");
+    let ticket = &event(full, "NewSessionTicket").fields.iter().find(|field| field.name == "ticket").unwrap().value;
+    assert!(offered.starts_with(&format!("identity of {ticket}, obfuscated_ticket_age ")), "{offered}, of {ticket}");
+    assert!(event(full, "ClientHello").extensions.iter().all(|it| it.name != "pre_shared_key"));
+}
+
+#[test]
+fn every_message_is_explained_with_what_it_says() {
+    let lab = Lab::new();
+    let (page, document) = lesson(&lab, &["-v", "--tls", "1.2,1.3"]);
+    for words in [
+        "→ ClientHello",
+        "The client offers versions",
+        "key_share (51)",
+        "supported_groups (10)",
+        "⇐ CertificateVerify",
+        "Skipped on resumption: without a certificate there is nothing to sign.",
+        "← ServerKeyExchange",
+        "without another key exchange.",
+        "resumed by ticket only: selected_identity 0",
+        "ticket_lifetime",
+    ] {
+        let unwrapped = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unwrapped.contains(words), "{words}: {page}");
+    }
+    let path = lab.path("lesson.json");
+    let again = Reprise::new(["report", "--verbose"]).arg(&path).run().exits(0).page;
+    assert!(again.contains("key_share (51)") && again.contains("The client offers versions"), "{again}");
+    let markdown = Reprise::new(["report", "-v", "--markdown", "-"]).arg(&path).run().exits(0).page;
+    assert!(markdown.contains("- key\\_share (51)") || markdown.contains("- key_share (51)"), "{markdown}");
+    assert_eq!(document.traces.len(), 2);
+}
+
+#[test]
+fn the_embedded_server_resumes_in_the_way_that_is_asked_for() {
+    let lab = Lab::new();
+    for (kind, named) in [(Kind::Id, "id"), (Kind::Ticket, "ticket"), (Kind::Early, "early")] {
+        let (_, document) = lesson(&lab, &["--kind", named]);
+        let trace = only(&document);
+        assert_eq!((trace.asked.kind, trace.has_resumed()), (kind, true), "{named}");
+    }
+}
+
+#[test]
+fn what_the_embedded_server_has_not_needs_a_target() {
+    for (arguments, words) in [
+        (&["--kind", "psk"][..], "needs a target"),
+        (&["--proxy", "http://127.0.0.1:1"], "need a target"),
+        (&["--session-out", "x"], "about one target"),
+    ] {
+        Reprise::new(["trace"]).args(arguments).run().exits(2).says(&[words]);
+    }
+}

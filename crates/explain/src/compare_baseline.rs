@@ -1,0 +1,193 @@
+//! A comparison of stacks against earlier ones: what changed, and what is left of it beside a stack that did not.
+
+use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
+use reprise_trace::document::{
+    Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
+    CompareRatioChange, CompareRow, CompareSide, ComparedStack, StackChange, Statistics,
+};
+
+use crate::baseline::comparable::{cut_short, of_provenance, other};
+
+/// An earlier comparison, and the file that it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct EarlierComparison<'a> {
+    /// The comparison.
+    pub result: &'a CompareDocument,
+    /// Its file, as it was named.
+    pub file: &'a str,
+}
+
+/// Holds `now` against earlier results, the newest last; `None` without any. The intervals follow from `seed`.
+pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], seed: u64) -> Option<CompareBaseline> {
+    let newest = earlier.last()?;
+    let results: Vec<&CompareDocument> = earlier.iter().map(|it| it.result).collect();
+    let changed =
+        |row: &CompareRow, side| raw(row, side, &results, seed).map(|raw| change(now, row, side, raw, &results, seed));
+    let figures = now.rows.iter().flat_map(|row| CompareSide::ALL.map(|side| (row, side)));
+    let mut warnings = Vec::new();
+    for result in &results {
+        let of_one = of_provenance(&result.provenance, &now.provenance);
+        let of_over = other("way of connecting", &over(result), &over(now));
+        for warning in of_one.into_iter().chain(of_over).chain(cut_short(result.interrupted)) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    let changes: Vec<CompareChange> = figures.filter_map(|(row, side)| changed(row, side)).collect();
+    if changes.iter().all(|it| it.own.is_none()) {
+        warnings.push(
+            "No stack is the same in all results, so the machine's change is unknown: measure one more stack, such as \
+                rustls-ring"
+                .to_owned(),
+        );
+    }
+    if results.len() == 2 {
+        warnings.push(
+            "Two baselines are too few to estimate the variation between runs: use one, or three and \
+            more"
+                .to_owned(),
+        );
+    }
+    let stacks = now.stacks.iter().filter_map(|stack| {
+        let before = newest.result.stacks.iter().find(|it| it.name == stack.name)?;
+        (!is_same(before, stack)).then(|| StackChange {
+            name: stack.name.clone(),
+            before: identity(before),
+            after: identity(stack),
+        })
+    });
+    let is_gone = |row: &&CompareRow| row_of(now, &row.client, &row.server, &row.case).is_none();
+    Some(CompareBaseline {
+        files: earlier.iter().map(|it| it.file.to_owned()).collect(),
+        provenance: newest.result.provenance.clone(),
+        stacks: stacks.collect(),
+        changes,
+        ratios: ratios(now, &results),
+        instructions: instructions(now, newest.result),
+        missing: newest.result.rows.iter().filter(is_gone).map(words).collect(),
+        warnings,
+    })
+}
+
+fn over(document: &CompareDocument) -> Option<String> {
+    Some(document.over.name().to_owned())
+}
+
+fn words(row: &CompareRow) -> String {
+    let pair = if row.client == row.server { row.client.clone() } else { format!("{} with {}", row.client, row.server) };
+    let case = &row.case;
+    let mutual = if case.mutual { " mutual" } else { "" };
+    format!("{pair} {} {} {} {}{mutual}", case.tls.number(), case.kind, case.key, case.group)
+}
+
+fn is_same(before: &ComparedStack, after: &ComparedStack) -> bool {
+    (&before.version, &before.flags, &before.sha256) == (&after.version, &after.flags, &after.sha256)
+}
+
+fn identity(stack: &ComparedStack) -> String {
+    let hash = stack.sha256.as_deref().and_then(|hash| hash.get(..12)).map(|hash| format!(", sha256 {hash}"));
+    format!("{} {}{}", stack.library, stack.version, hash.unwrap_or_default())
+}
+
+fn row_of<'d>(document: &'d CompareDocument, client: &str, server: &str, case: &CompareCase) -> Option<&'d CompareRow> {
+    document.rows.iter().find(|row| (row.client.as_str(), row.server.as_str(), &row.case) == (client, server, case))
+}
+
+/// A figure after by before, whatever else changed meanwhile; and the medians before. `None` where one of them has no such figure.
+fn raw(row: &CompareRow, side: CompareSide, earlier: &[&CompareDocument], seed: u64) -> Option<(Ratio, u64)> {
+    let now = estimate(row.of(side)?);
+    let rows: Vec<&CompareRow> =
+        earlier.iter().map(|it| row_of(it, &row.client, &row.server, &row.case)).collect::<Option<_>>()?;
+    let before: Vec<Ratio> = rows.iter().map(|row| row.of(side).map(estimate)).collect::<Option<_>>()?;
+    let by_estimates = ratio_to_earlier(now, &before)?;
+    let ratio = match rows.as_slice() {
+        // By the samples themselves where both have them.
+        [only] if !only.samples.of(side).is_empty() => {
+            reprise_stats::ratio(&row.samples.of(side), &only.samples.of(side), seed).unwrap_or(by_estimates)
+        }
+        _ => by_estimates,
+    };
+    Some((ratio, (now.median / by_estimates.median).round() as u64))
+}
+
+fn change(
+    now: &CompareDocument,
+    row: &CompareRow,
+    side: CompareSide,
+    (raw_change, before_ns): (Ratio, u64),
+    earlier: &[&CompareDocument],
+    seed: u64,
+) -> CompareChange {
+    let own = now.stacks.iter().find_map(|reference| {
+        let is_same_in = |result: &&CompareDocument| {
+            result.stacks.iter().any(|before| before.name == reference.name && is_same(before, reference))
+        };
+        let is_own = reference.name == row.client || reference.name == row.server;
+        if is_own || !earlier.iter().all(is_same_in) {
+            return None;
+        }
+        let (of_reference, _) = raw(row_of(now, &reference.name, &reference.name, &row.case)?, side, earlier, seed)?;
+        let left = ratio_of_estimates(raw_change, of_reference)?;
+        let ci95 = ends(&left);
+        Some(CompareOwn { beside: reference.name.clone(), ratio: left.median, ci95, change: Change::of(ci95) })
+    });
+    let ci95 = ends(&raw_change);
+    CompareChange {
+        client: row.client.clone(),
+        server: row.server.clone(),
+        case: row.case.clone(),
+        side,
+        before_ns,
+        after: row.of(side).copied().unwrap_or(row.both_ns),
+        ratio: raw_change.median,
+        ci95,
+        change: Change::of(ci95),
+        own,
+    }
+}
+
+fn ratios(now: &CompareDocument, earlier: &[&CompareDocument]) -> Vec<CompareRatioChange> {
+    let change = |after: &reprise_trace::document::CompareRatio| {
+        let same = |it: &&reprise_trace::document::CompareRatio| {
+            (&it.client, &it.server, it.side, &it.from, &it.to)
+                == (&after.client, &after.server, after.side, &after.from, &after.to)
+        };
+        let of = |it: &reprise_trace::document::CompareRatio| Ratio {
+            median: it.median,
+            ci95: it.ci95.map(|[low, high]| (low, high)),
+        };
+        let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
+        let ratio = ratio_to_earlier(of(after), &before)?;
+        Some(CompareRatioChange {
+            now: after.clone(),
+            before: after.median / ratio.median,
+            ratio: ratio.median,
+            ci95: ends(&ratio),
+        })
+    };
+    now.ratios.iter().filter_map(change).collect()
+}
+
+fn instructions(now: &CompareDocument, newest: &CompareDocument) -> Vec<CompareInstructionsChange> {
+    let change = |row: &CompareRow| {
+        let before = row_of(newest, &row.client, &row.server, &row.case)?.instructions?;
+        Some(CompareInstructionsChange {
+            client: row.client.clone(),
+            server: row.server.clone(),
+            case: row.case.clone(),
+            before,
+            after: row.instructions?,
+        })
+    };
+    now.rows.iter().filter_map(change).collect()
+}
+
+fn estimate(statistics: &Statistics) -> Ratio {
+    let ci95 = statistics.ci95_ns.map(|[low, high]| (low as f64, high as f64));
+    Ratio { median: statistics.median_ns as f64, ci95 }
+}
+
+fn ends(ratio: &Ratio) -> Option<[f64; 2]> {
+    ratio.ci95.map(|(low, high)| [low, high])
+}

@@ -1,0 +1,250 @@
+//! Connections as an HTTP archive (HAR 1.2), which browsers' developer tools and other viewers open. Only what was observed: what is
+//! not known is -1, as the format has it, or absent. A service that is not HTTP has entries with its timings alone.
+
+use std::io::{self, Write};
+use std::net::IpAddr;
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use reprise_trace::document::{
+    LabDocument, MeasureDocument, Provenance, SampleRecord, Target, TraceDocument, TracedConnection,
+};
+use reprise_trace::{Asked, Kind, Nanos, Phase, Phases};
+use serde_json::{Value, json};
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
+
+/// Every counted connection to one target.
+pub fn measure(document: &MeasureDocument, out: impl Write) -> io::Result<()> {
+    write(entries_of(document), failed(document), &document.provenance, out)
+}
+
+/// Every counted connection to each server of the lab.
+pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
+    let entries = document.results.iter().flat_map(entries_of).collect();
+    write(entries, document.results.iter().map(failed).fold(0, u64::saturating_add), &document.provenance, out)
+}
+
+/// The two connections of each version.
+pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
+    let connections = document.traces.iter().flat_map(|trace| {
+        let asked = |kind| Asked { kind, ..trace.asked };
+        let full = trace.full.iter().map(move |connection| (asked(Kind::Full), connection));
+        full.chain(trace.resumed.iter().map(move |connection| (asked(trace.asked.kind), connection)))
+    });
+    // With a session of another process, the full handshake is the second.
+    let mut connections: Vec<(Asked, &TracedConnection)> = connections.collect();
+    connections.sort_by_key(|(_, connection)| connection.start_ns);
+    let entries = connections.into_iter().map(|(asked, connection)| traced(document, asked, connection)).collect();
+    let failed = document.failures.len() as u64;
+    write(entries, failed, &document.provenance, out)
+}
+
+/// One connection with its request, whatever the result that it comes from.
+struct Entry<'a> {
+    started: String,
+    target: &'a Target,
+    asked: Asked,
+    observed: Kind,
+    alpn: Option<&'a str>,
+    address: Option<&'a str>,
+    local_port: u16,
+    phases: &'a Phases,
+    status: Option<u16>,
+}
+
+fn entries_of(document: &MeasureDocument) -> Vec<Value> {
+    let mut samples: Vec<&SampleRecord> = document.samples.iter().collect();
+    samples.sort_by_key(|sample| sample.start_ns);
+    let entry = |sample: &&SampleRecord| {
+        let run = document.run(sample.asked.tls, sample.asked.kind);
+        Entry {
+            started: started(&document.provenance, sample.start_ns),
+            target: &document.target,
+            asked: sample.asked,
+            observed: sample.kind,
+            alpn: run.and_then(|run| run.observed.alpn.as_deref()),
+            address: sample.address.as_deref(),
+            local_port: sample.local_port,
+            phases: &sample.phases,
+            status: sample.http_status,
+        }
+        .to_json()
+    };
+    samples.iter().map(entry).collect()
+}
+
+fn traced(document: &TraceDocument, asked: Asked, connection: &TracedConnection) -> Value {
+    Entry {
+        started: started(&document.provenance, connection.start_ns),
+        target: &document.target,
+        asked,
+        observed: connection.outcome.kind,
+        alpn: connection.outcome.alpn.as_deref(),
+        address: document.target.address.as_deref(),
+        local_port: connection.local_port,
+        phases: &connection.phases,
+        status: connection.http_status,
+    }
+    .to_json()
+}
+
+fn failed(document: &MeasureDocument) -> u64 {
+    document.all_connections.failed
+}
+
+/// When a connection began. The document says to the second when the first one did.
+fn started(provenance: &Provenance, after_ns: Option<u64>) -> String {
+    let after = Duration::nanoseconds(after_ns.and_then(|ns| i64::try_from(ns).ok()).unwrap_or_default());
+    let began = OffsetDateTime::parse(&provenance.time, &Rfc3339).ok();
+    let began = began.unwrap_or(OffsetDateTime::UNIX_EPOCH).checked_add(after);
+    began.and_then(|time| time.format(&Rfc3339).ok()).unwrap_or_else(|| provenance.time.clone())
+}
+
+impl Entry<'_> {
+    fn to_json(&self) -> Value {
+        let timings = Timings::of(self.phases);
+        let Self { target, asked, observed, .. } = self;
+        let http_version = match (self.status, self.alpn) {
+            (None, _) => "",
+            (Some(_), Some("h2")) => "HTTP/2",
+            (Some(_), _) => "HTTP/1.1",
+        };
+        let mut entry = json!({
+            "startedDateTime": self.started,
+            "time": timings.sum(),
+            "request": {
+                "method": self.status.and(target.method.as_deref()).unwrap_or_default(),
+                "url": url(target),
+                "httpVersion": http_version,
+                "cookies": [], "headers": [], "queryString": [],
+                "headersSize": -1, "bodySize": -1,
+            },
+            "response": {
+                "status": self.status.unwrap_or_default(),
+                "statusText": "",
+                "httpVersion": http_version,
+                "cookies": [], "headers": [],
+                "content": { "size": -1, "mimeType": "" },
+                "redirectURL": "",
+                "headersSize": -1, "bodySize": -1,
+            },
+            "cache": {},
+            "timings": timings.to_json(),
+            "connection": self.local_port.to_string(),
+            "comment": format!("{}, observed: {observed}, asked for: {}", asked.tls, asked.kind),
+        });
+        // Behind a proxy, it is the proxy that was connected to.
+        let is_address = |address: &&str| target.proxy.is_none() && address.parse::<IpAddr>().is_ok();
+        if let (Some(address), Some(fields)) = (self.address.filter(|it| is_address(it)), entry.as_object_mut()) {
+            fields.insert("serverIPAddress".to_owned(), address.into());
+        }
+        entry
+    }
+}
+
+/// Milliseconds, -1 where there was no such phase.
+struct Timings {
+    dns: f64,
+    connect: f64,
+    ssl: f64,
+    send: f64,
+    wait: f64,
+    receive: f64,
+}
+
+impl Timings {
+    fn of(phases: &Phases) -> Self {
+        // HAR counts the handshake into `connect`, and has no name for what a proxy and STARTTLS take before it.
+        let connecting = [Phase::Connect, Phase::Proxy, Phase::Starttls, Phase::Tls].map(|phase| phases.of(phase));
+        let connect = connecting.into_iter().flatten().reduce(|sum, it| Nanos(sum.0.saturating_add(it.0)));
+        Self {
+            dns: millis(phases.resolve),
+            connect: millis(connect),
+            ssl: millis(phases.tls),
+            send: millis(send(phases)),
+            wait: millis(phases.wait),
+            receive: millis(phases.receive),
+        }
+    }
+
+    /// The whole is the sum of what is known; `ssl` is in `connect` already.
+    fn sum(&self) -> f64 {
+        let parts = [self.dns, self.connect, self.send, self.wait, self.receive];
+        rounded(parts.into_iter().filter(|part| *part > 0.0).sum())
+    }
+
+    fn to_json(&self) -> Value {
+        let Self { dns, connect, ssl, send, wait, receive } = self;
+        json!({ "blocked": -1, "dns": dns, "connect": connect, "ssl": ssl, "send": send, "wait": wait, "receive": receive })
+    }
+}
+
+/// The client's write of its request: what of the whole lies in no phase. Unknown where the request went with the first flight.
+fn send(phases: &Phases) -> Option<Nanos> {
+    let (total, _) = (phases.total?, phases.wait?);
+    let parts = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Total).filter_map(|phase| phases.of(phase));
+    let known = parts.fold(0_u64, |sum, part| sum.saturating_add(part.0));
+    total.0.checked_sub(known).map(Nanos)
+}
+
+fn millis(time: Option<Nanos>) -> f64 {
+    time.map_or(-1.0, |Nanos(ns)| ns as f64 / 1e6)
+}
+
+/// To the nanosecond.
+fn rounded(millis: f64) -> f64 {
+    (millis * 1e6).round() / 1e6
+}
+
+/// What a URL does not allow as it is: the mark in place of a query that was hidden.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`').add(b'\\').add(b'{').add(b'}');
+
+fn url(target: &Target) -> String {
+    let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
+    let scheme = if target.path.is_some() { "https" } else { target.starttls.as_deref().unwrap_or("tls") };
+    let path = target.path.as_deref().unwrap_or_default();
+    utf8_percent_encode(&format!("{scheme}://{host}:{}{path}", target.port), ESCAPED).to_string()
+}
+
+fn write(entries: Vec<Value>, failed: u64, provenance: &Provenance, mut out: impl Write) -> io::Result<()> {
+    let mut comment =
+        "Times are those that the client observed. Each entry is a connection of its own; `connection` is the \
+                       client's port. Times of day are as exact as a second, distances between them are exact."
+            .to_owned();
+    if failed > 0 {
+        comment.push_str(&format!(" {failed} connections failed and are not among the entries."));
+    }
+    let archive = json!({
+        "log": {
+            "version": "1.2",
+            "creator": { "name": "reprise", "version": provenance.version },
+            "entries": entries,
+            "comment": comment,
+        }
+    });
+    serde_json::to_writer_pretty(&mut out, &archive)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_no_phase_is_the_request_on_its_way() {
+        let ns = |ns| Some(Nanos(ns));
+        let phases =
+            Phases { connect: ns(1), tls: ns(10), wait: ns(100), receive: ns(1000), total: ns(1115), ..Phases::default() };
+        assert_eq!(send(&phases), Some(Nanos(4)));
+        assert_eq!(send(&Phases { wait: None, ..phases }), None, "no request, no write");
+        assert_eq!(send(&Phases { total: ns(900), ..phases }), None, "phases that overlap leave it unknown");
+        assert_eq!(Timings::of(&phases).connect, 11e-6, "with the handshake, as HAR has it");
+    }
+
+    #[test]
+    fn a_hidden_query_leaves_a_url() {
+        let target =
+            Target { host: "::1".to_owned(), port: 8443, path: Some("/a?<hidden>".to_owned()), ..Target::default() };
+        assert_eq!(url(&target), "https://[::1]:8443/a?%3Chidden%3E");
+    }
+}

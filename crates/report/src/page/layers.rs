@@ -1,0 +1,298 @@
+//! What it costs to start again at each level.
+
+use reprise_trace::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, LayersSkipped, Statistics};
+use reprise_trace::{Kind, Level, Version};
+
+use super::{Block, Fact, Item, Page, source};
+use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::figures::{Figure, Scale, Unit};
+use crate::table::{Column, Draft, Line, Row, Table, Tone};
+
+/// All that is shown of levels.
+pub(crate) fn layers(document: &LayersDocument) -> Page {
+    let mut blocks = vec![Block::Facts(facts(document))];
+    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    for (stack, tls) in subjects(document) {
+        blocks.push(Block::Heading(format!("{stack}, {tls}: one request, started again at each level")));
+        blocks.extend(chart(document, stack, tls).map(Block::Chart));
+        blocks.push(Block::Table(costs(document, stack, tls)));
+    }
+    if !document.rows.is_empty() {
+        blocks.push(Block::Aside(LEGEND.to_owned()));
+    }
+    if !document.differences.is_empty() {
+        blocks.push(Block::Heading("What a level costs more than the next".to_owned()));
+        blocks.push(Block::Table(differences(document)));
+        blocks.extend(negative(document).map(|text| Block::Item(Item::warning(text))));
+    }
+    if !document.generators.is_empty() {
+        blocks.push(Block::Heading("The random generator's share of a new process".to_owned()));
+        blocks.push(Block::Table(generators(document)));
+    }
+    if !document.advice.is_empty() {
+        let heading = Block::Heading("What to change".to_owned());
+        let advice = document.advice.iter().cloned().map(Block::Paragraph);
+        blocks.push(Block::Summary(std::iter::once(heading).chain(advice).collect()));
+    }
+    if !document.claims.is_empty() {
+        blocks.push(Block::Heading("Against what was published".to_owned()));
+        blocks.extend(claims(document));
+        blocks.push(Block::Aside(SOURCE.to_owned()));
+    }
+    if !document.skipped.is_empty() {
+        blocks.push(Block::Heading("Skipped".to_owned()));
+        blocks.push(Block::Table(skipped(document)));
+    }
+    if document.interrupted {
+        blocks.push(Block::Item(Item::warning("Incomplete: these are the requests made until then")));
+    }
+    blocks.push(source(&document.provenance));
+    Page { title: format!("Starting again at each level: {}", document.target), blocks }
+}
+
+const LEGEND: &str = "Medians, ± half their 95 % interval, of one request. Each row recreates its level and all levels \
+    below it; the levels above are kept. CPU is the client's, including the kernel. 'sum' is the total of the row's \
+    requests.";
+
+const SOURCE: &str =
+    "The findings are those of J. G. Jensen, Enhancing SSL Performance, CCLRC Rutherford Appleton Laboratory, 2006.";
+
+fn facts(document: &LayersDocument) -> Vec<Fact> {
+    let shown =
+        |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+    let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
+    let context = &document.context;
+    let roots = match (context.trusted, context.files) {
+        (1, _) => "1 trusted certificate".to_owned(),
+        (trusted, 1) => format!("{trusted} trusted certificates in one file"),
+        (trusted, files) => format!("{trusted} trusted certificates in {files} files"),
+    };
+    let key = match (&context.client_key, context.encrypted) {
+        (None, _) => "no client key".to_owned(),
+        (Some(key), false) => format!("client key {key}"),
+        (Some(key), true) => format!("client key {key}, encrypted"),
+    };
+    let mut facts = vec![
+        Fact::new("stacks", stacks.join(" · ")),
+        Fact::new("server", document.address.clone()),
+        Fact::new("request", format!("{}, {} times a row", document.method, document.count)),
+        Fact::new("context", format!("{roots}, {key}")),
+    ];
+    if let Some(delay) = document.delay_ns {
+        facts.push(Fact::new("delay", format!("{delay} each way")));
+    }
+    facts
+}
+
+/// Each stack by each version, in the order in which they first occur.
+fn subjects(document: &LayersDocument) -> Vec<(&str, Version)> {
+    let mut subjects: Vec<(&str, Version)> = Vec::new();
+    for row in &document.rows {
+        if !subjects.contains(&(row.stack.as_str(), row.tls)) {
+            subjects.push((&row.stack, row.tls));
+        }
+    }
+    subjects
+}
+
+/// The time of a request at each level: what the client computes, and the rest.
+fn chart(document: &LayersDocument, stack: &str, tls: Version) -> Option<Chart> {
+    let of_subject = |row: &&LayersRow| (row.stack.as_str(), row.tls) == (stack, tls);
+    let unit = Unit::of_all(document.rows.iter().filter(of_subject).map(|row| row.wall_ns.median_ns));
+    let bar = |row: &LayersRow| {
+        let [cpu, wall] = [row.cpu_ns.median_ns, row.wall_ns.median_ns].map(|ns| ns as f64 / unit.nanos());
+        let name = format!("{} {} sessions", row.level.name(), with(row.sessions));
+        Bar { name, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)] }
+    };
+    let mut rows: Vec<&LayersRow> = document.rows.iter().filter(of_subject).collect();
+    rows.sort_by_key(|row| Level::ALL.iter().position(|level| *level == row.level));
+    let groups = vec![BarGroup { name: String::new(), bars: rows.into_iter().map(bar).collect() }];
+    let parts = vec!["the client's CPU time".to_owned(), "the rest: server, network, waiting".to_owned()];
+    Bars { label: format!("time of one request, {}", unit.symbol()), parts, groups }
+        .into_chart("One request, started again at each level")
+}
+
+fn costs(document: &LayersDocument, stack: &str, tls: Version) -> Table {
+    let rows: Vec<&LayersRow> = document.rows.iter().filter(|row| (row.stack.as_str(), row.tls) == (stack, tls)).collect();
+    let unit = Unit::of_all(rows.iter().map(|row| row.wall_ns.median_ns));
+    let scale = |of: fn(&LayersRow) -> &Statistics| Scale::of_column(unit, rows.iter().map(|row| of(row)));
+    let (cpu, wall) = (scale(|row| &row.cpu_ns), scale(|row| &row.wall_ns));
+    let columns = vec![
+        Column::words("level"),
+        Column::words("sessions"),
+        Column::words("observed"),
+        Column::figures("n", "").dispensable(0),
+        Column::figures("CPU", unit.symbol()),
+        Column::figures("time", unit.symbol()),
+        Column::figures("sum", "ms").dispensable(1),
+    ];
+    let mut drafts = Vec::new();
+    for level in Level::ALL {
+        for row in rows.iter().filter(|row| row.level == level) {
+            let sum = row.wall_ns.mean_ns.saturating_mul(row.requests);
+            drafts.push(Some(Draft {
+                words: vec![level.name().to_owned(), with(row.sessions).to_owned(), kinds(row)],
+                figures: vec![
+                    Some(Figure::count(row.requests)),
+                    Some(cpu.median(&row.cpu_ns)),
+                    Some(wall.median(&row.wall_ns)),
+                    Some(Figure::time(Unit::Millis, i64::try_from(sum).unwrap_or(i64::MAX))),
+                ],
+                note: note(row),
+                tone: if note(row).is_some() { Tone::Warning } else { Tone::Plain },
+            }));
+        }
+    }
+    Table::of_drafts(columns, drafts)
+}
+
+fn with(sessions: bool) -> &'static str {
+    if sessions { "with" } else { "without" }
+}
+
+/// `1000 full`, `998 ticket, 2 full`.
+fn kinds(row: &LayersRow) -> String {
+    let counted: Vec<String> = Kind::ALL
+        .into_iter()
+        .filter(|kind| row.kinds.of(*kind) > 0)
+        .map(|kind| format!("{} {kind}", row.kinds.of(kind)))
+        .collect();
+    match (counted.is_empty(), row.level) {
+        (true, _) => "no connection".to_owned(),
+        (false, Level::Msg) => format!("on {}", counted.join(", ")),
+        (false, _) => counted.join(", "),
+    }
+}
+
+fn note(row: &LayersRow) -> Option<String> {
+    match (row.refused, row.not_offered) {
+        (0, 0) => None,
+        (refused, 0) => Some(format!("{refused} sessions refused")),
+        (0, absent) => Some(format!("no session offered {absent} times")),
+        (refused, absent) => Some(format!("{refused} sessions refused, none offered {absent} times")),
+    }
+}
+
+fn differences(document: &LayersDocument) -> Table {
+    let unit = Unit::of_all(document.differences.iter().map(|it| it.wall_ns.median_ns.unsigned_abs()));
+    let columns = vec![
+        Column::words("stack"),
+        Column::words("sessions"),
+        Column::words("from"),
+        Column::words("to"),
+        Column::figures("CPU", unit.symbol()),
+        Column::figures("time", unit.symbol()),
+        Column::words("95 % interval of the time"),
+    ];
+    let mut lines = Vec::new();
+    let mut previous: Option<&LayersDifference> = None;
+    for it in &document.differences {
+        let same =
+            previous.is_some_and(|before| (&before.stack, before.tls, before.sessions) == (&it.stack, it.tls, it.sessions));
+        if previous.is_some() && !same {
+            lines.push(Line::Gap);
+        }
+        let subject = if same { String::new() } else { format!("{} {}", it.stack, it.tls.number()) };
+        let interval = it.wall_ns.ci95_ns.map(|[low, high]| format!("{} to {}", unit.shown(low), unit.shown(high)));
+        lines.push(Line::Row(Row {
+            cells: vec![
+                subject,
+                if same { String::new() } else { with(it.sessions).to_owned() },
+                it.from.name().to_owned(),
+                it.to.name().to_owned(),
+                unit.shown(it.cpu_ns.median_ns),
+                unit.shown(it.wall_ns.median_ns),
+                interval.unwrap_or_default(),
+            ],
+            note: None,
+            tone: if is_negative(it) { Tone::Warning } else { Tone::Plain },
+        }));
+        previous = Some(it);
+    }
+    Table { columns, lines }
+}
+
+/// A level contains the next, and so cannot cost less, unless something else differs.
+fn negative(document: &LayersDocument) -> impl Iterator<Item = String> + '_ {
+    document.differences.iter().filter(|it| is_negative(it)).map(|it| {
+        format!(
+            "{} {}, {} sessions: {} took less time than {}, which it contains. The server or the machine caused the \
+                difference, or keeping the object costs more than recreating it.",
+            it.stack,
+            it.tls.number(),
+            with(it.sessions),
+            it.from,
+            it.to
+        )
+    })
+}
+
+fn is_negative(difference: &LayersDifference) -> bool {
+    difference.wall_ns.ci95_ns.is_some_and(|[_, high]| high < 0)
+}
+
+fn generators(document: &LayersDocument) -> Table {
+    let unit = Unit::Micros;
+    let rows = &document.generators;
+    let scale = |of: fn(&LayersGenerator) -> &Statistics| Scale::of_column(unit, rows.iter().map(of));
+    let (init, first, next) = (scale(|it| &it.init_ns), scale(|it| &it.first_ns), scale(|it| &it.next_ns));
+    let columns = vec![
+        Column::words("stack"),
+        Column::figures("initialisation", unit.symbol()),
+        Column::figures("first 32 bytes", unit.symbol()),
+        Column::figures("next 32 bytes", unit.symbol()),
+    ];
+    let draft = |it: &LayersGenerator| Draft {
+        words: vec![it.stack.clone()],
+        figures: vec![Some(init.median(&it.init_ns)), Some(first.median(&it.first_ns)), Some(next.median(&it.next_ns))],
+        note: None,
+        tone: Tone::Plain,
+    };
+    Table::of_drafts(columns, rows.iter().map(draft).map(Some).collect())
+}
+
+fn claims(document: &LayersDocument) -> impl Iterator<Item = Block> + '_ {
+    document.claims.iter().map(|claim| {
+        Block::Item(Item {
+            label: "finding",
+            tone: if claim.verdict == "refuted" { Tone::Warning } else { Tone::Plain },
+            text: format!("{}: {} ({} {})", claim.claim, claim.verdict, claim.stack, claim.tls.number()),
+            slug: None,
+            confidence: None,
+            evidence: vec![claim.because.clone()],
+            remedy: Vec::new(),
+        })
+    })
+}
+
+/// What is skipped without and with sessions for one reason is said once.
+fn skipped(document: &LayersDocument) -> Table {
+    let mut groups: Vec<(&LayersSkipped, Vec<String>)> = Vec::new();
+    for skipped in &document.skipped {
+        let same = |known: &LayersSkipped| {
+            (&known.stack, known.tls, &known.outcome, &known.reason)
+                == (&skipped.stack, skipped.tls, &skipped.outcome, &skipped.reason)
+        };
+        let level = skipped.level.map_or("all".to_owned(), |level| level.name().to_owned());
+        match groups.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, levels)) if levels.contains(&level) => {}
+            Some((_, levels)) => levels.push(level),
+            None => groups.push((skipped, vec![level])),
+        }
+    }
+    let columns = ["stack", "level", "outcome", "reason"].map(Column::words).to_vec();
+    let lines = groups.into_iter().map(|(skipped, levels)| {
+        let tls = skipped.tls.map(|tls| format!(" {}", tls.number())).unwrap_or_default();
+        Line::Row(Row {
+            cells: vec![
+                format!("{}{tls}", skipped.stack),
+                levels.join(", "),
+                skipped.outcome.clone(),
+                skipped.reason.clone(),
+            ],
+            note: None,
+            tone: if skipped.outcome == "unsupported" { Tone::Quiet } else { Tone::Warning },
+        })
+    });
+    Table { columns, lines: lines.collect() }
+}

@@ -1,0 +1,143 @@
+//! What is shown of results side by side.
+
+use reprise_trace::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
+
+use super::load::aligned;
+use super::measure::title;
+use super::{Block, Fact, Item, Page};
+use crate::chart::{Chart, Interval, Intervals};
+use crate::figures::Figure;
+use crate::table::{Column, Line, Row, Table, Tone};
+
+/// The page of several results.
+pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
+    let labels: Vec<&str> = document.results.iter().map(|result| result.label.as_str()).collect();
+    let fact = |result: &reprise_trace::document::SideBySideResult| {
+        Fact::new(result.label.clone(), format!("{} · {} · {}", title(&result.target), result.provenance.time, result.file))
+    };
+    let mut blocks = vec![Block::Facts(document.results.iter().map(fact).collect())];
+    blocks.extend(ratios(document, &labels).map(Block::Chart));
+    blocks.push(Block::Table(figures(document, &labels)));
+    blocks.push(Block::Aside(legend(&labels)));
+    if !document.differences.is_empty() {
+        blocks
+            .extend([Block::Heading("What else is not the same".to_owned()), Block::Table(differences(document, &labels))]);
+    }
+    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    Page { title: labels.join(" against "), blocks }
+}
+
+/// How many times the first result's figures the others' are, where there is an interval. The rest is in the table.
+fn ratios(document: &SideBySideDocument, labels: &[&str]) -> Option<Chart> {
+    let (first, others) = labels.split_first()?;
+    let of_row = |row: &SideBySideRow| {
+        let name = [format!("TLS {}", row.tls.number()), row.kind.map_or("all", |kind| kind.name()).to_owned(), named(row)]
+            .join(" ");
+        let values = row.values.iter().skip(1).zip(others).filter_map(|(value, label)| Some((value.as_ref()?, label)));
+        let interval = move |(value, label): (&SideBySideValue, &&str)| {
+            let name = if others.len() > 1 { format!("{name}, {label}") } else { name.clone() };
+            Some(Interval { name, at: value.ratio?, interval: Some(value.ratio_ci95?) })
+        };
+        values.filter_map(interval).collect::<Vec<_>>()
+    };
+    let rows = document.rows.iter().flat_map(of_row).collect();
+    let title = match others {
+        [other] => format!("{other} by {first}"),
+        _ => format!("The others by {first}"),
+    };
+    Intervals { label: format!("times the figure of {first}"), rows }.into_chart(&title)
+}
+
+/// `tls median`.
+fn named(row: &SideBySideRow) -> String {
+    let phase = row.phase.map(|phase| format!("{phase} ")).unwrap_or_default();
+    format!("{phase}{}", row.figure.replace('_', " "))
+}
+
+fn legend(labels: &[&str]) -> String {
+    format!(
+        "Figures ± half their 95 % interval. ratio: how many times the figure of {} it is, with its interval, for samples that were \
+         taken one run after the other: what differs from run to run is not in it.",
+        labels.first().copied().unwrap_or_default()
+    )
+}
+
+fn figures(document: &SideBySideDocument, labels: &[&str]) -> Table {
+    let mut columns = vec![Column::words("TLS"), Column::words("kind"), Column::words("figure"), Column::words("unit")];
+    columns.extend(labels.iter().map(|label| Column::figures(label, "")));
+    let others = labels.get(1..).unwrap_or_default();
+    columns.extend(others.iter().map(|label| Column::figures("ratio", if others.len() > 1 { label } else { "" })));
+    let mut lines = Vec::new();
+    let mut previous: Option<&SideBySideRow> = None;
+    for row in &document.rows {
+        let is_new_version = previous.is_none_or(|it| it.tls != row.tls);
+        let is_new_kind = is_new_version || previous.is_none_or(|it| it.kind != row.kind);
+        if is_new_kind && previous.is_some() {
+            lines.push(Line::Gap);
+        }
+        previous = Some(row);
+        let micros = row.values.iter().flatten().all(|it| it.value < 10_000_000.0);
+        let unit = match row.unit {
+            SideBySideUnit::Ns if micros => "µs",
+            SideBySideUnit::Ns => "ms",
+            SideBySideUnit::EachSecond => "/s",
+            SideBySideUnit::Bytes => "B",
+            SideBySideUnit::Count => "",
+        };
+        let mut cells = vec![
+            if is_new_version { row.tls.number() } else { "" }.to_owned(),
+            if is_new_kind { row.kind.map_or("all", |kind| kind.name()) } else { "" }.to_owned(),
+            named(row),
+            unit.to_owned(),
+        ];
+        let scale = match row.unit {
+            SideBySideUnit::Ns if micros => 1e3,
+            SideBySideUnit::Ns => 1e6,
+            _ => 1.0,
+        };
+        cells.extend(row.values.iter().map(|value| value.map_or("–".to_owned(), |it| shown(&it, scale, row.unit))));
+        cells.extend(row.values.iter().skip(1).map(|value| value.and_then(ratio).unwrap_or_else(|| "–".to_owned())));
+        lines.push(Line::Row(Row { cells, note: None, tone: tone(row) }));
+    }
+    Table { columns, lines: aligned(lines, 4) }
+}
+
+fn shown(value: &SideBySideValue, scale: f64, unit: SideBySideUnit) -> String {
+    let decimals = match unit {
+        SideBySideUnit::Count | SideBySideUnit::Bytes => 0,
+        _ if value.value / scale < 9.95 => 2,
+        _ if value.value / scale < 999.5 => 1,
+        _ => 0,
+    };
+    let half = value.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0 / scale));
+    format!("{:.decimals$}{}", value.value / scale, half.unwrap_or_default())
+}
+
+fn ratio(value: SideBySideValue) -> Option<String> {
+    Some(Figure::ratio(value.ratio?, value.ratio_ci95).text())
+}
+
+/// Coloured where the one other result is better or worse beyond its interval.
+fn tone(row: &SideBySideRow) -> Tone {
+    let [_, Some(SideBySideValue { ratio_ci95: Some([low, high]), .. })] = row.values.as_slice() else { return Tone::Plain };
+    let is_more = match (*low > 1.0, *high < 1.0) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => return Tone::Plain,
+    };
+    match row.unit.more_is_better() {
+        Some(better) if better == is_more => Tone::Gain,
+        Some(_) => Tone::Warning,
+        None => Tone::Plain,
+    }
+}
+
+fn differences(document: &SideBySideDocument, labels: &[&str]) -> Table {
+    let columns = std::iter::once("what").chain(labels.iter().copied()).map(Column::words).collect();
+    let row = |it: &reprise_trace::document::SideBySideDifference| {
+        let values = it.values.iter().map(|value| value.clone().unwrap_or_else(|| "not said".to_owned()));
+        let cells = std::iter::once(it.what.clone()).chain(values).collect();
+        Line::Row(Row { cells, note: None, tone: Tone::Plain })
+    };
+    Table { columns, lines: document.differences.iter().map(row).collect() }
+}

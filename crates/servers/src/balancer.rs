@@ -1,0 +1,60 @@
+//! Several servers behind one address.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reprise_lab::Listener;
+
+use crate::Result;
+use crate::relay::forward;
+
+/// A balancer of TCP connections on a free port of 127.0.0.1, before nodes that it does not look into. Dropping it ends its
+/// connections and threads.
+#[derive(Debug)]
+pub struct Balancer {
+    listener: Listener,
+}
+
+/// How a balancer chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Balancing {
+    /// One node after the other: `roundrobin` in HAProxy, the default of nginx.
+    RoundRobin,
+    /// Two connections to each node in turn: half of what is offered on the next connection comes to the node that gave it,
+    /// in the same order each time.
+    InPairs,
+    /// Any node, whatever came before: `random(1)`.
+    Random,
+}
+
+const MAX_CONNECTIONS: usize = 64;
+
+impl Balancer {
+    /// Deals connections to these nodes. Without any, connections are closed.
+    ///
+    /// # Errors
+    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+    pub fn start(nodes: Vec<SocketAddr>, balancing: Balancing) -> Result<Self> {
+        let next = AtomicUsize::new(0);
+        let random = RandomState::new();
+        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            let number = match balancing {
+                Balancing::RoundRobin => number,
+                Balancing::InPairs => number / 2,
+                Balancing::Random => random.hash_one(number) as usize,
+            };
+            if let Some(node) = number.checked_rem(nodes.len()).and_then(|place| nodes.get(place)) {
+                forward(guest, *node);
+            }
+        })?;
+        Ok(Self { listener })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+}

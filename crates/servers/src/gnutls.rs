@@ -1,0 +1,182 @@
+//! `gnutls-serv`, GnuTLS's own test server.
+
+use reprise_lab::{Identity, Versions};
+
+use super::site::{Ground, Ready, Site};
+use super::{Account, RealServer, Running};
+use crate::{Result, ServerError};
+
+/// A running `gnutls-serv --http`, which answers every request with a page about the connection.
+///
+/// It listens on every address of the machine: there is no option for one.
+#[derive(Debug)]
+pub struct GnutlsServ {
+    site: Site,
+}
+
+/// What gnutls-serv is told; [`GnutlsServConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct GnutlsServConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// The versions in `--priority`.
+    pub versions: Versions,
+    /// Without it, `--noticket`.
+    pub session_tickets: bool,
+    /// Without it, `--nodb`.
+    pub session_database: bool,
+    /// `--pskpasswd` with this identity, and its key in hexadecimal.
+    pub psk: Option<(String, String)>,
+    /// What follows the versions in `--priority`, such as `:-GROUP-ALL:+GROUP-SECP256R1`. With `:+PSK` a session may be
+    /// resumed without a fresh key exchange; an external PSK needs `:+ECDHE-PSK`.
+    pub priority: String,
+    /// Further arguments.
+    pub extra: Vec<String>,
+}
+
+impl GnutlsServConfig {
+    /// Both versions, with gnutls-serv's defaults: tickets and database.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            versions: Versions::Both,
+            session_tickets: true,
+            session_database: true,
+            psk: None,
+            priority: String::new(),
+            extra: Vec::new(),
+        }
+    }
+}
+
+impl GnutlsServ {
+    /// Starts gnutls-serv; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its output if it refuses its
+    /// arguments, [`ServerError::File`] if its directory cannot be written.
+    pub fn start(config: GnutlsServConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        let files = config.identity.write_pem(ground.root(), "server")?;
+        let versions = match config.versions {
+            Versions::Tls12 => "+VERS-TLS1.2",
+            Versions::Tls13 => "+VERS-TLS1.3",
+            Versions::Both => "+VERS-TLS1.2:+VERS-TLS1.3",
+        };
+        let psk = match &config.psk {
+            Some((identity, key)) => Some(ground.write("psk.txt", &format!("{identity}:{key}\n"))?),
+            None => None,
+        };
+        let priority = format!("NORMAL:-VERS-ALL:{versions}{}", config.priority);
+        let site = ground.start(Ready::Says("...done"), |_, address, command| {
+            command.args(["--http", "--disable-client-cert", "--port", &address.port().to_string()]);
+            command.arg("--x509certfile").arg(&files.certificate).arg("--x509keyfile").arg(&files.key);
+            command.args(["--priority", &priority]);
+            command.args((!config.session_tickets).then_some("--noticket"));
+            command.args((!config.session_database).then_some("--nodb"));
+            if let Some(file) = &psk {
+                command.arg("--pskpasswd").arg(file);
+            }
+            command.args(&config.extra);
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl RealServer for GnutlsServ {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    /// gnutls-serv tells of handshakes that have ended, one after another. An external PSK counts as resumed, as with
+    /// servers on OpenSSL.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        accounts(&self.site.output()?)
+    }
+}
+
+const PROGRAM: &str = "gnutls-serv";
+
+/// A connection begins with the client's port and has ended its handshake where `- Version` and `- Cipher` stand:
+///
+/// ```text
+/// * Accepted connection from IPv4 127.0.0.1 port 34868 on Sat Nov 21 01:42:34 202
+/// *** This is a resumed session
+///  - Using curve: X25519
+/// - Version: TLS1.3
+/// - Cipher: AES-256-GCM
+/// ```
+fn accounts(lines: &[String]) -> Result<Vec<Account>> {
+    let mut accounts = Vec::new();
+    let mut open: Option<Account> = None;
+    for line in lines {
+        let malformed = || ServerError::Account { program: PROGRAM.to_owned(), line: line.clone() };
+        if line.starts_with("* Accepted connection from ") {
+            open = Some(accepted(line).ok_or_else(malformed)?);
+        }
+        let Some(account) = &mut open else { continue };
+        if line == "*** This is a resumed session" || line.starts_with("- PSK authentication. Connected as ") {
+            account.resumed = true;
+        } else if let Some(curve) = line.strip_prefix(" - Using curve: ") {
+            account.group = Some(curve.to_owned());
+        } else if let Some(number) = line.strip_prefix("- Version: TLS") {
+            account.version = format!("TLSv{number}");
+        } else if let Some(cipher) = line.strip_prefix("- Cipher: ") {
+            account.cipher = Some(cipher.to_owned());
+            accounts.extend(open.take());
+        }
+    }
+    Ok(accounts)
+}
+
+fn accepted(line: &str) -> Option<Account> {
+    let (_, after) = line.split_once(" port ")?;
+    let (port, _) = after.split_once(' ')?;
+    Some(Account {
+        client_port: port.parse().ok()?,
+        resumed: false,
+        version: String::new(),
+        cipher: None,
+        group: None,
+        client_verify: None,
+        early_data: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESUMED: [&str; 5] = [
+        "* Accepted connection from IPv4 127.0.0.1 port 34868 on Sat Nov 21 01:42:34 202",
+        "*** This is a resumed session",
+        " - Using curve: X25519",
+        "- Version: TLS1.3",
+        "- Cipher: AES-256-GCM",
+    ];
+
+    fn read(lines: &[&str]) -> Result<Vec<Account>> {
+        accounts(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_handshake_that_has_ended_is_told_of() {
+        let [account] = &*read(&RESUMED).unwrap() else { panic!("one connection") };
+        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (34868, true, "TLSv1.3"));
+        assert_eq!(account.group.as_deref(), Some("X25519"));
+        let by_psk =
+            RESUMED.map(|line| if line.starts_with("***") { "- PSK authentication. Connected as 'lab'" } else { line });
+        assert!(read(&by_psk).unwrap()[0].resumed);
+        let full: Vec<&str> = RESUMED.iter().copied().filter(|line| !line.starts_with("***")).collect();
+        assert!(!read(&full).unwrap()[0].resumed);
+    }
+
+    #[test]
+    fn a_handshake_that_has_not_is_no_account() {
+        assert_eq!(read(&RESUMED[..4]).unwrap(), []);
+        assert_eq!(read(&[&RESUMED[..1], &["Error in handshake"], &RESUMED[..]].concat()).unwrap().len(), 1);
+        assert!(read(&["* Accepted connection from nowhere"]).is_err());
+    }
+}

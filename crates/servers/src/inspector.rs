@@ -1,0 +1,86 @@
+//! A middlebox before a good server: it looks at each ClientHello, and does not let everybody in.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reprise_lab::{Guest, Listener};
+
+use crate::Result;
+use crate::hang_up::{close, drain};
+use crate::relay::forward;
+
+/// A relay on a free port of 127.0.0.1 that refuses some by what they say first. Dropping it ends its connections and threads.
+#[derive(Debug)]
+pub struct Inspector {
+    listener: Listener,
+}
+
+/// How a middlebox refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// By a fatal alert of this description, and a FIN.
+    Alert(u8),
+    /// By a FIN.
+    Close,
+    /// Not at all: it says nothing any more.
+    Silence,
+}
+
+impl Inspector {
+    /// Asks `judge` about the first record of each client, header and all, and forwards to `upstream` whom it does not refuse.
+    ///
+    /// # Errors
+    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+    pub fn start(upstream: SocketAddr, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Result<Self> {
+        let inspect = move |guest: &Guest<'_>| match judge(&first_record(&guest.stream)) {
+            None => forward(guest, upstream),
+            Some(refusal) => refuse(&guest.stream, refusal),
+        };
+        Ok(Self { listener: Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, inspect)? })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+}
+
+const MAX_CONNECTIONS: usize = 64;
+const HEADER_BYTES: usize = 5;
+/// Longer than a client takes to send the rest of what it has begun.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Looks at it without taking it: the server is to read it too. What there is of it, where it does not come whole.
+fn first_record(client: &TcpStream) -> Vec<u8> {
+    let mut bytes = vec![0; 32 * 1024];
+    let end = Instant::now() + PATIENCE;
+    let mut seen = 0;
+    while let Ok(count @ 1..) = client.peek(&mut bytes) {
+        seen = count;
+        let whole = match bytes.get(..HEADER_BYTES) {
+            Some(&[_, _, _, high, low]) => HEADER_BYTES + usize::from(u16::from_be_bytes([high, low])),
+            _ => HEADER_BYTES,
+        };
+        if (count >= HEADER_BYTES && count >= whole) || Instant::now() >= end {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    bytes.truncate(seen);
+    bytes
+}
+
+fn refuse(mut client: &TcpStream, refusal: Refusal) {
+    match refusal {
+        // fatal (2), RFC 8446 section 6.
+        Refusal::Alert(description) => {
+            let _ = client.write_all(&[21, 3, 3, 0, 2, 2, description]);
+            close(client);
+        }
+        Refusal::Close => close(client),
+        Refusal::Silence => drain(client),
+    }
+}

@@ -1,0 +1,83 @@
+//! Drivers that start real servers, and servers and relays that misbehave: for tests and benchmarks alone.
+//!
+//! - A driver starts one kind of server (nginx, `openssl s_server`) on a free loopback port: one server, one file. It
+//!   writes a configuration into a directory of its own, starts the program, reads its account of each connection, and
+//!   leaves nothing behind when dropped. [`RealServer`] is what they have in common.
+//! - [`MisbehavingServer`], [`PlayedServer`], [`Relay`] and [`Inspector`] misbehave at a chosen point, or in any way that
+//!   a test's own code thinks of. [`Balancer`] stands before many servers.
+//!
+//! A test of a program that is not installed says so and passes:
+//!
+//! ```
+//! use reprise_lab::{Authority, KeyKind, ServerSpec};
+//! use reprise_servers::{Nginx, NginxConfig, RealServer};
+//!
+//! # fn main() { test() }
+//! fn test() {
+//!     reprise_servers::require!("nginx");
+//!     let authority = Authority::new().unwrap();
+//!     let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+//!     let mut server = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+//!     assert!(server.accounts().unwrap().is_empty());
+//! }
+//! ```
+
+mod account_line;
+mod apache;
+mod balancer;
+mod error;
+mod gnutls;
+mod go;
+mod hang_up;
+mod haproxy;
+mod inspector;
+mod java;
+mod misbehaving;
+mod nginx;
+mod node;
+mod own_network;
+mod played;
+mod presence;
+mod process;
+mod real_server;
+mod relay;
+mod rustls;
+mod s_server;
+mod site;
+mod starttls;
+mod stunnel;
+mod unprivileged;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use apache::{Apache, ApacheConfig};
+pub use balancer::{Balancer, Balancing};
+pub use error::ServerError;
+pub use gnutls::{GnutlsServ, GnutlsServConfig};
+pub use go::{Go, GoConfig, GoProgram};
+pub use haproxy::{HaProxy, HaProxyConfig};
+pub use inspector::{Inspector, Refusal};
+pub use java::{Java, JavaConfig};
+pub use misbehaving::{MisbehavingServer, Step};
+pub use nginx::{Nginx, NginxConfig, SessionCache};
+pub use node::{Node, NodeConfig};
+pub use own_network::own_network;
+pub use played::{Act, Actor, Ending, PlayedServer};
+pub use presence::{NotRun, find, missing};
+pub use process::{Launch, Process};
+pub use real_server::{Account, ClientVerify, RealServer, Running};
+pub use relay::{Fault, Relay, RelayRule};
+pub use s_server::{SServer, SServerConfig};
+pub use starttls::{
+    Connected, Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
+    PartialWitness, Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
+};
+pub use stunnel::Stunnel;
+
+/// What every fallible function of this crate returns.
+pub type Result<T> = std::result::Result<T, ServerError>;
+
+/// Locks even if a thread panicked while it held the lock: what these locks guard is whole at every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,292 @@
+//! nginx, one master and its workers, in a directory of its own.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use reprise_lab::{Identity, Versions};
+
+use super::site::{Ground, Ready, Site, filled_in};
+use super::unprivileged::is_root;
+use super::{Account, ClientVerify, RealServer, Running};
+use crate::{Result, ServerError};
+
+/// A running nginx.
+///
+/// It serves a small page at `/`, files of 1 and 64 KiB at `/1k` and `/64k`, 200 to any method at `/ok`, and a status
+/// by name at `/status/204`, `301`, `404`, `500` and `503`.
+#[derive(Debug)]
+pub struct Nginx {
+    site: Site,
+}
+
+/// What nginx is told; [`NginxConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct NginxConfig {
+    /// One identity, or one of RSA and one of ECDSA.
+    pub identities: Vec<Identity>,
+    /// `ssl_protocols`.
+    pub versions: Versions,
+    /// `ssl_session_tickets`.
+    pub session_tickets: bool,
+    /// `ssl_session_cache`.
+    pub session_cache: SessionCache,
+    /// `ssl_verify_client` and `ssl_client_certificate`.
+    pub client_verify: ClientVerify,
+    /// `ssl_early_data`.
+    pub early_data: bool,
+    /// `worker_processes`.
+    pub workers: usize,
+    /// `worker_connections`.
+    pub worker_connections: usize,
+    /// `backlog` of `listen`: how many connections wait to be accepted, at most `net.core.somaxconn`; none for nginx'
+    /// own 511.
+    pub backlog: Option<u32>,
+    /// Further parameters of `listen`, such as `reuseport`.
+    pub listen: Vec<String>,
+    /// `keepalive_requests`.
+    pub keepalive_requests: u32,
+    /// Further directives of the `http` block, before the lab's `server` block. `{address}` is where that one listens, `{root}`
+    /// the directory with `server-0-cert.pem` and `server-0-key.pem`.
+    pub http_directives: String,
+    /// Further directives of the `server` block. What stands here or in the `http` block, the driver does not set.
+    pub server_directives: String,
+    /// Files beside its configuration, by their names.
+    pub files: Vec<(&'static str, Vec<u8>)>,
+    /// The port of 127.0.0.1; none for a free one.
+    pub port: Option<u16>,
+}
+
+/// `ssl_session_cache` of nginx.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionCache {
+    /// `off`: session reuse is refused, and clients are told so.
+    Off,
+    /// `none`: clients are let believe that sessions may be reused, but none is kept. nginx' own default.
+    None,
+    /// `shared:lab:SIZE`, such as `10m`.
+    Shared(String),
+}
+
+impl NginxConfig {
+    /// One worker on a free port that speaks both versions, with nginx' defaults: tickets on, cache `none`.
+    #[must_use]
+    pub fn new(identities: Vec<Identity>) -> Self {
+        Self {
+            identities,
+            versions: Versions::Both,
+            session_tickets: true,
+            session_cache: SessionCache::None,
+            client_verify: ClientVerify::Off,
+            early_data: false,
+            workers: 1,
+            worker_connections: 512,
+            backlog: None,
+            listen: Vec::new(),
+            keepalive_requests: 1000,
+            http_directives: String::new(),
+            server_directives: String::new(),
+            files: Vec::new(),
+            port: None,
+        }
+    }
+
+    /// Whether the further directives set this, for the `server` block of the lab.
+    fn sets(&self, directive: &str) -> bool {
+        let (of_http, _) = self.http_directives.split_once("server {").unwrap_or((&self.http_directives, ""));
+        let mut lines = of_http.lines().chain(self.server_directives.lines());
+        lines.any(|line| line.split_whitespace().next() == Some(directive))
+    }
+}
+
+impl Nginx {
+    /// Starts nginx; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
+    /// configuration, [`ServerError::File`] if its directory cannot be written.
+    pub fn start(config: NginxConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?.on_port(config.port);
+        ground.write_page()?;
+        ground.write("www/1k", &"x".repeat(1024))?;
+        ground.write("www/64k", &"x".repeat(65_536))?;
+        config.files.iter().try_for_each(|(name, contents)| ground.write(name, contents).map(drop))?;
+        let tls = tls_directives(&config, &ground)?;
+        // nginx writes its number when its sockets listen.
+        let site = ground.start(Ready::File("nginx.pid"), |ground, address, command| {
+            let root = ground.root();
+            let file = ground.write("nginx.conf", &configuration(&config, root, &tls, address))?;
+            command.arg("-p").arg(root).arg("-c").arg(file).args(["-e", "stderr"]);
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl RealServer for Nginx {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        self.site.lines_of("access.log")?.iter().filter_map(|line| parse(line).transpose()).collect()
+    }
+}
+
+const PROGRAM: &str = "nginx";
+
+/// `$ssl_early_data` is empty once the handshake has completed, which it mostly has when the log is written: it is read
+/// when the request arrives, and kept. Even so a quick client may have sent its Finished by then.
+const KEEP_EARLY_DATA: &str = "set $lab_early_data $ssl_early_data;";
+
+const LOG_FORMAT: &str = "$remote_port\t$ssl_session_reused\t$ssl_protocol\t$ssl_cipher\t$ssl_curve\t\
+                          $connection_requests\t$status\t$ssl_client_verify\t$lab_early_data";
+
+/// None for a later request of a connection, or one that did not come over TLS.
+fn parse(line: &str) -> Result<Option<Account>> {
+    let malformed = || ServerError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [port, reused, version, cipher, group, requests, _status, verify, early] = *fields else {
+        return Err(malformed());
+    };
+    if requests != "1" || version == ABSENT {
+        return Ok(None);
+    }
+    let told = |field: &str| Some(field.to_owned()).filter(|field| field != ABSENT);
+    Ok(Some(Account {
+        client_port: port.parse().map_err(|_| malformed())?,
+        resumed: match reused {
+            "r" => true,
+            "." => false,
+            _ => return Err(malformed()),
+        },
+        version: version.to_owned(),
+        cipher: told(cipher),
+        group: told(group),
+        client_verify: told(verify),
+        early_data: if early == "1" { Some(true) } else { None },
+    }))
+}
+
+/// How nginx writes an empty variable.
+const ABSENT: &str = "-";
+
+fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAddr) -> String {
+    let NginxConfig { workers, worker_connections, keepalive_requests, .. } = config;
+    let [http_directives, server_directives] =
+        [&config.http_directives, &config.server_directives].map(|lines| filled_in(lines, root, address));
+    let root = root.display();
+    let user = user_directive();
+    let backlog = config.backlog.map(|count| format!("backlog={count}"));
+    let parameters: String = backlog.iter().chain(&config.listen).map(|parameter| format!(" {parameter}")).collect();
+    let statuses: String =
+        [204, 301, 404, 500, 503].map(|status| format!("location = /status/{status} {{ return {status}; }}\n")).concat();
+    format!(
+        r#"daemon off;
+master_process on;
+worker_processes {workers};
+{user}
+pid {root}/nginx.pid;
+error_log stderr notice;
+events {{ worker_connections {worker_connections}; }}
+http {{
+    log_format lab "{LOG_FORMAT}";
+    access_log {root}/access.log lab;
+    client_body_temp_path {root}/body;
+    proxy_temp_path {root}/proxy;
+    fastcgi_temp_path {root}/fastcgi;
+    uwsgi_temp_path {root}/uwsgi;
+    scgi_temp_path {root}/scgi;
+    default_type text/plain;
+    types {{ text/html html; }}
+    keepalive_requests {keepalive_requests};
+    server_tokens off;
+    {http_directives}
+    server {{
+        listen {address} ssl{parameters};
+        server_name localhost;
+        root {root}/www;
+        {KEEP_EARLY_DATA}
+        {tls}
+        {server_directives}
+        location = /ok {{ return 200 "ok\n"; }}
+        {statuses}
+    }}
+}}
+"#
+    )
+}
+
+/// A master that runs as root gives its workers another user, who could not enter a private directory.
+fn user_directive() -> &'static str {
+    if is_root() { "user root;" } else { "" }
+}
+
+fn tls_directives(config: &NginxConfig, ground: &Ground) -> Result<String> {
+    let on_off = |on| if on { "on" } else { "off" };
+    let protocols = match config.versions {
+        Versions::Tls12 => "TLSv1.2",
+        Versions::Tls13 => "TLSv1.3",
+        Versions::Both => "TLSv1.2 TLSv1.3",
+    };
+    let cache = match &config.session_cache {
+        SessionCache::Off => "off".to_owned(),
+        SessionCache::None => "none".to_owned(),
+        SessionCache::Shared(size) => format!("shared:lab:{size}"),
+    };
+    let own = [
+        ("ssl_protocols", protocols),
+        ("ssl_session_cache", &*cache),
+        ("ssl_session_tickets", on_off(config.session_tickets)),
+        ("ssl_early_data", on_off(config.early_data)),
+    ];
+    let mut lines = String::new();
+    // nginx takes no directive twice.
+    for (directive, value) in own.into_iter().filter(|(directive, _)| !config.sets(directive)) {
+        let _ = writeln!(lines, "{directive} {value};");
+    }
+    for (number, identity) in config.identities.iter().enumerate() {
+        let files = identity.write_pem(ground.root(), &format!("server-{number}"))?;
+        let (certificate, key) = (files.certificate.display(), files.key.display());
+        let _ = writeln!(lines, "ssl_certificate {certificate};\nssl_certificate_key {key};");
+    }
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "on" } else { "optional" };
+        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.file.display());
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_of_a_tls_connection_counts() {
+        let account = parse("40001\tr\tTLSv1.3\tTLS_AES_256_GCM_SHA384\t-\t1\t200\tFAILED:no such\t1").unwrap().unwrap();
+        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
+        assert_eq!((account.group, account.early_data), (None, Some(true)));
+        assert_eq!(account.client_verify.as_deref(), Some("FAILED:no such"));
+        assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-").unwrap(), None, "a later request");
+        assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-").unwrap(), None, "plain HTTP");
+    }
+
+    #[test]
+    fn a_backlog_stands_on_the_listen_line() {
+        let listen = |backlog| {
+            let config = NginxConfig { backlog, ..NginxConfig::new(Vec::new()) };
+            let text = configuration(&config, Path::new("/lab"), "", SocketAddr::from(([127, 0, 0, 1], 8443)));
+            text.lines().find_map(|line| line.trim().strip_prefix("listen ").map(str::to_owned))
+        };
+        assert_eq!(listen(Some(16_384)).as_deref(), Some("127.0.0.1:8443 ssl backlog=16384;"));
+        assert_eq!(listen(None).as_deref(), Some("127.0.0.1:8443 ssl;"));
+    }
+
+    #[test]
+    fn a_line_of_another_format_is_an_error() {
+        for line in ["", "40001\tr", "x\tr\tTLSv1.3\tX\t-\t1\t200\tNONE\t-", "1\t?\tTLSv1.3\tX\t-\t1\t200\tNONE\t-"] {
+            assert!(parse(line).is_err(), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A server that acts as a test's own code tells it to.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+
+use reprise_lab::{Guest, Listener};
+
+use crate::Result;
+use crate::hang_up::{close, drain};
+
+/// What a server does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Sends these bytes at once.
+    Send(Vec<u8>),
+    /// Waits for more from the client.
+    Hear,
+    /// Ends the connection.
+    End(Ending),
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// In order (FIN).
+    Close,
+    /// Broken off (RST).
+    Reset,
+    /// Not at all: nothing is said any more, and the connection stays open until the client leaves.
+    Silence,
+}
+
+/// A server's side of one connection: bytes in, acts out.
+pub trait Actor {
+    /// Takes bytes from the client.
+    fn hear(&mut self, bytes: &[u8]);
+
+    /// What it does next, given what it has heard.
+    fn act(&mut self) -> Act;
+}
+
+/// A TCP server on a free port of 127.0.0.1 with an actor of its own for each client.
+///
+/// Dropping it ends its connections and threads.
+#[derive(Debug)]
+pub struct PlayedServer {
+    listener: Listener,
+}
+
+impl PlayedServer {
+    /// Calls `actor` for each client.
+    ///
+    /// # Errors
+    /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
+    pub fn start<A: Actor>(actor: impl Fn() -> A + Send + Sync + 'static) -> Result<Self> {
+        let play = move |guest: &Guest<'_>| play(guest, actor());
+        Ok(Self { listener: Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, play)? })
+    }
+
+    /// Where the server listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+}
+
+const MAX_CONNECTIONS: usize = 64;
+
+fn play(guest: &Guest<'_>, mut actor: impl Actor) {
+    let socket = &*guest.stream;
+    let _ = socket.set_nodelay(true);
+    loop {
+        let outcome = match actor.act() {
+            Act::Send(bytes) => send(socket, &bytes),
+            Act::Hear => hear(socket, &mut actor),
+            Act::End(Ending::Close) => return close(socket),
+            Act::End(Ending::Reset) => return guest.reset(),
+            Act::End(Ending::Silence) => return drain(socket),
+        };
+        if outcome.is_err() {
+            return;
+        }
+    }
+}
+
+fn send(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    socket.write_all(bytes)
+}
+
+/// A client that has left ends the play.
+fn hear(mut socket: &TcpStream, actor: &mut impl Actor) -> io::Result<()> {
+    let mut bytes = [0; 16 * 1024];
+    match socket.read(&mut bytes)? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        count => {
+            actor.hear(bytes.get(..count).unwrap_or_default());
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `openssl s_server`, which serves one connection at a time.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use reprise_lab::{Identity, Listener, Versions};
+
+use super::site::{Ground, Ready, Site};
+use super::{Account, ClientVerify, RealServer, Running};
+use crate::{Result, ServerError, lock, relay};
+
+/// A running `openssl s_server -www`, which answers every request with a page on the connection.
+///
+/// s_server does not tell the ports of its clients. A relay before it does: it lets one client in after another, and
+/// reads from the server's trace of messages (`-msgfile`) what was sent meanwhile. Whoever measures time should
+/// measure another server.
+#[derive(Debug)]
+pub struct SServer {
+    // Fields drop in this order: no client is let in once the process ends.
+    relay: Listener,
+    accounts: Arc<Mutex<Vec<Account>>>,
+    site: Site,
+}
+
+/// What s_server is told; [`SServerConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct SServerConfig {
+    /// One identity, or two of different kinds (`-cert` and `-dcert`), or none with an external PSK alone.
+    pub identities: Vec<Identity>,
+    /// `-tls1_2`, `-tls1_3` or neither.
+    pub versions: Versions,
+    /// Whether tickets hold the session; if not, `-no_ticket`: TLS 1.2 resumes by session ID, TLS 1.3 from tickets
+    /// that only name a session.
+    pub tickets: bool,
+    /// Whether sessions are stored; if not, `-no_cache`.
+    pub cache: bool,
+    /// `-num_tickets`: how many TLS 1.3 tickets are sent after a full handshake.
+    pub num_tickets: Option<u32>,
+    /// `-cipher`: the TLS 1.2 suites.
+    pub ciphers: Option<String>,
+    /// `-ciphersuites`: the TLS 1.3 suites.
+    pub ciphersuites: Option<String>,
+    /// `-groups`.
+    pub groups: Option<String>,
+    /// `-verify` or `-Verify`, with `-CAfile`.
+    pub client_verify: ClientVerify,
+    /// `-psk_identity` and `-psk`, the key in hexadecimal.
+    pub psk: Option<(String, String)>,
+    /// `-early_data` with `-max_early_data` of so many bytes.
+    pub max_early_data: Option<u32>,
+    /// Further arguments.
+    pub extra: Vec<String>,
+}
+
+impl SServerConfig {
+    /// A server that speaks both versions, with OpenSSL's defaults: tickets and cache.
+    #[must_use]
+    pub fn new(identities: Vec<Identity>) -> Self {
+        Self {
+            identities,
+            versions: Versions::Both,
+            tickets: true,
+            cache: true,
+            num_tickets: None,
+            ciphers: None,
+            ciphersuites: None,
+            groups: None,
+            client_verify: ClientVerify::Off,
+            psk: None,
+            max_early_data: None,
+            extra: Vec::new(),
+        }
+    }
+}
+
+impl SServer {
+    /// Starts s_server; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
+    /// its arguments, [`ServerError::File`] if its directory cannot be written.
+    pub fn start(config: SServerConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        let messages = ground.root().join("messages.txt");
+        let arguments = arguments(&config, &ground)?;
+        let site = ground.start(Ready::Says("ACCEPT"), |_, address, command| {
+            command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]).arg(&messages);
+            command.args(&arguments);
+            Ok(())
+        })?;
+        let upstream = site.running().address;
+        let accounts = Arc::new(Mutex::new(Vec::new()));
+        let book = Arc::clone(&accounts);
+        let relay = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 1, move |guest| {
+            let before = fs::read_to_string(&messages).map_or(0, |trace| trace.len());
+            relay::forward(guest, upstream);
+            let trace = fs::read_to_string(&messages).unwrap_or_default();
+            let ours = trace.get(before..).unwrap_or_default();
+            lock(&book).extend(account_of_trace(guest.peer.port(), ours));
+        })?;
+        Ok(Self { relay, accounts, site })
+    }
+
+    /// Reads the server's account of a connection off the page that it answered with on that connection.
+    ///
+    /// # Errors
+    /// [`ServerError::Account`] if the page does not say.
+    pub fn account_of_page(client_port: u16, page: &str) -> Result<Account> {
+        page.lines()
+            .find_map(|line| {
+                let (reused, line) = line.split_once(", ")?;
+                let (version, cipher) = line.split_once(", Cipher is ")?;
+                let resumed = match reused {
+                    "New" => false,
+                    "Reused" => true,
+                    _ => return None,
+                };
+                Some(Account { cipher: Some(cipher.to_owned()), ..account(client_port, resumed, version) })
+            })
+            .ok_or_else(|| ServerError::Account { program: PROGRAM.to_owned(), line: page.chars().take(200).collect() })
+    }
+}
+
+impl RealServer for SServer {
+    fn running(&self) -> Running {
+        Running { address: self.relay.address(), ..self.site.running() }
+    }
+
+    /// A connection is accounted for when both sides have closed it. It counts as resumed if the server sent no
+    /// certificate, which an external PSK brings about too.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        Ok(lock(&self.accounts).clone())
+    }
+}
+
+const PROGRAM: &str = "openssl";
+
+/// None unless the client's Finished arrived.
+///
+/// The trace has a line for each message, `<<<` from the client and `>>>` from the server:
+/// `<<< TLS 1.3, Handshake [length 0034], Finished`.
+fn account_of_trace(client_port: u16, trace: &str) -> Option<Account> {
+    let mut certificate_sent = false;
+    for line in trace.lines() {
+        let Some((direction, message)) = line.split_once(' ') else { continue };
+        let Some((version, message)) = message.split_once(", Handshake ") else { continue };
+        let Some((_, message)) = message.split_once("], ") else { continue };
+        match (direction, message) {
+            ("<<<", "ClientHello") => certificate_sent = false,
+            (">>>", "Certificate") => certificate_sent = true,
+            ("<<<", "Finished") => {
+                return Some(account(client_port, !certificate_sent, &version.replacen("TLS ", "TLSv", 1)));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn account(client_port: u16, resumed: bool, version: &str) -> Account {
+    let version = version.to_owned();
+    Account { client_port, resumed, version, cipher: None, group: None, client_verify: None, early_data: None }
+}
+
+fn arguments(config: &SServerConfig, ground: &Ground) -> Result<Vec<String>> {
+    let mut arguments: Vec<String> = Vec::new();
+    let mut add = |these: &[&str]| arguments.extend(these.iter().map(|&argument| argument.to_owned()));
+    match config.versions {
+        Versions::Tls12 => add(&["-tls1_2"]),
+        Versions::Tls13 => add(&["-tls1_3"]),
+        Versions::Both => {}
+    }
+    if config.identities.is_empty() {
+        add(&["-nocert"]);
+    }
+    for (prefix, identity) in ["-", "-d"].iter().zip(&config.identities) {
+        let files = identity.write_pem(ground.root(), &format!("server{prefix}"))?;
+        add(&[&format!("{prefix}cert"), &text(&files.certificate), &format!("{prefix}key"), &text(&files.key)]);
+        if let Some((_, above)) = identity.chain_pem().split_once(PEM_BORDER) {
+            let chain = ground.write(&format!("chain{prefix}.pem"), &format!("-----BEGIN{above}"))?;
+            add(&[&format!("{prefix}cert_chain"), &text(&chain)]);
+        }
+    }
+    for (flag, on) in [("-no_ticket", !config.tickets), ("-no_cache", !config.cache)] {
+        if on {
+            add(&[flag]);
+        }
+    }
+    for (flag, value) in [("-cipher", &config.ciphers), ("-ciphersuites", &config.ciphersuites), ("-groups", &config.groups)]
+    {
+        if let Some(value) = value {
+            add(&[flag, value]);
+        }
+    }
+    if let Some(count) = config.num_tickets {
+        add(&["-num_tickets", &count.to_string()]);
+    }
+    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+        let verify = if authority.required { "-Verify" } else { "-verify" };
+        add(&[verify, "8", "-verify_return_error", "-CAfile", &text(&authority.file)]);
+    }
+    if let Some((identity, key)) = &config.psk {
+        add(&["-psk_identity", identity, "-psk", key]);
+    }
+    if let Some(bytes) = config.max_early_data {
+        add(&["-early_data", "-max_early_data", &bytes.to_string()]);
+    }
+    arguments.extend(config.extra.iter().cloned());
+    Ok(arguments)
+}
+
+/// Between a chain's leaf and the certificates above it.
+const PEM_BORDER: &str = "-----END CERTIFICATE-----\n-----BEGIN";
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(messages: &[&str]) -> String {
+        messages
+            .iter()
+            .map(|message| message.replacen(' ', " TLS 1.3, Handshake [length 0034], ", 1) + "\n    14 00\n")
+            .collect()
+    }
+
+    #[test]
+    fn a_certificate_after_the_last_hello_makes_a_handshake_full() {
+        let full = ["<<< ClientHello", ">>> ServerHello", ">>> Certificate", ">>> Finished", "<<< Finished"];
+        assert!(!account_of_trace(7, &trace(&full)).unwrap().resumed);
+        let resumed = ["<<< ClientHello", ">>> ServerHello", ">>> Finished", "<<< Certificate", "<<< Finished"];
+        assert_eq!(account_of_trace(7, &trace(&resumed)), Some(account(7, true, "TLSv1.3")));
+    }
+
+    #[test]
+    fn without_the_clients_finished_there_is_no_account() {
+        assert_eq!(account_of_trace(7, ""), None);
+        assert_eq!(account_of_trace(7, &trace(&["<<< ClientHello", ">>> ServerHello", ">>> Finished"])), None);
+    }
+
+    #[test]
+    fn a_page_that_does_not_say_is_an_error() {
+        let page = "<pre>\nReused, TLSv1.2, Cipher is ECDHE-RSA-AES128-GCM-SHA256\n";
+        let account = SServer::account_of_page(7, page).unwrap();
+        assert_eq!((account.resumed, account.version.as_str()), (true, "TLSv1.2"));
+        assert!(SServer::account_of_page(7, "nothing, of the kind").is_err());
+    }
+}

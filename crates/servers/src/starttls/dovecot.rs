@@ -1,0 +1,164 @@
+//! Dovecot, an IMAP and POP3 server, in a directory of its own.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use reprise_lab::Identity;
+
+use super::{Connected, PartialWitness};
+use crate::Result;
+use crate::Running;
+use crate::site::{Ground, Ready, Site};
+use crate::unprivileged::{is_root, open_to_all, user_and_group};
+
+/// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
+#[derive(Debug)]
+pub struct Dovecot {
+    site: Site,
+}
+
+/// Which protocol is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailAccess {
+    /// IMAP.
+    Imap,
+    /// POP3.
+    Pop3,
+}
+
+/// Which processes take the connections before they have logged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginProcesses {
+    /// `service_count = 1`, the default: each connection has a process of its own, and each process its own ticket keys.
+    OneEach,
+    /// `service_count = 0`: one process takes them all.
+    Shared,
+}
+
+impl Dovecot {
+    /// Starts Dovecot; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
+    /// configuration, [`ServerError::File`] if its directory cannot be written.
+    ///
+    /// [`ServerError::Spawn`]: crate::ServerError::Spawn
+    /// [`ServerError::Died`]: crate::ServerError::Died
+    /// [`ServerError::File`]: crate::ServerError::File
+    pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        open_to_all(ground.root())?;
+        let files = identity.write_pem(ground.root(), "server")?;
+        let site = ground.start(Ready::File(LOGIN_SOCKET), |ground, address, command| {
+            let text = configuration(ground.root(), (&files.certificate, &files.key), access, processes, address)?;
+            command.arg("-F").arg("-c").arg(ground.write("dovecot.conf", &text)?);
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl PartialWitness for Dovecot {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    /// Of each connection once it has ended.
+    fn connected(&self) -> Result<Vec<Connected>> {
+        let lines = self.site.output()?;
+        self.site.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
+    }
+}
+
+const PROGRAM: &str = "dovecot";
+/// Made together with the port that it listens on.
+const LOGIN_SOCKET: &str = "run/login/login";
+const MARK: &str = "lab_port=";
+const TLS: &str = ", TLS, ";
+
+/// `…: lab_port=55586, TLS, TLSv1.3 with cipher …`
+fn parse(line: &str) -> Option<Connected> {
+    let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
+    Some(Connected { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
+}
+
+fn configuration(
+    root: &Path,
+    (certificate, key): (&Path, &Path),
+    access: MailAccess,
+    processes: LoginProcesses,
+    address: SocketAddr,
+) -> Result<String> {
+    let protocol = match access {
+        MailAccess::Imap => "imap",
+        MailAccess::Pop3 => "pop3",
+    };
+    let count = match processes {
+        LoginProcesses::OneEach => 1,
+        LoginProcesses::Shared => 0,
+    };
+    let (certificate, key, root, users) = (certificate.display(), key.display(), root.display(), users()?);
+    let (ip, port) = (address.ip(), address.port());
+    Ok(format!(
+        "base_dir = {root}/run
+state_dir = {root}/state
+log_path = /dev/stderr
+protocols = {protocol}
+listen = {ip}
+{users}
+ssl = required
+ssl_cert = <{certificate}
+ssl_key = <{key}
+ssl_min_protocol = TLSv1.2
+mail_location = maildir:{root}/mail
+login_log_format_elements = lab_port=%{{rport}} %c %k
+passdb {{
+  driver = static
+  args = nopassword=y
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={root}/mail
+}}
+service {protocol}-login {{
+  service_count = {count}
+  process_min_avail = 1
+  inet_listener {protocol} {{
+    port = {port}
+  }}
+  inet_listener {protocol}s {{
+    port = 0
+  }}
+}}
+"
+    ))
+}
+
+/// As root, Dovecot's own users, who are there with its package; anyone else can be no other, nor leave the root directory.
+fn users() -> Result<String> {
+    if !is_root() {
+        let [user, group] = user_and_group(|_| ())?;
+        let unrooted =
+            ["imap-login", "pop3-login", "anvil", "stats"].map(|service| format!("service {service} {{\n  chroot =\n}}\n"));
+        return Ok(format!(
+            "default_internal_user = {user}\ndefault_internal_group = {group}\ndefault_login_user = {user}\n{}",
+            unrooted.concat()
+        ));
+    }
+    Ok(String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_of_one_connection() {
+        let line = "Jan 01 00:00:00 imap-login: Info: Disconnected: Aborted login (no auth attempts in 0 secs): \
+                    lab_port=55586, TLS, TLSv1.3 with cipher TLS_AES_128_GCM_SHA256 (128/128 bits)";
+        assert_eq!(parse(line).unwrap(), Connected { client_port: 55586, version: "TLSv1.3".to_owned() });
+        for wrong in ["", "lab_port=1", "lab_port=x, TLS, TLSv1.3 with", "lab_port=1, TLS, TLSv1.3"] {
+            assert!(parse(wrong).is_none(), "{wrong}");
+        }
+    }
+}

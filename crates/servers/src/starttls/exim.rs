@@ -1,0 +1,144 @@
+//! Exim, an SMTP server on GnuTLS, in a directory of its own.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use reprise_lab::Identity;
+
+use crate::site::{Ground, Ready, Site};
+use crate::unprivileged::is_root;
+use crate::{Account, RealServer, Running};
+use crate::{Result, ServerError};
+
+/// A running Exim that offers STARTTLS and takes no mail. It says itself which connections were resumed.
+#[derive(Debug)]
+pub struct Exim {
+    site: Site,
+}
+
+/// What Exim is told; [`EximConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct EximConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// `tls_resumption_hosts`: everyone or nobody.
+    pub resumption: bool,
+    /// `tls_advertise_hosts`: whether STARTTLS is offered at all.
+    pub offers_tls: bool,
+}
+
+impl EximConfig {
+    /// Exim's defaults: STARTTLS for everyone, resumption for nobody.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, resumption: false, offers_tls: true }
+    }
+}
+
+impl Exim {
+    /// Starts Exim; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
+    /// configuration, [`ServerError::File`] if its directory cannot be written.
+    pub fn start(config: EximConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        let spool = ground.root().join("spool");
+        fs::create_dir(&spool).map_err(|source| ServerError::File { path: spool, source })?;
+        let files = config.identity.write_pem(ground.root(), "server")?;
+        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
+            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), address);
+            command.arg("-bdf").arg("-C").arg(ground.write("exim.conf", &text)?);
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl RealServer for Exim {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    /// Of each connection over TLS that brought no mail, once it has ended.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        let lines = if is_root() { self.site.lines_of(MAIN_LOG)? } else { self.site.output()? };
+        let ended = lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS));
+        self.site.read(ended, parse)
+    }
+}
+
+const PROGRAM: &str = "exim4";
+/// Root's. Anyone else may not write a log by a configuration of their own, and reads it on standard error.
+const MAIN_LOG: &str = "main.log";
+/// Written when it listens.
+const PID_FILE: &str = "exim.pid";
+const MARK: &str = "no MAIL in SMTP connection from ";
+const TLS: &str = " X=TLS";
+
+/// `… from ([127.0.0.1]) [127.0.0.1]:45084 D=0s X=TLS1.3:ECDHE_X25519__…__AES_128_GCM:128* CV=no C=EHLO,STARTTLS`: the
+/// star says that the session was resumed.
+fn parse(line: &str) -> Option<Account> {
+    let (client, rest) = line.split_once(MARK)?.1.split_once(" D=")?;
+    let port = client.rsplit_once("]:")?.1.parse().ok()?;
+    let (version, suite) = rest.split_once(TLS)?.1.split(' ').next()?.split_once(':')?;
+    let cipher = Some(suite.trim_end_matches('*').to_owned());
+    Some(Account { cipher, ..Account::new(port, suite.contains('*'), format!("TLSv{version}")) })
+}
+
+fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &Path), address: SocketAddr) -> String {
+    let everyone_if = |on| if on { "*" } else { "" };
+    let (resumption, tls) = (everyone_if(config.resumption), everyone_if(config.offers_tls));
+    let (user, group) = identity();
+    let (certificate, key, port) = (certificate.display(), key.display(), address.port());
+    let (ip, root) = (address.ip(), root.display());
+    format!(
+        "exim_user = {user}\n\
+         exim_group = {group}\n\
+         never_users =\n\
+         keep_environment =\n\
+         spool_directory = {root}/spool\n\
+         log_file_path = {root}/%s.log\n\
+         pid_file_path = {root}/{PID_FILE}\n\
+         primary_hostname = localhost\n\
+         local_interfaces = {ip}\n\
+         daemon_smtp_ports = {port}\n\
+         tls_advertise_hosts = {tls}\n\
+         tls_certificate = {certificate}\n\
+         tls_privatekey = {key}\n\
+         tls_resumption_hosts = {resumption}\n\
+         log_selector = +smtp_no_mail +tls_resumption +incoming_port +tls_cipher\n\
+         host_lookup =\n\
+         rfc1413_query_timeout = 0s\n\
+         acl_smtp_rcpt = deny\n"
+    )
+}
+
+/// Exim does nothing as root unless it is told to; anyone else can be no other.
+#[cfg(unix)]
+fn identity() -> (u32, u32) {
+    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn identity() -> (u32, u32) {
+    (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_tells_of_resumption() {
+        let line =
+            |end| format!("2026-01-01 00:00:00 no MAIL in SMTP connection from ([127.0.0.1]) [127.0.0.1]:45084 {end}");
+        let account = parse(&line("D=0s X=TLS1.2:ECDHE_X25519__AES_128_GCM:128* CV=no C=EHLO,STARTTLS,EHLO,QUIT")).unwrap();
+        assert_eq!((account.client_port, account.resumed, account.version.as_str()), (45084, true, "TLSv1.2"));
+        assert!(!parse(&line("D=0s X=TLS1.3:X:128 CV=no C=EHLO")).unwrap().resumed);
+        for wrong in ["", "D=0s", "D=0s X=TLS1.3"] {
+            assert!(parse(&line(wrong)).is_none(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! ProFTPD with mod_tls, an FTP server on OpenSSL, in a directory of its own.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use reprise_lab::Identity;
+
+use crate::Result;
+use crate::site::{Ground, Ready, Site};
+use crate::unprivileged::{hand_over, run_as_nobody, user_and_group};
+use crate::{Account, RealServer, Running};
+
+/// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
+///
+/// It takes each connection with a process of its own, and after one of them has ended it waits for up to 0.2 s before it
+/// takes the next.
+#[derive(Debug)]
+pub struct ProFtpd {
+    site: Site,
+}
+
+/// What ProFTPD is told; [`ProFtpdConfig::new`] has the usual values.
+#[derive(Debug, Clone)]
+pub struct ProFtpdConfig {
+    /// The certificate chain and key.
+    pub identity: Identity,
+    /// `TLSSessionTickets`; none for no such directive. Tickets are given and accepted whatever it says.
+    pub session_tickets: Option<bool>,
+    /// `TLSSessionCache`.
+    pub session_cache: FtpSessionCache,
+    /// `TLSEngine`: whether it knows TLS at all.
+    pub speaks_tls: bool,
+}
+
+/// Where ProFTPD keeps sessions besides those in tickets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FtpSessionCache {
+    /// No directive: the process of each connection keeps its own, and goes. IDs are given and never accepted.
+    OneEach,
+    /// `shm:…`, which the processes share. IDs are given, and never accepted all the same.
+    Shared,
+    /// `off`: no IDs are given.
+    Off,
+}
+
+impl ProFtpdConfig {
+    /// TLS, as it comes.
+    #[must_use]
+    pub fn new(identity: Identity) -> Self {
+        Self { identity, session_tickets: None, session_cache: FtpSessionCache::OneEach, speaks_tls: true }
+    }
+}
+
+impl ProFtpd {
+    /// Starts ProFTPD; it accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with
+    /// the end of its log if it refuses the configuration, [`ServerError::File`] if its directory
+    /// cannot be written.
+    pub fn start(config: ProFtpdConfig) -> Result<Self> {
+        let ground = Ground::new(PROGRAM)?;
+        hand_over(ground.root())?;
+        let files = config.identity.write_pem(ground.root(), "server")?;
+        hand_over(&files.certificate)?;
+        hand_over(&files.key)?;
+        // It takes no numbers.
+        let user = user_and_group(run_as_nobody)?;
+        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
+            run_as_nobody(command);
+            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), &user, address);
+            // Without --nodaemon it would leave us.
+            command.arg("--nodaemon").arg("--config").arg(ground.write("proftpd.conf", &text)?);
+            Ok(())
+        })?;
+        Ok(Self { site })
+    }
+}
+
+impl RealServer for ProFtpd {
+    fn running(&self) -> Running {
+        self.site.running()
+    }
+
+    /// Of each connection whose TLS was established. The process that served it joins the two logs: one knows the port, the
+    /// other what became of the session.
+    fn accounts(&mut self) -> Result<Vec<Account>> {
+        let commands = self.site.lines_of(COMMAND_LOG)?;
+        let handshakes = self.site.lines_of(TLS_LOG)?;
+        let handshakes = handshakes.iter().filter(|line| line.contains(ACCEPTED));
+        let by_process: HashMap<u32, Handshake> = self.site.read(handshakes, handshake)?.into_iter().collect();
+        let asked_for_tls = commands.iter().filter(|line| line.starts_with(MARK) && line.ends_with(ESTABLISHED));
+        self.site.read(asked_for_tls, |line| account(line, &by_process))
+    }
+}
+
+const PROGRAM: &str = "proftpd";
+/// Written when it listens.
+const PID_FILE: &str = "proftpd.pid";
+const TLS_LOG: &str = "tls.log";
+const COMMAND_LOG: &str = "commands.log";
+
+/// Where Debian keeps its modules; elsewhere they may be part of the program.
+const MODULES: &str = "/usr/lib/proftpd";
+
+const MARK: &str = "lab|";
+/// Of each command: the process, the client's port, the command, and the reply to it.
+const COMMAND_FORMAT: &str = "lab|%P|%{remote-port}|%m|%s";
+const ESTABLISHED: &str = "|AUTH|234";
+const ACCEPTED: &str = " connection accepted, using cipher ";
+
+/// Version, cipher, and whether the session was resumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Handshake {
+    version: String,
+    cipher: String,
+    resumed: bool,
+}
+
+/// `… mod_tls/2.9.2[26753]: TLSv1.3 connection accepted, using cipher TLS_AES_256_GCM_SHA384 (256 bits, resumed session)`
+fn handshake(line: &str) -> Option<(u32, Handshake)> {
+    let (before, after) = line.split_once(ACCEPTED)?;
+    let (process, version) = before.rsplit_once("]: ")?;
+    let (cipher, rest) = after.split_once(' ')?;
+    let process = process.rsplit_once('[')?.1.parse().ok()?;
+    let resumed = rest.ends_with(", resumed session)");
+    Some((process, Handshake { version: version.to_owned(), cipher: cipher.to_owned(), resumed }))
+}
+
+fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> {
+    let mut fields = line.strip_prefix(MARK)?.split('|');
+    let (process, port) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let Handshake { version, cipher, resumed } = by_process.get(&process)?.clone();
+    Some(Account { cipher: Some(cipher), ..Account::new(port, resumed, version) })
+}
+
+fn configuration(
+    config: &ProFtpdConfig,
+    root: &Path,
+    (certificate, key): (&Path, &Path),
+    [user, group]: &[String; 2],
+    address: SocketAddr,
+) -> String {
+    let on_if = |on| if on { "on" } else { "off" };
+    let kind = if config.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
+    let (certificate, key, ip, port) = (certificate.display(), key.display(), address.ip(), address.port());
+    let (engine, root) = (on_if(config.speaks_tls), root.display());
+    let tickets = config.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
+    let cache = match config.session_cache {
+        FtpSessionCache::OneEach => String::new(),
+        FtpSessionCache::Shared => format!("TLSSessionCache shm:/file={root}/cache\n"),
+        FtpSessionCache::Off => "TLSSessionCache off\n".to_owned(),
+    };
+    format!(
+        r#"<IfModule mod_dso.c>
+    ModulePath {MODULES}
+    LoadModule mod_tls.c
+    LoadModule mod_tls_shmcache.c
+</IfModule>
+ServerName lab
+ServerType standalone
+User {user}
+Group {group}
+DefaultAddress {ip}
+Port {port}
+SocketBindTight on
+UseIPv6 off
+UseReverseDNS off
+DelayEngine off
+AuthPAM off
+WtmpLog off
+ControlsEngine off
+TransferLog NONE
+ScoreboardFile none
+PidFile {root}/{PID_FILE}
+SystemLog {root}/system.log
+TLSEngine {engine}
+TLSLog {root}/{TLS_LOG}
+TLSProtocol TLSv1.2 TLSv1.3
+TLS{kind}CertificateFile {certificate}
+TLS{kind}CertificateKeyFile {key}
+{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
+ExtendedLog {root}/{COMMAND_LOG} ALL lab
+"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_tell_of_one_connection() {
+        let line = |end| format!("2026-01-01 00:00:00,000 mod_tls/2.9.2[267]: TLSv1.3 connection accepted, {end}");
+        let (process, resumed) = handshake(&line("using cipher X (256 bits, resumed session)")).unwrap();
+        assert_eq!((process, resumed.version.as_str(), resumed.resumed), (267, "TLSv1.3", true));
+        assert!(!handshake(&line("using cipher X (256 bits)")).unwrap().1.resumed);
+        let by_process = HashMap::from([(process, resumed)]);
+        let account = |line| account(line, &by_process);
+        let told = account("lab|267|45084|AUTH|234").unwrap();
+        assert_eq!((told.client_port, told.resumed, told.version.as_str()), (45084, true, "TLSv1.3"));
+        for wrong in ["", "lab|268|45084|AUTH|234", "lab|267|x|AUTH|234", "lab|267"] {
+            assert!(account(wrong).is_none(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Servers that do not run as root, whoever runs the tests.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Result, ServerError};
+
+/// As every Unix numbers it.
+#[cfg(unix)]
+const NOBODY: u32 = 65_534;
+
+/// Whether this is root. Where there is no such user, nobody is.
+pub(super) fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}
+
+/// Where this is root, the program becomes nobody as it starts.
+pub(super) fn run_as_nobody(command: &mut Command) {
+    // Who may not enter the directory of the tests is not told of it.
+    command.current_dir("/");
+    #[cfg(unix)]
+    if is_root() {
+        use std::os::unix::process::CommandExt;
+        command.uid(NOBODY).gid(NOBODY);
+    }
+}
+
+/// The names of the user and the group as which a program runs that is `prepared` so.
+pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String; 2]> {
+    let name_of = |which: &str| {
+        let mut command = Command::new("id");
+        prepared(&mut command);
+        let failed = |output: String| ServerError::Program { program: "id".to_owned(), output };
+        let output = command.args([which, "-n"]).output().map_err(|error| failed(error.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    Ok([name_of("-u")?, name_of("-g")?])
+}
+
+/// Where this is root, gives a file or folder to nobody.
+pub(super) fn hand_over(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    let given = if is_root() { std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)) } else { Ok(()) };
+    #[cfg(not(unix))]
+    let given = Ok(());
+    given.map_err(|source| ServerError::File { path: path.to_owned(), source })
+}
+
+/// Lets a server's own users enter its directory; private keys in it stay private.
+pub(super) fn open_to_all(root: &Path) -> Result<()> {
+    #[cfg(unix)]
+    let opened = {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(root, std::fs::Permissions::from_mode(0o755))
+    };
+    #[cfg(not(unix))]
+    let opened = Ok(());
+    opened.map_err(|source| ServerError::File { path: root.to_owned(), source })
+}

@@ -1,0 +1,82 @@
+use std::process::ExitStatus;
+
+use reprise_trace::document::{MeasureDocument, Run};
+use reprise_trace::{Kind, Version};
+use serde::de::DeserializeOwned;
+
+/// What a call of the program came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The exit code.
+    pub code: i32,
+    /// What stood on standard output.
+    pub page: String,
+    /// What stood on standard error.
+    pub stderr: String,
+    /// The JSON document, if one was written where the harness looks.
+    pub json: Option<String>,
+}
+
+impl Outcome {
+    /// Whatever else a test expects, the program neither panics nor dies of a signal.
+    #[track_caller]
+    pub fn new(status: ExitStatus, page: String, stderr: String, json: Option<String>) -> Self {
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        let Some(code) = status.code() else { panic!("ended by a signal: {status}\n{stderr}") };
+        Self { code, page, stderr, json }
+    }
+
+    /// Expects an exit code.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}\n{}", self.stderr, self.page);
+        self
+    }
+
+    /// Expects words on standard error, wherever its lines break.
+    #[track_caller]
+    pub fn says(self, words: &[&str]) -> Self {
+        let said = on_one_line(&self.stderr);
+        words.iter().for_each(|words| assert!(said.contains(words), "no {words:?} in: {said}"));
+        self
+    }
+
+    /// Expects words on the page, wherever its lines break.
+    #[track_caller]
+    pub fn shows(self, words: &[&str]) -> Self {
+        let shown = on_one_line(&self.page);
+        words.iter().for_each(|words| assert!(shown.contains(words), "no {words:?} in: {}", self.page));
+        self
+    }
+
+    /// Expects nothing on standard error.
+    #[track_caller]
+    pub fn silently(self) -> Self {
+        assert_eq!(self.stderr, "");
+        self
+    }
+
+    /// The document of `measure`.
+    #[track_caller]
+    pub fn document(&self) -> MeasureDocument {
+        self.json()
+    }
+
+    /// The document.
+    #[track_caller]
+    pub fn json<T: DeserializeOwned>(&self) -> T {
+        let Some(json) = &self.json else { panic!("no document was written: {}", self.stderr) };
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// One run of the document.
+    #[track_caller]
+    pub fn measured(&self, tls: Version, kind: Kind) -> Run {
+        let run = self.document().run(tls, kind).cloned();
+        run.unwrap_or_else(|| panic!("no run of {kind} under {tls}: {}", self.page))
+    }
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,189 @@
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::{fs, thread};
+
+use tempfile::TempDir;
+
+use super::{DEADLINE, Outcome};
+
+/// One call of the program, in an environment without anything that it listens to.
+pub struct Reprise {
+    command: Command,
+    /// Where the JSON document goes, for tests that leave that to the harness.
+    document: Option<TempDir>,
+}
+
+impl Reprise {
+    /// `reprise measure TARGET --json …`: the outcome holds the document.
+    pub fn measure(target: impl ToString) -> Self {
+        Self::new(["measure".to_owned(), target.to_string()]).keeping_its_document()
+    }
+
+    /// `reprise diagnose TARGET --json …`: the outcome holds the document.
+    pub fn diagnose(target: impl ToString) -> Self {
+        Self::new(["diagnose".to_owned(), target.to_string()]).keeping_its_document()
+    }
+
+    /// `reprise measure --json …`, the embedded lab.
+    pub fn measure_lab() -> Self {
+        Self::new(["measure"]).keeping_its_document()
+    }
+
+    /// `reprise ARGUMENTS`, nothing added.
+    pub fn new(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let mut command = Command::new(program());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for name in HEARD {
+            command.env_remove(name);
+        }
+        Self { command, document: None }
+    }
+
+    /// One more argument.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    /// More arguments.
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// `--count`.
+    pub fn count(self, count: u32) -> Self {
+        self.arg("--count").arg(count.to_string())
+    }
+
+    /// `--timeout`.
+    pub fn timeout(self, duration: &str) -> Self {
+        self.arg("--timeout").arg(duration)
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.command.env(name, value.into());
+        self
+    }
+
+    /// With this file as its standard input.
+    pub fn reading(mut self, file: &Path) -> Self {
+        self.command.stdin(fs::File::open(file).unwrap());
+        self
+    }
+
+    /// Runs it to its end.
+    pub fn run(self) -> Outcome {
+        self.start().finish()
+    }
+
+    /// Runs it in the background.
+    pub fn start(mut self) -> Running {
+        let mut child = self.command.spawn().unwrap();
+        let stdout = child.stdout.take().map(read_in_background);
+        let stderr = child.stderr.take().map(read_in_background);
+        Running { child, stdout, stderr, document: self.document }
+    }
+
+    /// Runs it with a standard output that nobody reads: its reader has gone before the first byte.
+    pub fn run_into_closed_pipe(mut self) -> Outcome {
+        let mut child = self.command.spawn().unwrap();
+        drop(child.stdout.take());
+        let stderr = child.stderr.take().map(read_in_background);
+        Running { child, stdout: None, stderr, document: self.document }.finish()
+    }
+
+    fn keeping_its_document(self) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(DOCUMENT);
+        Self { document: Some(directory), ..self.arg("--json").arg(path) }
+    }
+}
+
+/// The program under test, which cargo builds before a test of its package. Cargo tells its path to such a test alone, not to
+/// this crate; it lies beside the folder of the test.
+#[must_use]
+pub fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap();
+    folder.join("reprise").with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// What the program listens to in its environment.
+const HEARD: [&str; 10] = [
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "NO_COLOR",
+    "REPRISE_KEY_PASSPHRASE",
+    "SSLKEYLOGFILE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "RUST_BACKTRACE",
+    "TERM",
+];
+
+const DOCUMENT: &str = "result.json";
+
+/// The program at work; killed if the test gives up on it.
+pub struct Running {
+    child: Child,
+    stdout: Option<Receiver<String>>,
+    stderr: Option<Receiver<String>>,
+    document: Option<TempDir>,
+}
+
+impl Running {
+    /// Whether the file is there that the document will go to.
+    #[cfg(unix)]
+    pub fn has_opened_its_document(&self) -> bool {
+        self.document_path().is_some_and(|path| path.exists())
+    }
+
+    /// What Ctrl-C does.
+    #[cfg(unix)]
+    pub fn interrupt(&self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub fn finish(mut self) -> Outcome {
+        let everything = |output: Option<Receiver<String>>| match output {
+            Some(output) => output.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("still running after {DEADLINE:?}")),
+            None => String::new(),
+        };
+        let page = everything(self.stdout.take());
+        let stderr = everything(self.stderr.take());
+        let status = self.child.wait().unwrap();
+        let json = self.document_path().and_then(|path| fs::read_to_string(path).ok()).filter(|text| !text.is_empty());
+        Outcome::new(status, page, stderr, json)
+    }
+
+    fn document_path(&self) -> Option<PathBuf> {
+        self.document.as_ref().map(|directory| directory.path().join(DOCUMENT))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads to the end on a thread of its own, so that a full pipe stops nobody.
+fn read_in_background(mut source: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = source.read_to_end(&mut bytes);
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
