@@ -11,11 +11,11 @@ use crate::pair::{Connected, Pair, Says};
 use crate::witness::Observed;
 
 /// What connections are made over, one after the other.
-pub(crate) trait Link {
+pub(crate) trait Transport {
     /// What is known of a connection.
     type Made: Made;
 
-    /// Makes one and ends it; what the client learned is then in [`Link::take_session`].
+    /// Makes one and ends it; what the client learned is then in [`Transport::take_session`].
     fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Self::Made, Failed>;
 
     /// The newest session that the client has learned.
@@ -51,7 +51,7 @@ impl Made for Connected {
     }
 }
 
-impl Link for Pair {
+impl Transport for Pair {
     type Made = Connected;
 
     fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
@@ -68,9 +68,9 @@ impl Link for Pair {
 }
 
 /// A case, what its connections are made over, and the session to resume.
-pub(crate) struct Cell<L = Pair> {
+pub(crate) struct Cell<T = Pair> {
     pub(crate) case: Case,
-    pub(crate) link: L,
+    pub(crate) transport: T,
     pub(crate) contexts: Vec<Box<dyn Context>>,
     pub(crate) session: Option<Session>,
 }
@@ -102,8 +102,8 @@ impl Cell {
         }
         let client = side_context(client, Side::Client, of_client, certificates)?;
         let server = side_context(server, Side::Server, case, certificates)?;
-        let link = Pair::new(client.endpoint(), server.endpoint());
-        Ok(Self { case, link, contexts: vec![client, server], session: None })
+        let transport = Pair::new(client.endpoint(), server.endpoint());
+        Ok(Self { case, transport, contexts: vec![client, server], session: None })
     }
 
     /// So many connections that are counted, after one that is not where that is cheap: the caches are another's.
@@ -112,7 +112,7 @@ impl Cell {
             self.connect()?;
         }
         let mut batch = Batch::default();
-        let clock = self.link.clock();
+        let clock = self.transport.clock();
         let (mut thread, mut turns) = (Nanos(0), 0);
         for _ in 0..connections {
             let connected = clock.time(&mut thread, || self.connect())?;
@@ -127,9 +127,9 @@ impl Cell {
     }
 }
 
-impl<L: Link> Cell<L> {
+impl<T: Transport> Cell<T> {
     /// One connection of the case, whatever must come before it.
-    pub(crate) fn connect(&mut self) -> Result<L::Made, Failed> {
+    pub(crate) fn connect(&mut self) -> Result<T::Made, Failed> {
         let is_resumed = self.case.kind != Kind::Full;
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
@@ -147,18 +147,18 @@ impl<L: Link> Cell<L> {
         Ok(connected)
     }
 
-    fn make(&mut self, session: Option<Session>) -> Result<L::Made, Failed> {
-        let connected = self.link.connect(session, Says::of(self.case))?;
-        self.session = self.link.take_session();
+    fn make(&mut self, session: Option<Session>) -> Result<T::Made, Failed> {
+        let connected = self.transport.connect(session, Says::of(self.case))?;
+        self.session = self.transport.take_session();
         Ok(connected)
     }
 
-    fn check(&self, made: &L::Made, resumes: bool) -> Result<(), Failed> {
+    fn check(&self, made: &T::Made, resumes: bool) -> Result<(), Failed> {
         made.observed().map_or(Ok(()), |seen| check(self.case, seen, &made.accounts(), resumes))
     }
 
     /// Connections until they are warm: what one costs both sides then, and the last.
-    pub(crate) fn warm_up(&mut self) -> Result<(Nanos, L::Made), Failed> {
+    pub(crate) fn warm_up(&mut self) -> Result<(Nanos, T::Made), Failed> {
         let (mut spent, mut count) = (Nanos(0), 0);
         loop {
             let connected = self.connect()?;

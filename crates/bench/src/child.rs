@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use reprise_stack::{Side, Stack, StackError};
 
-use crate::cell::{Cell, Link, side_context};
+use crate::cell::{Cell, Transport, side_context};
 use crate::loopback::{Dialer, Server, Setup};
 use crate::message::{Answer, Failed, Job, Outcome, Request, SideJob, StackInfo};
 use crate::stacks::StackRef;
@@ -115,7 +115,7 @@ impl Child {
         let (client, server) = (self.stack(&job.client)?, self.stack(&job.server)?);
         let mut cell = Cell::new(&*client, &*server, job.case, &job.certificates)?;
         let (connection, last) = cell.warm_up()?;
-        let reading_ns = cell.link.clock().reading.0;
+        let reading_ns = cell.transport.clock().reading.0;
         self.cells.push(Prepared::Pair(Box::new(cell)));
         Ok(Answer::Prepared {
             cell: self.cells.len() - 1,
@@ -138,7 +138,7 @@ impl Child {
         let (prepared, clock) = if side.is_client {
             let dialer = Dialer::new(setup);
             let clock = dialer.clock();
-            (Prepared::Client(Box::new(Cell { case, link: dialer, contexts: Vec::new(), session: None })), clock)
+            (Prepared::Client(Box::new(Cell { case, transport: dialer, contexts: Vec::new(), session: None })), clock)
         } else {
             let server = Server::new(setup);
             let clock = server.clock();

@@ -98,7 +98,7 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
     }
     let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
     let failed = |error: &dyn std::fmt::Display| Failed::new(Outcome::Failed, error);
-    let whole = cell.link.connect_and(None, Says::Nothing, |pair| {
+    let whole = cell.transport.connect_and(None, Says::Nothing, |pair| {
         pair.exchange(b"a")?;
         pair.exchange(&data)?;
         pair.close()
@@ -108,12 +108,12 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
         return Ok(());
     }
     // As bytes and back, where the library has them.
-    let Some(session) = cell.link.take_session() else { return Err(failed(&"no session was left")) };
+    let Some(session) = cell.transport.take_session() else { return Err(failed(&"no session was left")) };
     let Ok(bytes) = session.export() else { return Ok(()) };
     let Some(context) = cell.contexts.first() else { return Err(failed(&"there is no client")) };
     let imported = context.import(&bytes)?;
     let says = if case.kind == Kind::Early { Says::Early } else { Says::Nothing };
-    let kind = cell.link.connect(Some(imported), says).map_err(|error| failed(&error))?.observed.kind;
+    let kind = cell.transport.connect(Some(imported), says).map_err(|error| failed(&error))?.observed.kind;
     if kind == case.kind { Ok(()) } else { Err(failed(&"an exported session is not resumed once it is imported")) }
 }
 
@@ -191,10 +191,10 @@ impl Resumption {
         let (mut cell, session) = with_session(client, server, cases, certificates)?;
         if self.elsewhere {
             let other = Cell::of_unlike(client, server, cases, certificates)?;
-            cell.link = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
+            cell.transport = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
         }
         let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
-        let connected = cell.link.connect(Some(session), says).map_err(|error| Failed::new(Outcome::Failed, error))?;
+        let connected = cell.transport.connect(Some(session), says).map_err(|error| Failed::new(Outcome::Failed, error))?;
         let kind = connected.observed.kind;
         if self.kinds.contains(&kind) { Ok(()) } else { Err(Failed::new(Outcome::Failed, format!("{kind} was observed"))) }
     }
@@ -208,16 +208,16 @@ fn with_session(
     certificates: &Certificates,
 ) -> Result<(Cell, Session), Failed> {
     let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
-    cell.link.connect(None, Says::Request).map_err(|error| Failed::new(Outcome::Failed, error))?;
+    cell.transport.connect(None, Says::Request).map_err(|error| Failed::new(Outcome::Failed, error))?;
     let none = || Failed::new(Outcome::Failed, "a full handshake leaves the client no session to resume");
-    let session = cell.link.take_session().ok_or_else(none)?;
+    let session = cell.transport.take_session().ok_or_else(none)?;
     Ok((cell, session))
 }
 
 /// One first flight, twice (RFC 8446 §8).
 fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
     let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
-    let accepted = cell.link.replay(session).map_err(|error| Failed::new(Outcome::Failed, error))?;
+    let accepted = cell.transport.replay(session).map_err(|error| Failed::new(Outcome::Failed, error))?;
     match accepted {
         [true, false] => Ok(()),
         [false, _] => Err(Failed::new(Outcome::Failed, "it is not accepted at first")),

@@ -13,14 +13,14 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use reprise_attempt::{End as Ending, Fault};
+use reprise_attempt::{End as Ended, Fault};
 use reprise_stack::{Account, Context, Session, StackError};
 use reprise_trace::{Kind, Nanos};
 use reprise_wire::Record;
 use socket2::SockRef;
 
 use crate::case::Case;
-use crate::cell::{Cell, Link, Made, check};
+use crate::cell::{Cell, Made, Transport, check};
 use crate::clock::CpuClock;
 use crate::message::{Amount, Answer, Dialed, Failed, OnAClock, Outcome, Served};
 use crate::pair::{Party, Says, words};
@@ -161,7 +161,7 @@ impl End {
     /// What the library says of the connection; then the end of it, whose time is the side's too: all that it took.
     fn finish(&mut self, shaken: Result<Marks, Broken>) -> Result<(Marks, Account, Nanos), Broken> {
         let account = self.party.endpoint.account();
-        let how = if shaken.is_ok() { Ending::Completed } else { Ending::Failed };
+        let how = if shaken.is_ok() { Ended::Completed } else { Ended::Failed };
         self.party.end(self.clock, how);
         self.turns += self.party.turns;
         let marks = shaken?;
@@ -248,7 +248,7 @@ impl Made for DialedConnection {
     }
 }
 
-impl Link for Dialer {
+impl Transport for Dialer {
     type Made = DialedConnection;
 
     fn connect(&mut self, session: Option<Session>, says: Says) -> Result<DialedConnection, Failed> {
@@ -288,9 +288,9 @@ impl Dialer {
 impl Cell<Dialer> {
     /// Makes connections to a port: each that was made, and which of them count.
     pub(crate) fn dial(&mut self, port: u16, amount: Amount) -> Result<Answer, Failed> {
-        self.link.port = port;
-        self.link.made.clear();
-        let clock = self.link.clock();
+        self.transport.port = port;
+        self.transport.made.clear();
+        let clock = self.transport.clock();
         let mut thread = Nanos(0);
         let last = match amount {
             Amount::WarmUp => clock.time(&mut thread, || self.warm_up())?.1,
@@ -298,7 +298,7 @@ impl Cell<Dialer> {
                 let mut last = clock.time(&mut thread, || self.connect())?;
                 for _ in 0..count {
                     last = clock.time(&mut thread, || self.connect())?;
-                    if let Some(made) = self.link.made.last_mut() {
+                    if let Some(made) = self.transport.made.last_mut() {
                         made.is_counted = true;
                     }
                 }
@@ -306,8 +306,8 @@ impl Cell<Dialer> {
             }
         };
         Ok(Answer::Dialed {
-            connections: std::mem::take(&mut self.link.made),
-            thread_ns: self.link.end.thread_ns(thread),
+            connections: std::mem::take(&mut self.transport.made),
+            thread_ns: self.transport.end.thread_ns(thread),
             sent: last.sent,
             received: last.received,
         })

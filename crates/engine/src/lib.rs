@@ -14,9 +14,9 @@
 //!  ExpectCertificateOrRequest      ExpectServerKeyExchange
 //!  ExpectCertificateVerify         ExpectRequestOrDone
 //!  ExpectFinished (psk: at once)   ExpectTicket, if one was announced
-//!  Traffic                         ExpectChangeCipherSpec
+//!  ExpectTraffic                   ExpectChangeCipherSpec
 //!                                  ExpectFinished
-//!                                  Traffic
+//!                                  ExpectTraffic
 //! ```
 
 mod client_auth;
@@ -75,4 +75,7 @@ pub use ready::Ready;
 pub use rsa_premaster::encrypt_premaster;
 pub use secret::Secret;
 pub use session::{Receipt, Session, SessionError, Tls12Session, Tls12Ticket, Tls13Ticket, is_expired};
-pub use verify::{CertificateError, CertificatePolicy, ChainVerifier, SIGNATURE_SCHEMES, WebPkiVerifier, public_key_of};
+pub use verify::{
+    CertificateError, CertificatePolicy, ChainVerifier, SIGNATURE_SCHEMES, WebPkiVerifier, public_key_of,
+    subject_public_key_info,
+};

@@ -4,19 +4,19 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use mio::{Interest, Registry, Token};
 use nix::errno::Errno;
+use reprise_attempt::exchange::Negotiated;
 use reprise_attempt::prologue::Route;
 use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_trace::{Facts, FaultName, Kind, Nanos, Phases};
 
-use crate::client::{LoadClient, LoadExchange};
-
+use crate::client::LoadClient;
 use crate::options::{Close, Options, Plan};
 use crate::socket::Socket;
 
 /// A place for connections, one after the other. Its memory is used again.
-pub(crate) struct Connection<E: LoadClient, X: LoadExchange> {
+pub(crate) struct Connection<E: LoadClient> {
     socket: Socket,
-    attempt: Attempt<E, X>,
+    attempt: Attempt<E, Negotiated>,
     asked: Kind,
     intended: Nanos,
     /// Whether the socket has taken the ClientHello, or what goes before it: until then, nobody knows that it is established.
@@ -32,11 +32,11 @@ pub(crate) enum Begun {
     Connecting,
 }
 
-impl<E: LoadClient, X: LoadExchange> Connection<E, X> {
+impl<E: LoadClient> Connection<E> {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             socket: Socket::default(),
-            attempt: Attempt::new(E::default(), X::asking(&options.question)),
+            attempt: Attempt::new(E::default(), options.application.exchange(false)),
             asked: Kind::Full,
             intended: Nanos(0),
             is_established: false,

@@ -11,7 +11,7 @@ use reprise_trace::document::{
 use reprise_trace::{Kind, Phase, Protocol};
 
 use crate::load::Outcome;
-use crate::options::{Arrival, Close, End, KeyShareMode, Options, Question, Spread as SpreadOverTime};
+use crate::options::{Arrival, Close, End, KeyShareMode, Options, Spread as SpreadOverTime};
 
 impl Outcome {
     /// The document of this load, without words: [`Outcome::reason`] and [`Outcome::notices`] are what is to be worded.
@@ -127,10 +127,6 @@ fn asked(options: &Options) -> LoadAsked {
         End::After(duration) => (Some(nanos(duration)), None),
         End::Count(count) => (None, Some(count)),
     };
-    let method = match &options.question {
-        Question::Http1 { request, .. } => request.split(|byte| *byte == b' ').next().map(<[u8]>::to_vec),
-        Question::Negotiated(application) => application.method().map(|method| method.as_bytes().to_vec()),
-    };
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
     LoadAsked {
         tls: options.tls.version,
@@ -172,9 +168,7 @@ fn asked(options: &Options) -> LoadAsked {
         timeout_ns: Some(nanos(options.timeout)),
         server_names: options.tls.server_names.iter().map(|it| (name(&it.name), it.weight)).collect(),
         alpn: options.tls.alpn.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
-        method: method
-            .filter(|method| options.requests > 0 && !method.is_empty())
-            .map(|method| String::from_utf8_lossy(&method).into_owned()),
+        method: options.application.method().filter(|method| options.requests > 0 && !method.is_empty()).map(str::to_owned),
         verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
     }
 }

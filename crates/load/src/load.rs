@@ -8,14 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
-use reprise_attempt::exchange::{Http1, Negotiated};
 use reprise_stats::histogram::histogram;
 use reprise_trace::{FaultName, Kind, Nanos, ProcessorShare};
 
-use crate::client::{LoadClient, LoadExchange};
+use crate::client::LoadClient;
 use crate::latencies::LatencyCounts;
 use crate::lean::LeanClient;
-use crate::options::{Arrival, End, Options, Question};
+use crate::options::{Arrival, End, Options};
 use crate::resources::{Account, Used};
 use crate::summary::{KindSummary, Summary};
 use crate::verifying_client::VerifyingClient;
@@ -120,15 +119,14 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// # Errors
 /// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
 pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
-    match (&options.question, options.tls.engine.is_empty()) {
-        (Question::Http1 { .. }, true) => run_with::<LeanClient, Http1>(options, stop, observer),
-        (Question::Http1 { .. }, false) => run_with::<VerifyingClient, Http1>(options, stop, observer),
-        (Question::Negotiated(_), true) => run_with::<LeanClient, Negotiated>(options, stop, observer),
-        (Question::Negotiated(_), false) => run_with::<VerifyingClient, Negotiated>(options, stop, observer),
+    if options.tls.engine.is_empty() {
+        run_with::<LeanClient>(options, stop, observer)
+    } else {
+        run_with::<VerifyingClient>(options, stop, observer)
     }
 }
 
-fn run_with<E: LoadClient, X: LoadExchange>(
+fn run_with<E: LoadClient>(
     options: &Options,
     stop: &(dyn Fn() -> bool + Sync),
     observer: &dyn Observer,
@@ -136,7 +134,7 @@ fn run_with<E: LoadClient, X: LoadExchange>(
     let state = RunState::new(stop);
     check_processors(options)?;
     let threads = 0..options.threads.max(1);
-    let workers = threads.map(|index| Worker::<E, X>::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
+    let workers = threads.map(|index| Worker::<E>::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
     let account = Account::open(options.server_pid);
     let (epoch, began) = (Instant::now(), SystemTime::now());
     let mut until_drain = None;
@@ -199,14 +197,14 @@ fn run_with<E: LoadClient, X: LoadExchange>(
     };
     let is_suspect = all_failed_last && outcome.summary.begun > 0;
     // What is measured has been measured: the last tries are part of nothing.
-    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers::<E, X>(options, stop), ..outcome })
+    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers::<E>(options, stop), ..outcome })
 }
 
 /// Whether one of a few more connections completes.
 ///
 /// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
 /// to end: only another try tells.
-fn still_answers<E: LoadClient, X: LoadExchange>(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
     let options = Options {
         arrival: Arrival::Closed { connections: LAST_TRIES },
         end: End::Count(LAST_TRIES as u64),
@@ -218,7 +216,7 @@ fn still_answers<E: LoadClient, X: LoadExchange>(options: &Options, stop: &(dyn 
         ..options.clone()
     };
     let state = RunState::new(stop);
-    let Ok(Ok(summary)) = Worker::<E, X>::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
+    let Ok(Ok(summary)) = Worker::<E>::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
         return true;
     };
     // Who asks for another group answers.

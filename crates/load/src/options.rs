@@ -27,7 +27,7 @@ pub struct Options {
     /// The kinds that are asked for, by weight.
     pub mix: Vec<(Kind, u32)>,
     /// What is asked, [`Options::requests`] times on each connection.
-    pub question: Question,
+    pub application: Application,
     /// What lies between connecting and TLS; none where TLS begins at once.
     pub route: Option<Route>,
     /// Requests on each connection, one after the other; 0 for services that are not HTTP.
@@ -48,20 +48,6 @@ pub struct Options {
     pub server_pid: Option<u32>,
     /// What [`Options::fit_descriptors`] had no room for.
     pub shortage: Option<DescriptorShortage>,
-}
-
-/// What is asked on each connection.
-#[derive(Clone)]
-pub enum Question {
-    /// An HTTP/1.1 request, whatever ALPN chooses.
-    Http1 {
-        /// Its bytes.
-        request: Arc<[u8]>,
-        /// Whether its response has no body, whatever its head says.
-        is_head: bool,
-    },
-    /// What the protocol that ALPN chooses, or that began in the clear, has for it.
-    Negotiated(Application),
 }
 
 /// What a ClientHello offers.
@@ -175,7 +161,7 @@ impl Options {
             warmup: Duration::ZERO,
             end: End::After(Duration::from_secs(10)),
             mix: vec![(Kind::Full, 1)],
-            question: Question::Http1 { request: request.into(), is_head: false },
+            application: Application::Http1 { request: request.into(), is_head: false },
             route: None,
             requests: 1,
             close: Close::Rst,

@@ -11,7 +11,7 @@ use reprise_trace::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
-use crate::client::{LoadClient, LoadExchange};
+use crate::client::LoadClient;
 use crate::connection::Connection;
 use crate::deadlines::Deadlines;
 use crate::latencies::Latencies;
@@ -51,7 +51,7 @@ pub(crate) struct RunState<'a> {
 }
 
 /// One thread's part.
-pub(crate) struct Worker<'a, E: LoadClient, X: LoadExchange> {
+pub(crate) struct Worker<'a, E: LoadClient> {
     options: &'a Options,
     state: &'a RunState<'a>,
     epoch: Instant,
@@ -59,7 +59,7 @@ pub(crate) struct Worker<'a, E: LoadClient, X: LoadExchange> {
     /// In an open loop.
     alarm: Option<Alarm>,
     shared: E::Shared,
-    connections: Vec<Connection<E, X>>,
+    connections: Vec<Connection<E>>,
     free: Vec<usize>,
     deadlines: Deadlines,
     buffer: Vec<u8>,
@@ -83,7 +83,7 @@ impl<'a> RunState<'a> {
     }
 }
 
-impl<'a, E: LoadClient, X: LoadExchange> Worker<'a, E, X> {
+impl<'a, E: LoadClient> Worker<'a, E> {
     /// Makes everything that a thread needs, so that nothing is made while it runs.
     pub(crate) fn new(options: &'a Options, state: &'a RunState<'a>, index: usize) -> io::Result<Self> {
         let arrivals = Arrivals::of_thread(options, index);

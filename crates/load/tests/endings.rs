@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use reprise_attempt::exchange;
 use reprise_engine::CertificatePolicy;
 use reprise_lab::{Application, Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Turn};
-use reprise_load::{Arrival, End, Options, Outcome, Question, Silent, TlsOptions, engine_configs, run};
+use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
@@ -110,7 +111,7 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
     for version in [Version::Tls12, Version::Tls13] {
         let options = options(server.address(), version);
         let options = Options {
-            question: Question::Http1 { request: long.clone().into(), is_head: false },
+            application: exchange::Application::Http1 { request: long.clone().into(), is_head: false },
             timeout: Duration::from_secs(60),
             end: End::Count(1),
             ..options

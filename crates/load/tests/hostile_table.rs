@@ -11,7 +11,7 @@ use reprise_attempt::{Attempt, Begin, Fault, Input, Progress};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
-use reprise_scripted::setting::{Ending, REQUEST};
+use reprise_scripted::setting::{ConnectionEnd, REQUEST};
 use reprise_servers::{Act, Actor};
 use reprise_trace::{FaultName, Kind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -194,7 +194,7 @@ impl LeanConnection {
                     }
                 }
                 Act::Hear => play.wait_no_longer(),
-                Act::End(Ending::Close) => return self.attempt.receive_end(NOW),
+                Act::End(ConnectionEnd::Close) => return self.attempt.receive_end(NOW),
                 Act::End(_) => return Ok(()),
             }
         }

@@ -9,7 +9,7 @@ use reprise_wire::{ContentType, HandshakeType, MAX_PLAINTEXT};
 
 use crate::NOW;
 use crate::host::{Host, Wording, holds_hello};
-use crate::setting::{Ending, Line, REQUEST, Setting};
+use crate::setting::{ConnectionEnd, Line, REQUEST, Setting};
 
 /// What becomes of one line. Several may stand at the same line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum Deviation {
     /// Its record arrives byte by byte.
     ByteByByte,
     /// Only so many bytes of its records arrive, and the connection ends.
-    Cut(usize, Ending),
+    Cut(usize, ConnectionEnd),
     /// These bytes stand on the wire in its place.
     Wire(Vec<u8>),
 }
@@ -158,7 +158,7 @@ impl Play {
                 }
                 Act::Hear if self.host.is_none() => return Ok(()),
                 Act::Hear => self.wait_no_longer(),
-                Act::End(Ending::Silence) => return Ok(()),
+                Act::End(ConnectionEnd::Silence) => return Ok(()),
                 Act::End(_) => return client.receive_end(NOW),
             }
         }
@@ -173,7 +173,7 @@ impl Play {
     fn perform_line(&mut self) {
         let Some(Staged { mut line, mut deviations }) = self.lines.pop_front() else {
             self.flush(MAX_PLAINTEXT);
-            return self.leaving.push_back(Act::End(Ending::Close));
+            return self.leaving.push_back(Act::End(ConnectionEnd::Close));
         };
         if let Some(place) = deviations.iter().position(|deviation| matches!(deviation, Deviation::Before(_))) {
             let Deviation::Before(first) = deviations.remove(place) else { return };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use reprise_engine::{ClientIdentity, Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
-pub use reprise_servers::Ending;
+pub use reprise_servers::ConnectionEnd;
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
@@ -50,7 +50,7 @@ pub enum Line {
     /// An alert: level and description.
     Alert(u8, u8),
     /// The connection ends.
-    End(Ending),
+    End(ConnectionEnd),
 }
 
 /// What a client asks for.
@@ -160,7 +160,7 @@ impl Setting {
             Version::Tls12 => self.tls12_lines(),
             Version::Tls13 => self.tls13_lines(),
         };
-        lines.extend([Line::Wait, Line::Data(RESPONSE.to_vec()), Line::Alert(1, 0), Line::End(Ending::Close)]);
+        lines.extend([Line::Wait, Line::Data(RESPONSE.to_vec()), Line::Alert(1, 0), Line::End(ConnectionEnd::Close)]);
         lines
     }
 

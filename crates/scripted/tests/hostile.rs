@@ -7,7 +7,7 @@ use std::alloc::System;
 
 use reprise_engine::{Connection, Error};
 use reprise_scripted::hostile::{Case, Expected, cases};
-use reprise_scripted::setting::{Ending, REQUEST};
+use reprise_scripted::setting::{ConnectionEnd, REQUEST};
 use reprise_scripted::{NOW, alert_of};
 use reprise_servers::{Act, Actor};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -110,7 +110,7 @@ impl Observed {
                     client.send(NOW, REQUEST).unwrap();
                 }
                 Act::Hear => play.wait_no_longer(),
-                Act::End(Ending::Close) => {
+                Act::End(ConnectionEnd::Close) => {
                     self.error = client.receive_end(NOW).err();
                     return;
                 }

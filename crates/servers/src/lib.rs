@@ -62,7 +62,7 @@ pub use misbehaving::{MisbehavingServer, Step};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use node::{Node, NodeConfig};
 pub use own_network::own_network;
-pub use played::{Act, Actor, Ending, PlayedServer};
+pub use played::{Act, Actor, ConnectionEnd, PlayedServer};
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
 pub use real_server::{Account, ClientVerify, RealServer, Running};

@@ -16,12 +16,12 @@ pub enum Act {
     /// Waits for more from the client.
     Hear,
     /// Ends the connection.
-    End(Ending),
+    End(ConnectionEnd),
 }
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ConnectionEnd {
     /// In order (FIN).
     Close,
     /// Broken off (RST).
@@ -73,9 +73,9 @@ fn play(guest: &Guest<'_>, mut actor: impl Actor) {
         let outcome = match actor.act() {
             Act::Send(bytes) => send(socket, &bytes),
             Act::Hear => hear(socket, &mut actor),
-            Act::End(Ending::Close) => return close(socket),
-            Act::End(Ending::Reset) => return guest.reset(),
-            Act::End(Ending::Silence) => return drain(socket),
+            Act::End(ConnectionEnd::Close) => return close(socket),
+            Act::End(ConnectionEnd::Reset) => return guest.reset(),
+            Act::End(ConnectionEnd::Silence) => return drain(socket),
         };
         if outcome.is_err() {
             return;

@@ -3,7 +3,7 @@
 use reprise_engine::{Connection, Error};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
-use reprise_scripted::setting::Ending;
+use reprise_scripted::setting::ConnectionEnd;
 use reprise_servers::Actor;
 use reprise_trace::Kind;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(bytes: &[u8]) {
                 client.connection.send(NOW, b"GET / HTTP/1.1\r\n\r\n").expect("a client that is ready can send");
             }
             Act::Hear => play.wait_no_longer(),
-            Act::End(Ending::Silence) => break,
+            Act::End(ConnectionEnd::Silence) => break,
             Act::End(_) => {
                 client.end();
                 break;

@@ -7,7 +7,7 @@ use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
-use reprise_scripted::setting::{Ending, Setting};
+use reprise_scripted::setting::{ConnectionEnd, Setting};
 use reprise_servers::Actor;
 use reprise_trace::{FaultName, Kind, Version};
 
@@ -89,7 +89,7 @@ fn converse(client: &mut Client, script: &Script, kind: Kind) -> Result<Kind, Fa
         match play.act() {
             Act::Send(mut bytes) => client.receive(&mut bytes)?,
             Act::Hear => play.wait_no_longer(),
-            Act::End(Ending::Silence) => return Err(Fault::new(FaultName::Timeout)),
+            Act::End(ConnectionEnd::Silence) => return Err(Fault::new(FaultName::Timeout)),
             Act::End(_) => client.attempt.receive_end(NOW)?,
         }
         if let (true, Some(facts)) = (client.attempt.is_done(), client.attempt.facts()) {

@@ -10,7 +10,7 @@
 use reprise_engine::suite::{Authentication, SUITES, Suite};
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Deviation, Edit};
-use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
@@ -205,19 +205,19 @@ fn written_line(line: &Line) -> Option<(u16, u8, Vec<u8>)> {
     }
 }
 
-fn ending(which: u8) -> Ending {
+fn ending(which: u8) -> ConnectionEnd {
     match which % 3 {
-        0 => Ending::Close,
-        1 => Ending::Reset,
-        _ => Ending::Silence,
+        0 => ConnectionEnd::Close,
+        1 => ConnectionEnd::Reset,
+        _ => ConnectionEnd::Silence,
     }
 }
 
-fn written_ending(ending: Ending) -> u8 {
+fn written_ending(ending: ConnectionEnd) -> u8 {
     match ending {
-        Ending::Close => 0,
-        Ending::Reset => 1,
-        Ending::Silence => 2,
+        ConnectionEnd::Close => 0,
+        ConnectionEnd::Reset => 1,
+        ConnectionEnd::Silence => 2,
     }
 }
 

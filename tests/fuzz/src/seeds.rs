@@ -5,7 +5,7 @@ use reprise_lab::{KeyKind, ServerSpec};
 use reprise_scripted::certificates::authority;
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Act, Deviation, Edit, Play};
-use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_scripted::{NOW, tls12, tls13};
 use reprise_servers::Actor;
 use reprise_trace::{Kind, Version};
@@ -246,9 +246,9 @@ fn deviations() -> Vec<(&'static str, Deviation)> {
         ("clear", D::Clear),
         ("as", D::As(23)),
         ("bytes", D::ByteByByte),
-        ("close", D::Cut(9, Ending::Close)),
-        ("reset", D::Cut(0, Ending::Reset)),
-        ("silence", D::Cut(3, Ending::Silence)),
+        ("close", D::Cut(9, ConnectionEnd::Close)),
+        ("reset", D::Cut(0, ConnectionEnd::Reset)),
+        ("silence", D::Cut(3, ConnectionEnd::Silence)),
         ("wire", D::Wire(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())),
         ("extension", D::Say(Wording::Extension(35, Vec::new()))),
         ("no-extension", D::Say(Wording::NoExtension(51))),

@@ -20,6 +20,13 @@ pub enum Application {
     Silent,
     /// An HTTP request.
     Http(HttpApplication),
+    /// An HTTP/1.1 request by its bytes, whatever ALPN chooses.
+    Http1 {
+        /// From the request line to the end of its head, and its body if it has one.
+        request: Arc<[u8]>,
+        /// Whether its method is HEAD: the response has no body, whatever its head says.
+        is_head: bool,
+    },
     /// The question of a protocol that began in the clear, to this host.
     Question(StartTls, String),
 }
@@ -38,6 +45,7 @@ pub struct Negotiated(Choice);
 
 enum Choice {
     Silent(Silent),
+    Http1(Box<Http1>),
     Http { http1: Box<Http1>, http2: Box<Http2>, by_http2: bool },
     Question(Box<Question>),
 }
@@ -62,6 +70,7 @@ impl Application {
     pub fn method(&self) -> Option<&str> {
         match self {
             Self::Http(http) => Some(&http.request.method),
+            Self::Http1 { request, .. } => str::from_utf8(request.split(|byte| *byte == b' ').next()?).ok(),
             Self::Silent | Self::Question(..) => None,
         }
     }
@@ -80,6 +89,7 @@ impl Application {
                 let (http1, http2) = (Box::new(http1), Box::new(http.http2()));
                 Choice::Http { http1, http2, by_http2: false }
             }
+            Self::Http1 { request, is_head } => Choice::Http1(Box::new(Http1::new(Arc::clone(request), *is_head))),
             Self::Question(protocol, host) => Choice::Question(Box::new(Question::new(*protocol, host.clone()))),
         })
     }
@@ -95,8 +105,7 @@ impl Application {
 }
 
 impl HttpApplication {
-    /// The exchange of those who offer nothing but HTTP/1.1.
-    pub fn http1(&self) -> Http1 {
+    fn http1(&self) -> Http1 {
         Http1::new(Arc::clone(&self.http1), self.request.is_head())
     }
 
@@ -120,7 +129,7 @@ impl Negotiated {
         match &self.0 {
             Choice::Silent(silent) => silent,
             Choice::Http { http2, by_http2: true, .. } => http2.as_ref(),
-            Choice::Http { http1, .. } => http1.as_ref(),
+            Choice::Http1(http1) | Choice::Http { http1, .. } => http1.as_ref(),
             Choice::Question(question) => question.as_ref(),
         }
     }
@@ -129,7 +138,7 @@ impl Negotiated {
         match &mut self.0 {
             Choice::Silent(silent) => silent,
             Choice::Http { http2, by_http2: true, .. } => http2.as_mut(),
-            Choice::Http { http1, .. } => http1.as_mut(),
+            Choice::Http1(http1) | Choice::Http { http1, .. } => http1.as_mut(),
             Choice::Question(question) => question.as_mut(),
         }
     }

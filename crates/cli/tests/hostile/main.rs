@@ -10,7 +10,7 @@ use reprise_probe::saved::{Destination, SessionFile};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Case, Expected, cases};
 use reprise_scripted::play::Deviation;
-use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_servers::PlayedServer;
 use reprise_trace::{Kind, Version};
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ fn a_whole_response_counts_though_nobody_takes_the_finished() {
     let setting = Setting { gives_ticket: false, ..Setting::resumed(Version::Tls13, Kind::Early) };
     let lines = setting.lines();
     let answer = lines.len() - 3;
-    let deviations = vec![(answer - 1, Deviation::Omit), (answer + 1, Deviation::Instead(Line::End(Ending::Reset)))];
+    let deviations = vec![(answer - 1, Deviation::Omit), (answer + 1, Deviation::Instead(Line::End(ConnectionEnd::Reset)))];
     assert_eq!(lines[answer - 1], Line::Wait);
     let (name, expected) = (String::new(), Expected::Borne(""));
     let case = Case { name, setting, deviations, expected, told: None };

@@ -4,7 +4,7 @@ use std::fs;
 
 use reprise_lab::{KeyKind, Resumption};
 use reprise_scripted::play::{Deviation, Play};
-use reprise_scripted::setting::{Ending, Line, Setting};
+use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_servers::PlayedServer;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
@@ -68,7 +68,7 @@ fn a_whole_response_counts_before_a_reset() {
     let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
     // In place of the last three lines: a response that closes, a close_notify, an orderly end.
     let answer = setting.lines().len() - 3;
-    let instead = [(answer, Line::Data(response)), (answer + 1, Line::End(Ending::Reset))];
+    let instead = [(answer, Line::Data(response)), (answer + 1, Line::End(ConnectionEnd::Reset))];
     let deviations = instead.map(|(place, line)| (place, Deviation::Instead(line)));
     let server = PlayedServer::start(move || Play::deviating(setting, &deviations)).unwrap();
     let call = Reprise::measure(server.address()).args(["--insecure", "--tls", "1.3", "--kinds", "full"]).count(COUNT);

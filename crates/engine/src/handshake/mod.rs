@@ -26,14 +26,14 @@ pub(crate) enum State {
     Tls13CertificateOrRequest(Box<tls13::ExpectCertificateOrRequest>),
     Tls13CertificateVerify(Box<tls13::ExpectCertificateVerify>),
     Tls13Finished(Box<tls13::ExpectFinished>),
-    Tls13Traffic(Box<tls13::Traffic>),
+    Tls13Traffic(Box<tls13::ExpectTraffic>),
     Tls12Certificate(Box<tls12::ExpectCertificate>),
     Tls12ServerKeyExchange(Box<tls12::ExpectServerKeyExchange>),
     Tls12RequestOrDone(Box<tls12::ExpectRequestOrDone>),
     Tls12Ticket(Box<tls12::ExpectTicket>),
     Tls12ChangeCipherSpec(Box<tls12::ExpectChangeCipherSpec>),
     Tls12Finished(Box<tls12::ExpectFinished>),
-    Tls12Traffic(tls12::Traffic),
+    Tls12Traffic(tls12::ExpectTraffic),
 }
 
 impl State {

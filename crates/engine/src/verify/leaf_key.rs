@@ -83,6 +83,12 @@ pub fn public_key_of(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
     LeafKey::of(certificate).map(|key| key.bits)
 }
 
+/// The SubjectPublicKeyInfo of a certificate in DER (RFC 5280 §4.1.2.7), as [`encrypt_premaster`](crate::encrypt_premaster) takes
+/// it; `None` if it is no certificate.
+pub fn subject_public_key_info(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
+    LeafKey::of(certificate).map(|key| key.spki)
+}
+
 /// The length of the modulus of an RSAPublicKey (RFC 8017 §A.1.1).
 fn rsa_bits(public_key: &[u8]) -> Option<usize> {
     let sequence = AnyRef::from_der(public_key).ok()?;

@@ -8,8 +8,8 @@ mod signature;
 mod wycheproof;
 
 pub use chain::{ChainVerifier, WebPkiVerifier};
-pub use leaf_key::public_key_of;
 pub(crate) use leaf_key::{LeafKey, curve};
+pub use leaf_key::{public_key_of, subject_public_key_info};
 pub use signature::SIGNATURE_SCHEMES;
 pub(crate) use signature::verify_signature;
 

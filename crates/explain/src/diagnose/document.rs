@@ -3,7 +3,7 @@
 use reprise_attempt::exchange::ConnectionReuse;
 use reprise_attempt::{Fault, Target};
 use reprise_probe::Options;
-use reprise_probe::diagnose::{Ending, Examination, ExperimentRun, Why};
+use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
 use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
 use reprise_trace::{Failure, Kind, Observation};
 
@@ -135,12 +135,12 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
 /// What ended it before its time, in words.
 fn ended(examination: &Examination, options: &Options) -> Option<Failure> {
     match examination.ended_by.as_ref()? {
-        Ending::Unreachable(failed) => Some(failure_of(failed, options)),
-        Ending::Blocked { fault, .. } => {
+        EarlyEnd::Unreachable(failed) => Some(failure_of(failed, options)),
+        EarlyEnd::Blocked { fault, .. } => {
             Some(failure(fault, &FaultContext { timeout: options.timeout, ..FaultContext::default() }))
         }
-        Ending::Limit => None,
-        Ending::Interrupted => Some(failure(&Fault::interrupted(), &FaultContext::default())),
+        EarlyEnd::Limit => None,
+        EarlyEnd::Interrupted => Some(failure(&Fault::interrupted(), &FaultContext::default())),
     }
 }
 
@@ -148,12 +148,12 @@ fn warnings(examination: &Examination) -> Vec<String> {
     let limits = examination.limits;
     let mut warnings = Vec::new();
     match &examination.ended_by {
-        Some(Ending::Blocked { after, fault }) => warnings.push(format!(
+        Some(EarlyEnd::Blocked { after, fault }) => warnings.push(format!(
             "The target stopped answering after {after} connections ({}): it may limit the rate. No conclusion is drawn \
                 from that; lower --rate or --connections",
             named(fault.name)
         )),
-        Some(Ending::Limit) => warnings.push(format!(
+        Some(EarlyEnd::Limit) => warnings.push(format!(
             "The limit of {} or {} s was reached, so not everything was tried: increase --connections or --max-time",
             connections(limits.connections.into()),
             limits.time.as_secs()

@@ -156,7 +156,7 @@ impl LeanClient {
 
     /// Whether application data may be sent: the server's Finished has verified.
     fn is_traffic(&self) -> bool {
-        matches!(&self.state, State::Tls13(tls13::State::Traffic(_)) | State::Tls12(tls12::State::Traffic))
+        matches!(&self.state, State::Tls13(tls13::State::Connected(_)) | State::Tls12(tls12::State::Connected))
     }
 
     fn take_record<'r>(

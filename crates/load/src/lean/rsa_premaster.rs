@@ -1,11 +1,9 @@
 //! RSA key exchange: one encrypted premaster secret for each server key (RFC 5246 §7.4.7.1).
 
-use reprise_engine::encrypt_premaster;
-use x509_cert::Certificate;
-use x509_cert::der::{Decode, Encode};
-use zeroize::Zeroizing;
-
+use reprise_engine::{encrypt_premaster, subject_public_key_info};
 use reprise_trace::FaultName;
+use rustls_pki_types::CertificateDer;
+use zeroize::Zeroizing;
 
 /// The premaster secrets of one thread. Encrypting costs about as much as a whole handshake does here, and what the server
 /// pays for decrypting does not depend on its being a new one.
@@ -44,8 +42,7 @@ impl RsaPremasters {
 
 impl Known {
     fn new(certificate: &[u8]) -> Result<Self, FaultName> {
-        let spki = Certificate::from_der(certificate).and_then(|it| it.tbs_certificate.subject_public_key_info.to_der());
-        let spki = spki.map_err(|_| FaultName::Malformed)?;
+        let spki = subject_public_key_info(&CertificateDer::from(certificate)).ok_or(FaultName::Malformed)?;
         let mut premaster = Zeroizing::new([0; 48]);
         aws_lc_rs::rand::fill(&mut premaster[..]).map_err(|_| FaultName::Crypto)?;
         premaster[..2].copy_from_slice(&[3, 3]);

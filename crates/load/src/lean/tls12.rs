@@ -25,8 +25,8 @@ pub(super) enum State {
     ExpectKeyExchange(Flight),
     ExpectRequestOrDone(Flight, Premaster),
     /// Its ChangeCipherSpec, after a ticket if it has announced one; then its Finished.
-    ExpectFinished(Ending),
-    Traffic,
+    ExpectFinished(LastFlights),
+    Connected,
 }
 
 /// While the server's first flight of a full handshake comes.
@@ -51,7 +51,7 @@ pub(super) enum Premaster {
 }
 
 /// Once the keys are there.
-pub(super) struct Ending {
+pub(super) struct LastFlights {
     suite: &'static Suite,
     transcript: digest::Context,
     master: MasterSecret,
@@ -105,7 +105,7 @@ impl State {
                 let master = MasterSecret::from_bytes(session.secret.as_ref()).ok_or(FaultName::Crypto)?;
                 let (client, server) = master.protections(suite, &core.random, hello.random)?;
                 core.sealer = Some(client);
-                Ok(Self::ExpectFinished(Ending {
+                Ok(Self::ExpectFinished(LastFlights {
                     suite,
                     transcript,
                     master,
@@ -123,8 +123,8 @@ impl State {
     /// The server's ChangeCipherSpec: its records are protected from here on.
     pub(super) fn take_server_protection(&mut self) -> Result<Protection, FaultName> {
         match self {
-            Self::ExpectFinished(ending) if !ending.ticket_announced || ending.ticket.is_some() => {
-                ending.server.take().ok_or(FaultName::PeerMisbehaved)
+            Self::ExpectFinished(flights) if !flights.ticket_announced || flights.ticket.is_some() => {
+                flights.server.take().ok_or(FaultName::PeerMisbehaved)
             }
             _ => Err(FaultName::PeerMisbehaved),
         }
@@ -174,16 +174,16 @@ impl State {
                 flight.transcript.update(message.raw);
                 Ok((Self::ExpectFinished(flight.answer(core, shared, &premaster, out)?), Heard::Nothing))
             }
-            (Self::ExpectFinished(mut ending), HandshakeType::NEW_SESSION_TICKET)
-                if ending.ticket_announced && ending.ticket.is_none() && ending.server.is_some() =>
+            (Self::ExpectFinished(mut flights), HandshakeType::NEW_SESSION_TICKET)
+                if flights.ticket_announced && flights.ticket.is_none() && flights.server.is_some() =>
             {
-                ending.transcript.update(message.raw);
-                ending.hold_ticket(core, shared, message)?;
-                Ok((Self::ExpectFinished(ending), Heard::Nothing))
+                flights.transcript.update(message.raw);
+                flights.hold_ticket(core, shared, message)?;
+                Ok((Self::ExpectFinished(flights), Heard::Nothing))
             }
-            (Self::ExpectFinished(ending), HandshakeType::FINISHED) if ending.server.is_none() => {
-                ending.finish(core, shared, now, message, out)?;
-                Ok((Self::Traffic, Heard::Ready))
+            (Self::ExpectFinished(flights), HandshakeType::FINISHED) if flights.server.is_none() => {
+                flights.finish(core, shared, now, message, out)?;
+                Ok((Self::Connected, Heard::Ready))
             }
             _ => Err(FaultName::PeerMisbehaved),
         }
@@ -198,7 +198,7 @@ impl Flight {
         shared: &LeanShared,
         premaster: &Premaster,
         out: &mut Vec<u8>,
-    ) -> Result<Ending, FaultName> {
+    ) -> Result<LastFlights, FaultName> {
         let record_at = out.len();
         out.extend_from_slice(&[ContentType::HANDSHAKE.0, 3, 3, 0, 0]);
         let messages_at = out.len();
@@ -235,7 +235,7 @@ impl Flight {
         };
         let (client, server) = master.protections(self.suite, &core.random, &self.server_random)?;
         core.sealer = Some(client);
-        let mut ending = Ending {
+        let mut flights = LastFlights {
             suite: self.suite,
             transcript: self.transcript,
             master,
@@ -246,12 +246,12 @@ impl Flight {
             resumed: false,
             server: Some(server),
         };
-        ending.send_finished(core, out)?;
-        Ok(ending)
+        flights.send_finished(core, out)?;
+        Ok(flights)
     }
 }
 
-impl Ending {
+impl LastFlights {
     fn send_finished(&mut self, core: &mut Core, out: &mut Vec<u8>) -> Result<(), FaultName> {
         out.extend_from_slice(&[ContentType::CHANGE_CIPHER_SPEC.0, 3, 3, 0, 1, 1]);
         let verify_data = self.master.finished(self.suite.hash, Side::Client, self.transcript.clone().finish().as_ref());

@@ -24,7 +24,7 @@ pub(super) enum State {
     ExpectCertificateOrRequest(Flight),
     ExpectCertificateVerify(Flight),
     ExpectFinished(Flight),
-    Traffic(Traffic),
+    Connected(Connected),
 }
 
 /// While the server's first flight comes.
@@ -39,7 +39,7 @@ pub(super) struct Flight {
 }
 
 /// Once application data may be sent.
-pub(super) struct Traffic {
+pub(super) struct Connected {
     /// From which the PSKs of tickets come; `None` where tickets are of no use.
     resumption: Option<Secret>,
 }
@@ -129,12 +129,12 @@ impl State {
             (Self::ExpectFinished(flight), HandshakeType::FINISHED) if last => {
                 Ok((flight.finish(core, shared, message, out)?, Heard::Ready))
             }
-            (Self::Traffic(traffic), HandshakeType::NEW_SESSION_TICKET) => {
+            (Self::Connected(traffic), HandshakeType::NEW_SESSION_TICKET) => {
                 traffic.keep_ticket(core, shared, now, message)?;
-                Ok((Self::Traffic(traffic), Heard::Nothing))
+                Ok((Self::Connected(traffic), Heard::Nothing))
             }
             // A server that rekeys has been sent more than a load sends.
-            (Self::Traffic(_), HandshakeType::KEY_UPDATE) => Err(FaultName::Unspoken),
+            (Self::Connected(_), HandshakeType::KEY_UPDATE) => Err(FaultName::Unspoken),
             _ => Err(FaultName::PeerMisbehaved),
         }
     }
@@ -180,11 +180,11 @@ impl Flight {
             self.transcript.update(finished);
             Secret::new(hash, master.derive(b"res master", self.transcript.finish().as_ref()).as_ref())
         });
-        Ok(State::Traffic(Traffic { resumption }))
+        Ok(State::Connected(Connected { resumption }))
     }
 }
 
-impl Traffic {
+impl Connected {
     fn keep_ticket(
         &self,
         core: &mut Core,

@@ -7,7 +7,7 @@ use reprise_attempt::Fault;
 use reprise_engine::Config;
 use reprise_trace::{Asked, FailureClass, FaultName, Kind, Nanos, Purpose};
 
-use super::{Ending, Limits, ServerClock, Spent, burst};
+use super::{EarlyEnd, Limits, ServerClock, Spent, burst};
 use crate::connector::Connector;
 use crate::manner::Manner;
 use crate::observer::Observer;
@@ -86,7 +86,7 @@ impl<'a> Contact<'a> {
         manner: Manner,
         asked: Asked,
         taken: Taken,
-    ) -> Result<(Tried, Spent), Ending> {
+    ) -> Result<(Tried, Spent), EarlyEnd> {
         self.pace()?;
         let is_full = taken.held.is_none();
         // A full handshake is one, whatever mechanism it is made for: its figures are those of all.
@@ -100,7 +100,7 @@ impl<'a> Contact<'a> {
     }
 
     /// A full handshake has ended: what went wrong with it, as long as the target still wants to be asked.
-    pub(super) fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, Ending> {
+    pub(super) fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, EarlyEnd> {
         let Some(fault) = &tried.fault else {
             self.failed_in_a_row = 0;
             self.any_completed = true;
@@ -111,7 +111,7 @@ impl<'a> Contact<'a> {
             self.failed_in_a_row += 1;
         }
         if self.any_completed && (self.failed_in_a_row >= BLOCKED || fault.class == FailureClass::Connect) {
-            return Err(Ending::Blocked { after: self.connector.begun(), fault: fault.clone() });
+            return Err(EarlyEnd::Blocked { after: self.connector.begun(), fault: fault.clone() });
         }
         Ok(Some(fault.clone()))
     }
@@ -122,7 +122,7 @@ impl<'a> Contact<'a> {
         config: &Arc<Config>,
         asked: Asked,
         taken: Vec<Taken>,
-    ) -> Result<Vec<Tried>, Ending> {
+    ) -> Result<Vec<Tried>, EarlyEnd> {
         let trial = |taken: Taken| Trial {
             config: config.clone(),
             asked,
@@ -136,9 +136,9 @@ impl<'a> Contact<'a> {
         Ok(all)
     }
 
-    fn hear(&mut self, tried: &Tried) -> Result<(), Ending> {
+    fn hear(&mut self, tried: &Tried) -> Result<(), EarlyEnd> {
         if tried.fault.as_ref().is_some_and(|fault| fault.name == FaultName::Interrupted) {
-            return Err(Ending::Interrupted);
+            return Err(EarlyEnd::Interrupted);
         }
         if self.software.is_none() {
             self.software.clone_from(&tried.software);
@@ -147,12 +147,12 @@ impl<'a> Contact<'a> {
     }
 
     /// Waits until the next connection may be begun.
-    fn pace(&mut self) -> Result<(), Ending> {
+    fn pace(&mut self) -> Result<(), EarlyEnd> {
         if self.connector.is_interrupted() {
-            return Err(Ending::Interrupted);
+            return Err(EarlyEnd::Interrupted);
         }
         if !self.allows(1) {
-            return Err(Ending::Limit);
+            return Err(EarlyEnd::Limit);
         }
         let interval = 1_000_000_000 / u64::from(self.limits.rate.max(1));
         let due = Nanos(self.begun.0 + interval * u64::from(self.connector.begun()));

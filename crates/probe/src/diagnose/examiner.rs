@@ -10,7 +10,7 @@ use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 use super::seen::series;
 use super::steps::Steps;
 use super::variation::Variation;
-use super::{Ending, Examination, ExperimentRun, Limits, NotMade, Seen, ServerClock, Why};
+use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, Seen, ServerClock, Why};
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
@@ -40,7 +40,7 @@ pub fn diagnose(
         match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Offers::new(target, options)?))) {
             Ok(ready) => ready,
             Err(fault) => {
-                examination.ended_by = Some(Ending::Unreachable(fault.into()));
+                examination.ended_by = Some(EarlyEnd::Unreachable(fault.into()));
                 return examination;
             }
         };
@@ -65,7 +65,7 @@ struct Examiner<'a> {
 }
 
 impl<'a> Examiner<'a> {
-    fn examine(&mut self) -> Result<(), Ending> {
+    fn examine(&mut self) -> Result<(), EarlyEnd> {
         for experiment in EXPERIMENTS {
             for &asked in experiment.under {
                 self.make_if_it_shows(experiment, asked)?;
@@ -77,7 +77,7 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    fn make_if_it_shows(&mut self, experiment: &'static Experiment, asked: Asked) -> Result<(), Ending> {
+    fn make_if_it_shows(&mut self, experiment: &'static Experiment, asked: Asked) -> Result<(), EarlyEnd> {
         let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
         if self.is_refused(asked.tls) {
             return Ok(());
@@ -101,26 +101,26 @@ impl<'a> Examiner<'a> {
         experiment: &Experiment,
         asked: Asked,
         plan: &VersionPlan,
-    ) -> (Vec<Seen>, Result<Option<Failed>, Ending>) {
+    ) -> (Vec<Seen>, Result<Option<Failed>, EarlyEnd>) {
         let (chosen, mut seen) = (self.chosen(asked.tls), Vec::new());
         let ended = Steps::new(&mut self.contact, plan, asked, chosen, &mut seen).carry_out(experiment.steps);
         (seen, ended)
     }
 
     /// The first connection of an experiment failed: of a version that never completed, there will be no other.
-    fn give_up(&mut self, version: Version, failed: Failed) -> Result<(), Ending> {
+    fn give_up(&mut self, version: Version, failed: Failed) -> Result<(), EarlyEnd> {
         let is_first = self.chosen(version).is_none();
         if is_first && failed.is_of_the_version() {
             self.found.refused.push((version, failed));
         } else if is_first && !self.contact.any_completed() {
-            return Err(Ending::Unreachable(failed));
+            return Err(EarlyEnd::Unreachable(failed));
         }
         Ok(())
     }
 
     /// Makes experiments again that show a difference, the gravest first, each beside plain offers. A difference that is chance
     /// does not come out each time.
-    fn repeat(&mut self) -> Result<(), Ending> {
+    fn repeat(&mut self) -> Result<(), EarlyEnd> {
         for _ in 0..REPEATS {
             let mut doubtful: Vec<usize> = (0..self.found.runs.len()).filter(|place| self.is_doubtful(*place)).collect();
             doubtful.sort_by_key(|place| Reverse(self.found.runs.get(*place).map(|run| run.experiment.gravity)));
@@ -138,7 +138,7 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    fn repeat_one(&mut self, place: usize) -> Result<(), Ending> {
+    fn repeat_one(&mut self, place: usize) -> Result<(), EarlyEnd> {
         let Some(&ExperimentRun { experiment, asked, .. }) = self.found.runs.get(place) else { return Ok(()) };
         let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
         let limits = self.contact.limits();
@@ -237,7 +237,7 @@ impl<'a> Examiner<'a> {
         plain.filter_map(|seen| seen.stall).map(|stall| stall.0).collect()
     }
 
-    fn finish(self, ended: Option<Ending>) -> Examination {
+    fn finish(self, ended: Option<EarlyEnd>) -> Examination {
         let Self { contact, plans, mut found } = self;
         found.took = contact.took();
         found.ended_by = ended;
@@ -245,7 +245,7 @@ impl<'a> Examiner<'a> {
         let mut connector = contact.connector;
         if !any_completed && found.ended_by.is_none() {
             let failed = survey::recognise(&mut connector, plans, found.refused.clone(), |_| ());
-            found.ended_by = Some(Ending::Unreachable(failed));
+            found.ended_by = Some(EarlyEnd::Unreachable(failed));
         }
         found.series = series(&found.runs, plans);
         found.software = software;

@@ -66,7 +66,7 @@ pub struct Examination {
     /// The versions that the target refused.
     pub refused: Vec<(Version, Failed)>,
     /// What ended it before its time.
-    pub ended_by: Option<Ending>,
+    pub ended_by: Option<EarlyEnd>,
     /// Connections that were begun.
     pub connections: u32,
     /// How long it took.
@@ -97,7 +97,7 @@ impl Examination {
 
 /// What ended a diagnosis before its time.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
+pub enum EarlyEnd {
     /// Nothing could be diagnosed.
     Unreachable(Failed),
     /// The target answered at first, and then not any more, not even a connection in which nothing is varied: it may have had

@@ -8,7 +8,7 @@ use reprise_engine::Config;
 use reprise_trace::{Asked, Facts, FaultName, Kind, Nanos, Version};
 
 use super::contact::{Contact, refuses_version};
-use super::{Ending, Seen, Spent, Step, Variation};
+use super::{EarlyEnd, Seen, Spent, Step, Variation};
 use crate::failed::Failed;
 use crate::held_session::HeldSession;
 use crate::offers::VersionPlan;
@@ -51,7 +51,7 @@ impl<'e, 'a> Steps<'e, 'a> {
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
     /// shows nothing of sessions.
-    pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<Failed>, Ending> {
+    pub(super) fn carry_out(&mut self, steps: &[Step]) -> Result<Option<Failed>, EarlyEnd> {
         for &step in steps {
             if self.hung >= HANGS {
                 break;
@@ -79,7 +79,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(None)
     }
 
-    fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<Failed>, Ending> {
+    fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<Failed>, EarlyEnd> {
         let (mut fault, mut tried) = self.connect_in_full(step, variation)?;
         // Behind one address another node may speak it.
         for _ in 0..OTHER_NODES {
@@ -96,7 +96,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(None)
     }
 
-    fn resume(&mut self, step: Step, variation: Variation) -> Result<(), Ending> {
+    fn resume(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
         let Some(taken) = self.stock.take_offer(self.asked, self.contact.connector.now(), usize::MAX, None) else {
             return Ok(());
         };
@@ -114,7 +114,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(())
     }
 
-    fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), Ending> {
+    fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
         let early = Asked { kind: Kind::Early, ..self.asked };
         let length = self.contact.connector.early_request_length().unwrap_or(usize::MAX);
         let Some(taken) = self.stock.take_offer(early, self.contact.connector.now(), length, None) else { return Ok(()) };
@@ -125,14 +125,14 @@ impl<'e, 'a> Steps<'e, 'a> {
         Ok(())
     }
 
-    fn offer_again(&mut self, step: Step) -> Result<(), Ending> {
+    fn offer_again(&mut self, step: Step) -> Result<(), EarlyEnd> {
         let Some(held) = self.last.clone() else { return Ok(()) };
         let taken = Taken { offer: offer_of(held.session.clone(), self.asked.kind, usize::MAX), held: Some(held) };
         self.connect(step, Variation::Plain, self.asked, taken)?;
         Ok(())
     }
 
-    fn interpose(&mut self, step: Step) -> Result<(), Ending> {
+    fn interpose(&mut self, step: Step) -> Result<(), EarlyEnd> {
         for _ in 0..self.contact.limits().fill {
             self.connect_in_full(step, Variation::Plain)?;
         }
@@ -140,7 +140,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     /// Many at once, each with a session of its own as long as there are any.
-    fn burst(&mut self, step: Step) -> Result<(), Ending> {
+    fn burst(&mut self, step: Step) -> Result<(), EarlyEnd> {
         let now = self.contact.connector.now();
         let mut offers = Vec::new();
         for _ in 0..self.contact.limits().burst {
@@ -157,12 +157,12 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     /// Makes a full handshake; what went wrong with it stands beside it.
-    fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, Tried), Ending> {
+    fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, Tried), EarlyEnd> {
         let tried = self.connect(step, variation, self.asked, Taken::nothing(self.asked))?;
         Ok((self.contact.settle_full(&tried)?, tried))
     }
 
-    fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, Ending> {
+    fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, EarlyEnd> {
         let (tried, spent) = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
         self.seen.push(Seen::of(step, &tried, spent));
         Ok(tried)

@@ -5,7 +5,7 @@ use reprise_trace::{Kind, Version};
 use super::Case;
 use super::Expected::{self, Awaited, Borne, Broken, Refused};
 use crate::play::Deviation as D;
-use crate::setting::{Ending, Line, Setting};
+use crate::setting::{ConnectionEnd, Line, Setting};
 
 /// Silence, an end and a reset in place of each line, and in the middle of it; and each line byte by byte.
 pub(super) fn cases() -> Vec<Case> {
@@ -23,13 +23,13 @@ pub(super) fn cases() -> Vec<Case> {
             let is_over = matches!(line, Line::Alert(..));
             // Many servers spare the close_notify, and what they do after the response is no matter.
             let or_over = |expected| if is_over { Borne("Finished") } else { expected };
-            push("silence instead of", D::Cut(0, Ending::Silence), or_over(Awaited(awaited)));
-            push("a reset instead of", D::Cut(0, Ending::Reset), or_over(Broken(awaited)));
-            push("an end instead of", D::Cut(0, Ending::Close), or_over(ended_before(setting.version, line)));
-            push("silence in the middle of", D::Cut(3, Ending::Silence), or_over(Awaited(awaited)));
+            push("silence instead of", D::Cut(0, ConnectionEnd::Silence), or_over(Awaited(awaited)));
+            push("a reset instead of", D::Cut(0, ConnectionEnd::Reset), or_over(Broken(awaited)));
+            push("an end instead of", D::Cut(0, ConnectionEnd::Close), or_over(ended_before(setting.version, line)));
+            push("silence in the middle of", D::Cut(3, ConnectionEnd::Silence), or_over(Awaited(awaited)));
             push(
                 "an end in the middle of",
-                D::Cut(3, Ending::Close),
+                D::Cut(3, ConnectionEnd::Close),
                 Refused("the server closed the connection in the middle of a record"),
             );
             push("byte by byte,", D::ByteByByte, Borne("Finished"));

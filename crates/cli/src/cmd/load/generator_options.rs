@@ -8,7 +8,7 @@ use reprise_attempt::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_attempt::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
-    Arrival, Close, End, KeyShareMode, Options, Question, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
+    Arrival, Close, End, KeyShareMode, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
 };
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
@@ -73,7 +73,7 @@ impl LoadArgs {
             timeout: self.timeout,
             seed: self.seed,
             server_pid: self.server_pid,
-            question: self.question()?,
+            application: self.application()?,
             route: self.route(address),
             ..Options::new(address, Vec::new())
         })
@@ -154,20 +154,20 @@ impl LoadArgs {
     }
 
     /// The same as `measure` asks, but for what it says of the connection: that ends as the options have it.
-    fn question(&self) -> anyhow::Result<Question> {
+    fn application(&self) -> anyhow::Result<Application> {
         let protocols = self.protocols()?;
         check_fields(&self.header, &protocols)?;
         if let Some(protocol) = self.starttls {
             if self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty() {
                 bail!("--starttls {protocol} sends no HTTP request: leave --method, --path and --header out");
             }
-            return Ok(Question::Negotiated(Application::Question(protocol, self.target.host.clone())));
+            return Ok(Application::Question(protocol, self.target.host.clone()));
         }
         let request = Request { method: self.method.clone(), path: self.path.clone(), headers: self.header.clone() };
         Ok(if protocols.iter().any(|protocol| protocol == HTTP2_ALPN) {
-            Question::Negotiated(Application::http(self.target.clone(), request, None))
+            Application::http(self.target.clone(), request, None)
         } else {
-            Question::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
+            Application::Http1 { is_head: request.is_head(), request: request.text(&self.target, None) }
         })
     }
 

@@ -7,7 +7,7 @@ use reprise_wire::{CertificateVerify, ClientKeyExchange, HandshakeType, NamedGro
 use zeroize::Zeroizing;
 
 use super::Handshake12;
-use super::finished::{Ending, Order, send_finished};
+use super::finished::{LastFlights, Order, send_finished};
 use crate::core::Core;
 use crate::error::{Error, Unspoken};
 use crate::handshake::State;
@@ -49,7 +49,7 @@ pub(super) fn send(
     core.send_change_cipher_spec();
     core.send_under(Sealer::tls12(suite, &keys.client)?);
     send_finished(core, &mut handshake, &master)?;
-    Ok(Ending { handshake, master, keys, ticket: None, order: Order::ServerLast }.begin(None))
+    Ok(LastFlights { handshake, master, keys, ticket: None, order: Order::ServerLast }.begin(None))
 }
 
 /// The client's certificate, or an empty list where there is none to show (RFC 5246 §7.4.6).

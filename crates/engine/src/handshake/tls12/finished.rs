@@ -23,7 +23,7 @@ pub(super) enum Order {
 }
 
 /// What the last states carry.
-pub(super) struct Ending {
+pub(super) struct LastFlights {
     pub(super) handshake: Handshake12,
     pub(super) master: MasterSecret,
     pub(super) keys: KeyBlock,
@@ -32,60 +32,60 @@ pub(super) struct Ending {
     pub(super) order: Order,
 }
 
-impl Ending {
+impl LastFlights {
     /// What the server sends first. `since` is when the session came that is resumed.
     pub(super) fn begin(self, since: Option<Receipt>) -> State {
         if self.handshake.ticket_due {
-            State::Tls12Ticket(Box::new(ExpectTicket { ending: self, since }))
+            State::Tls12Ticket(Box::new(ExpectTicket { flights: self, since }))
         } else {
-            State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { ending: self, since }))
+            State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { flights: self, since }))
         }
     }
 }
 
 pub(crate) struct ExpectTicket {
-    ending: Ending,
+    flights: LastFlights,
     since: Option<Receipt>,
 }
 
 impl ExpectTicket {
     pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let Self { mut ending, mut since } = self;
+        let Self { mut flights, mut since } = self;
         let body = expect(message, HandshakeType::NEW_SESSION_TICKET)?;
         let NewSessionTicketTls12 { lifetime_hint, ticket } =
             NewSessionTicketTls12::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
-        ending.handshake.handshaking.transcript.add(message.raw);
+        flights.handshake.handshaking.transcript.add(message.raw);
         // An empty one says that the server has changed its mind (RFC 5077 §3.3).
         if !ticket.is_empty() {
             core.note_ticket(ticket, lifetime_hint, None);
-            ending.ticket = Some(Tls12Ticket { ticket: ticket.to_vec(), lifetime_hint });
+            flights.ticket = Some(Tls12Ticket { ticket: ticket.to_vec(), lifetime_hint });
             since = None;
         }
-        Ok(State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { ending, since })))
+        Ok(State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { flights, since })))
     }
 }
 
 pub(crate) struct ExpectChangeCipherSpec {
-    ending: Ending,
+    flights: LastFlights,
     since: Option<Receipt>,
 }
 
 impl ExpectChangeCipherSpec {
     pub(crate) fn handle_change_cipher_spec(self, core: &mut Core) -> Result<State, Error> {
-        let Self { ending, since } = self;
-        core.receive_under(Opener::tls12(ending.handshake.handshaking.suite, &ending.keys.server)?);
-        Ok(State::Tls12Finished(Box::new(ExpectFinished { ending, since })))
+        let Self { flights, since } = self;
+        core.receive_under(Opener::tls12(flights.handshake.handshaking.suite, &flights.keys.server)?);
+        Ok(State::Tls12Finished(Box::new(ExpectFinished { flights, since })))
     }
 }
 
 pub(crate) struct ExpectFinished {
-    ending: Ending,
+    flights: LastFlights,
     since: Option<Receipt>,
 }
 
 impl ExpectFinished {
     pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let Self { ending: Ending { mut handshake, master, keys, ticket, order }, since } = self;
+        let Self { flights: LastFlights { mut handshake, master, keys, ticket, order }, since } = self;
         let body = expect(message, HandshakeType::FINISHED)?;
         let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
         let suite = handshake.handshaking.suite;
@@ -110,7 +110,7 @@ impl ExpectFinished {
                 received: since.unwrap_or(Receipt::fresh(core.now)),
             }));
         }
-        Ok(State::Tls12Traffic(Traffic))
+        Ok(State::Tls12Traffic(ExpectTraffic))
     }
 }
 
@@ -122,4 +122,4 @@ pub(super) fn send_finished(core: &mut Core, handshake: &mut Handshake12, master
 }
 
 /// The handshake is done; a TLS 1.2 server sends nothing more than data.
-pub(crate) struct Traffic;
+pub(crate) struct ExpectTraffic;

@@ -6,7 +6,7 @@ mod finished;
 mod server_hello;
 
 pub(crate) use authentication::{ExpectCertificate, ExpectRequestOrDone, ExpectServerKeyExchange};
-pub(crate) use finished::{ExpectChangeCipherSpec, ExpectFinished, ExpectTicket, Traffic};
+pub(crate) use finished::{ExpectChangeCipherSpec, ExpectFinished, ExpectTicket, ExpectTraffic};
 pub(crate) use server_hello::accept;
 
 use reprise_wire::HandshakeType;

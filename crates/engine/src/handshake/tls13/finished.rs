@@ -6,7 +6,7 @@ use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 
 use super::authentication::signed_content;
-use super::{ClientCertificate, HandshakeKeys, Traffic};
+use super::{ClientCertificate, ExpectTraffic, HandshakeKeys};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::expect;
@@ -64,7 +64,7 @@ impl ExpectFinished {
         core.send_under(Sealer::tls13(suite, &client)?);
         core.become_ready();
         let resumption = master.resumption(handshaking.transcript.current().as_ref())?;
-        Ok(State::Tls13Traffic(Box::new(Traffic::new(suite, resumption, client, server))))
+        Ok(State::Tls13Traffic(Box::new(ExpectTraffic::new(suite, resumption, client, server))))
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) use authentication::{ExpectCertificateOrRequest, ExpectCertificateVer
 pub(crate) use encrypted_extensions::ExpectEncryptedExtensions;
 pub(crate) use finished::ExpectFinished;
 pub(crate) use server_hello::accept;
-pub(crate) use traffic::Traffic;
+pub(crate) use traffic::ExpectTraffic;
 
 use reprise_wire::SignatureScheme;
 

@@ -15,7 +15,7 @@ use crate::suite::Suite;
 /// Tickets that are read; the engine keeps fewer, but must not derive keys for ever.
 const MAX_TICKETS: usize = 1024;
 
-pub(crate) struct Traffic {
+pub(crate) struct ExpectTraffic {
     suite: &'static Suite,
     resumption: ResumptionSecret,
     client: TrafficSecret,
@@ -25,7 +25,7 @@ pub(crate) struct Traffic {
     update_owed: bool,
 }
 
-impl Traffic {
+impl ExpectTraffic {
     pub(super) fn new(
         suite: &'static Suite,
         resumption: ResumptionSecret,
