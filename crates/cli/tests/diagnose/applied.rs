@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use reprise_harness::without_note;
 use reprise_trace::document::{Finding, Remedy};
-
-use crate::printed::without_note;
 
 /// What a remedy says, as something that can be done to the lines of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

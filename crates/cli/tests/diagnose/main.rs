@@ -28,7 +28,6 @@ mod offers;
 mod openssl;
 mod openssl_api;
 mod postfix;
-mod printed;
 mod processor_time;
 mod programs;
 mod python;

@@ -3,8 +3,6 @@
 
 mod cases;
 mod guide;
-#[path = "../diagnose/printed.rs"]
-mod printed;
 mod programs;
 mod rustls_client;
 mod usage;
@@ -12,9 +10,8 @@ mod usage;
 use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
 
 use cases::{Case, Expected, Fix};
-use printed::without_note;
 use programs::Programs;
-use reprise_harness::{Outcome, Reprise};
+use reprise_harness::{Outcome, Reprise, without_note};
 
 #[test]
 fn curl_is_judged_rightly() {

@@ -3,6 +3,7 @@
 mod gate;
 mod lab;
 mod outcome;
+mod remedy_text;
 mod reprise;
 mod version;
 mod witness;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 pub use gate::{Gate, hears, says};
 pub use lab::{Lab, nginx_listening};
 pub use outcome::Outcome;
+pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};

@@ -1,7 +1,7 @@
 //! What a remedy prints for a file, without what it says beside it.
 
 /// The text before a note in parentheses at its end.
-pub(crate) fn without_note(text: &str) -> &str {
+pub fn without_note(text: &str) -> &str {
     let mut open = 0;
     for (place, character) in text.char_indices().rev() {
         open += i32::from(character == ')') - i32::from(character == '(');
