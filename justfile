@@ -35,9 +35,10 @@ bogo *tests:
 coverage:
     cargo coverage
 
-# every package as published: packed, unpacked, built and tested without this checkout
+# every package as published: packed, unpacked, built and tested without this checkout; what a registry would say of them
 package:
     cargo xtask package
+    cargo publish --workspace --dry-run --no-verify --locked
 
 # licences, duplicates and sources of dependencies, by deny.toml (cargo-deny)
 deny:
