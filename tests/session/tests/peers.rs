@@ -7,7 +7,6 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::thread;
 
 use reprise_servers::require;
@@ -105,9 +104,10 @@ fn gnutls_resumes_at_another_node() {
         } else {
             2
         };
-        let store = Arc::new(store);
-        let stored = Arc::clone(&store);
-        let is_stored = move || stored.ask("DBSIZE").trim().trim_start_matches(':').parse::<u64>().unwrap() >= expected;
+        // By its address: whoever asks lives on after the test, and the store must not.
+        let at = store.address();
+        let size = move || Store::ask_at(at, "DBSIZE")?.trim().strip_prefix(':')?.parse::<u64>().ok();
+        let is_stored = move || size().is_some_and(|size| size >= expected);
         let address = in_turns(nodes.iter().map(|node| node.address).collect(), is_stored);
         let no_tickets = if tickets { "" } else { ":%NO_TICKETS" };
         let priority = format!("NORMAL:-VERS-ALL:+VERS-TLS{version}{no_tickets}");
