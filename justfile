@@ -1,7 +1,5 @@
 # Short names for what CONTRIBUTING.md explains. `just` alone lists them.
 
-container := env("CONTAINER", "podman")
-
 [private]
 default:
     @just --list --unsorted
@@ -88,18 +86,18 @@ gate-rates *arguments:
 session:
     cargo test --locked -p reprise-session -p reprise-session-valkey -p reprise-session-tests -p reprise-examples --features reprise-session-valkey/valkey,reprise-session-tests/valkey,reprise-examples/tokio
 
-# what is distributed, each run after it is built: the Debian package and the static program (the image: `just image`)
-dist: deb static
+# what is distributed, each run after it is built: the Debian package, the static program and the image
+dist: deb static image
 
 # the Debian package, with manual pages and completions: into target/deb (cargo-deb: cargo install --locked cargo-deb)
-deb:
-    cargo build --profile dist --locked -p reprise-cli
+deb profile="dist":
+    cargo build --profile {{profile}} --locked -p reprise-cli
     rm -rf target/deb && mkdir -p target/deb/man target/deb/completions
-    target/dist/reprise man target/deb/man
-    target/dist/reprise completions bash >target/deb/completions/reprise
-    target/dist/reprise completions zsh >target/deb/completions/_reprise
-    target/dist/reprise completions fish >target/deb/completions/reprise.fish
-    cargo deb -p reprise-cli --profile dist --no-build --output target/deb/reprise.deb
+    target/{{profile}}/reprise man target/deb/man
+    target/{{profile}}/reprise completions bash >target/deb/completions/reprise
+    target/{{profile}}/reprise completions zsh >target/deb/completions/_reprise
+    target/{{profile}}/reprise completions fish >target/deb/completions/reprise.fish
+    cargo deb -p reprise-cli --profile {{profile}} --no-build --output target/deb/reprise.deb
     dpkg-deb -x target/deb/reprise.deb target/deb/root
     target/deb/root/usr/bin/reprise measure --count 5
 
@@ -107,14 +105,15 @@ deb:
 static profile="dist":
     rustup target add x86_64-unknown-linux-musl
     cargo build --profile {{profile}} --locked -p reprise-cli --target x86_64-unknown-linux-musl
-    rm -rf target/static && mkdir -p target/static/tmp
+    rm -rf target/static && mkdir -p target/static && mkdir -m 1777 target/static/tmp
     cp target/x86_64-unknown-linux-musl/{{ if profile == "dev" { "debug" } else { profile } }}/reprise target/static/
     unshare --map-root-user --root=target/static /reprise measure --count 5
 
-# the image of Containerfile: the static program, certificates of authorities, and nothing else (podman; CONTAINER=docker)
-image:
-    {{container}} build -t reprise -f Containerfile .
-    {{container}} run --rm reprise measure --count 5
+# the image of Containerfile: the static program, certificates of authorities, and nothing else (buildah)
+image profile="dist": (static profile)
+    install -D -m 644 /etc/ssl/certs/ca-certificates.crt -t target/static/etc/ssl/certs
+    buildah build --isolation chroot -t reprise -f Containerfile target/static
+    container=$(buildah from reprise) && trap "buildah rm $container" EXIT && buildah run --isolation chroot "$container" -- /reprise measure --count 5
 
 # what takes too long for every change: intervals of samples that depend on one another, twenty orders behind each balancer, the
 # session library beside its peers, its instructions beside rustls alone, its soak; every image of the microcontrollers, built twice;
