@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
 use reprise_trace::{Kind, Version};
 
 /// `load SCENARIO COUNT`, the scenario one of `full-1.3`, `ticket-1.3`, `full-1.2`, `ticket-1.2`.
@@ -22,7 +22,7 @@ fn main() -> anyhow::Result<()> {
         tls: Arc::new(TlsOptions::new(version)),
         // One at a time, so that no run waits and wakes more often than another.
         arrival: Arrival::Closed { connections: 1 },
-        end: End::Count(count),
+        end: LoadEnd::Count(count),
         mix: vec![(kind, 1)],
         sessions: 1,
         ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())

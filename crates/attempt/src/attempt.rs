@@ -26,7 +26,7 @@ use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::held_bytes::HeldBytes;
 use crate::input::Input;
-use crate::prologue::{Prologue, Step};
+use crate::prologue::{Prologue, PrologueStep};
 
 /// One connection after the other, each in the memory of the last.
 pub struct Attempt<E: Endpoint, X: Exchange> {
@@ -173,7 +173,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.exchange.connected(client);
         self.stage = Stage::Prologue;
         match prologue.begin(client, &mut self.outgoing) {
-            Step::Over(_) => return self.begin_tls(now),
+            PrologueStep::Over(_) => return self.begin_tls(now),
             // The peer speaks first: the stage has begun already.
             _ if self.outgoing.is_empty() => {}
             _ => self.clock.will_leave(Departing::Prologue),

@@ -6,7 +6,7 @@ use reprise_trace::{Kind, Nanos, PskMode, Version};
 use crate::case::Case;
 use crate::clock::CpuClock;
 use crate::keys::{Certificates, SERVER_NAME};
-use crate::message::{Batch, Failed, Outcome};
+use crate::message::{Batch, Failed, FailureKind};
 use crate::pair::{Connected, Pair, Says};
 use crate::witness::Observed;
 
@@ -55,7 +55,7 @@ impl Transport for Pair {
     type Made = Connected;
 
     fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
-        Self::connect(self, session, says).map_err(|error| Failed::new(Outcome::Failed, error))
+        Self::connect(self, session, says).map_err(|error| Failed::new(FailureKind::Failed, error))
     }
 
     fn take_session(&mut self) -> Option<Session> {
@@ -134,7 +134,7 @@ impl<T: Transport> Cell<T> {
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
             if self.session.is_none() {
-                return Err(Failed::new(Outcome::Failed, "a full handshake leaves the client no session to resume"));
+                return Err(Failed::new(FailureKind::Failed, "a full handshake leaves the client no session to resume"));
             }
             self.check(&first, false)?;
         }
@@ -163,7 +163,7 @@ impl<T: Transport> Cell<T> {
         loop {
             let connected = self.connect()?;
             if let Some(kind) = connected.observed().map(|it| it.kind).filter(|kind| *kind != self.case.kind) {
-                return Err(Failed::new(Outcome::Failed, format!("{} was asked for, {kind} observed", self.case.kind)));
+                return Err(Failed::new(FailureKind::Failed, format!("{} was asked for, {kind} observed", self.case.kind)));
             }
             count += 1;
             // The first connections pay for what is made once.
@@ -180,7 +180,7 @@ impl<T: Transport> Cell<T> {
 /// Holds what was asked for against the wire, and what the libraries say against it as well.
 pub(crate) fn check(case: Case, seen: Observed, accounts: &[(&'static str, Account)], resumes: bool) -> Result<(), Failed> {
     let other = |what: &str, seen: String, asked: String| {
-        Err(Failed::new(Outcome::Failed, format!("{what} {seen} was negotiated where only {asked} was allowed")))
+        Err(Failed::new(FailureKind::Failed, format!("{what} {seen} was negotiated where only {asked} was allowed")))
     };
     if seen.version != case.version {
         return other("the version", seen.version.to_string(), case.version.to_string());
@@ -197,7 +197,7 @@ pub(crate) fn check(case: Case, seen: Observed, accounts: &[(&'static str, Accou
     }
     for &(side, account) in accounts {
         let contradicts = |what: &str, said: &dyn std::fmt::Display, seen: &dyn std::fmt::Display| {
-            Err(Failed::new(Outcome::Contradicted, format!("{side} says {what} {said}, the wire {seen}")))
+            Err(Failed::new(FailureKind::Contradicted, format!("{side} says {what} {said}, the wire {seen}")))
         };
         let was_resumed = seen.kind != Kind::Full;
         if let Some(resumed) = account.resumed.filter(|resumed| *resumed != was_resumed) {
@@ -245,7 +245,7 @@ pub(crate) fn side_context(
 ) -> Result<Box<dyn Context>, Failed> {
     check_abilities(stack, side, case)?;
     if case.mutual && certificates.client_chain.is_empty() {
-        return Err(Failed::new(Outcome::Unsupported, format!("there is no client certificate with {}", case.key)));
+        return Err(Failed::new(FailureKind::Unsupported, format!("there is no client certificate with {}", case.key)));
     }
     context(stack, side, case, certificates).map_err(|error| {
         let Failed { outcome, reason } = error.into();
@@ -302,5 +302,5 @@ fn check_abilities(stack: &dyn Stack, side: Side, case: Case) -> Result<(), Fail
         _ if case.mutual && !can.client_auth => "client authentication",
         _ => return Ok(()),
     };
-    Err(Failed::new(Outcome::Unsupported, format!("{} has no {missing}", about.name)))
+    Err(Failed::new(FailureKind::Unsupported, format!("{} has no {missing}", about.name)))
 }

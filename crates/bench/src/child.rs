@@ -8,7 +8,7 @@ use reprise_stack::{Side, Stack, StackError};
 
 use crate::cell::{Cell, Transport, side_context};
 use crate::loopback::{Dialer, Server, Setup};
-use crate::message::{Answer, Failed, Job, Outcome, Request, SideJob, StackInfo};
+use crate::message::{Answer, Failed, FailureKind, Job, Request, SideJob, StackInfo};
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
 
@@ -21,7 +21,7 @@ pub fn serve_requests(requests: impl BufRead, mut answers: impl Write) -> io::Re
     for request in requests.lines() {
         let answer = match serde_json::from_str(&request?) {
             Ok(request) => child.answer(request).unwrap_or_else(|failed| failed.into_answer()),
-            Err(error) => Failed::new(Outcome::Broken, format!("the request cannot be read: {error}")).into_answer(),
+            Err(error) => Failed::new(FailureKind::Broken, format!("the request cannot be read: {error}")).into_answer(),
         };
         serde_json::to_writer(&mut answers, &answer)?;
         answers.write_all(b"\n")?;
@@ -50,9 +50,9 @@ enum Prepared {
 impl From<StackError> for Failed {
     fn from(error: StackError) -> Self {
         let outcome = match &error {
-            StackError::Unsupported { .. } => Outcome::Unsupported,
-            StackError::Refused { .. } => Outcome::Failed,
-            _ => Outcome::Broken,
+            StackError::Unsupported { .. } => FailureKind::Unsupported,
+            StackError::Refused { .. } => FailureKind::Failed,
+            _ => FailureKind::Broken,
         };
         Self::new(outcome, error)
     }
@@ -70,7 +70,7 @@ impl Child {
             Request::PrepareSide(job) => self.prepare_side(&job),
             Request::Listen { cell } => match self.prepared(cell)? {
                 Prepared::Server(server) => {
-                    let port = server.listen().map_err(|error| Failed::new(Outcome::Broken, error))?;
+                    let port = server.listen().map_err(|error| Failed::new(FailureKind::Broken, error))?;
                     Ok(Answer::Listening { port })
                 }
                 _ => Err(nothing_prepared()),
@@ -150,7 +150,7 @@ impl Child {
 }
 
 fn nothing_prepared() -> Failed {
-    Failed::new(Outcome::Broken, "nothing is prepared under this number")
+    Failed::new(FailureKind::Broken, "nothing is prepared under this number")
 }
 
 fn info(stack: &dyn Stack) -> StackInfo {

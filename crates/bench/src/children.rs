@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::message::{Amount, Answer, Batch, Dialed, Failed, Job, OnAClock, Outcome, Request, Served, SideJob};
+use crate::message::{Amount, Answer, Batch, Dialed, Failed, FailureKind, Job, OnAClock, Request, Served, SideJob};
 use crate::worker::{Launcher, Worker};
 
 /// The child processes of one pair of stacks.
@@ -166,15 +166,16 @@ impl Made {
 
 /// What failed at both ends: the worse of the two, or both where each only says no.
 fn of_both(client: Failed, server: Failed) -> Failed {
-    let order = [Outcome::Crashed, Outcome::Hung, Outcome::Broken, Outcome::Contradicted, Outcome::Unsupported];
+    let order =
+        [FailureKind::Crashed, FailureKind::Hung, FailureKind::Broken, FailureKind::Contradicted, FailureKind::Unsupported];
     let worst = order.into_iter().find(|outcome| client.outcome == *outcome || server.outcome == *outcome);
     match worst {
         Some(worst) if server.outcome == worst => Failed::new(worst, format!("the server: {}", server.reason)),
         Some(worst) => Failed::new(worst, format!("the client: {}", client.reason)),
-        None => Failed::new(Outcome::Failed, format!("{}; {}", client.reason, server.reason)),
+        None => Failed::new(FailureKind::Failed, format!("{}; {}", client.reason, server.reason)),
     }
 }
 
 pub(crate) fn something_else() -> Failed {
-    Failed::new(Outcome::Broken, "its process answers something else")
+    Failed::new(FailureKind::Broken, "its process answers something else")
 }

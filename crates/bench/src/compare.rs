@@ -9,7 +9,7 @@ use reprise_trace::{Bytes, Kind, KindCounts, Version};
 use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess, something_else};
-use crate::comparison::{Audience, Comparison, Described, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
 use crate::keys::Certificates;
 use crate::library_claims::{self, ServerTime};
 use crate::matrix::matrix;
@@ -27,7 +27,7 @@ const MOST_CONNECTIONS: u64 = 256;
 /// # Errors
 /// If the earlier result is of another run.
 pub fn compare(
-    comparison: &Comparison<'_>,
+    comparison: &ComparisonPlan<'_>,
     launcher: &Launcher,
     provenance: Provenance,
     audience: &mut dyn Audience,
@@ -75,7 +75,7 @@ fn describe_one(found: &Found, launcher: &Launcher) -> Result<StackInfo, Failed>
     }
 }
 
-impl Comparison<'_> {
+impl ComparisonPlan<'_> {
     fn describe(&self, launcher: &Launcher, audience: &mut dyn Audience) -> Vec<Described<'_>> {
         audience.begins("stacks loaded");
         let mut described = Vec::new();
@@ -169,7 +169,7 @@ struct Cell<'a> {
 
 impl<'a> Measured<'a> {
     fn prepare(
-        comparison: &Comparison<'_>,
+        comparison: &ComparisonPlan<'_>,
         stacks: &[&Described<'a>],
         launcher: &Launcher,
         audience: &mut dyn Audience,
@@ -203,7 +203,7 @@ impl<'a> Measured<'a> {
 
     fn add(
         &mut self,
-        comparison: &Comparison<'_>,
+        comparison: &ComparisonPlan<'_>,
         (client, server): (&Described<'a>, &Described<'a>),
         case: Case,
         certificates: &Certificates,
@@ -233,7 +233,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Samples in a random order in which each cell precedes each equally often.
-    fn run(&mut self, comparison: &Comparison<'_>, audience: &mut dyn Audience) {
+    fn run(&mut self, comparison: &ComparisonPlan<'_>, audience: &mut dyn Audience) {
         let samples = comparison.effort.samples as usize;
         let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, comparison.seed);
         let planned = order.len() as u64;
@@ -273,7 +273,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Instructions of each row that has none yet. Without them it keeps its figures, and the reason is among what was skipped.
-    fn count(&mut self, comparison: &Comparison<'_>, launcher: &Launcher, audience: &mut dyn Audience) {
+    fn count(&mut self, comparison: &ComparisonPlan<'_>, launcher: &Launcher, audience: &mut dyn Audience) {
         let Some(callgrind) = comparison.callgrind else { return };
         let planned = self.cells.len() as u64;
         audience.begins("handshakes counted");

@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use crate::stacks::{Found, StackRef};
 
 /// What is to be compared.
-pub struct Comparison<'a> {
+pub struct ComparisonPlan<'a> {
     /// Its name.
     pub scenario: Scenario,
     /// Its handshakes.

@@ -8,7 +8,7 @@ use reprise_wire::NamedGroup;
 use crate::case::{Case, Key};
 use crate::cell::Cell;
 use crate::keys::{Certificates, Keys};
-use crate::message::{Answer, Failed, Outcome, Request};
+use crate::message::{Answer, Failed, FailureKind, Request};
 use crate::pair::{Pair, Says};
 use crate::stacks::Found;
 use crate::worker::{Launcher, Worker};
@@ -30,7 +30,7 @@ pub fn conformance(stack: &Found, keys: &Keys, launcher: &Launcher) -> Result<Ve
     let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
     match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
         Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),
-        Ok(_) => Err(Failed::new(Outcome::Broken, "its process answers something else")),
+        Ok(_) => Err(Failed::new(FailureKind::Broken, "its process answers something else")),
         Err(failed) => Err(failed),
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(Strin
                 for case in cases(*key) {
                     let failure = match handshakes(client, server, case, certificates) {
                         // What the stack says that it cannot do is no failure, and no check either.
-                        Err(failed) if failed.outcome == Outcome::Unsupported => continue,
+                        Err(failed) if failed.outcome == FailureKind::Unsupported => continue,
                         result => result.err().map(|failed| failed.reason),
                     };
                     checks.push((format!("{case}, {role}"), failure));
@@ -93,11 +93,11 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
     for _ in 0..3 {
         let kind = cell.connect()?.observed.kind;
         if kind != case.kind {
-            return Err(Failed::new(Outcome::Failed, format!("{} was asked for, {kind} observed", case.kind)));
+            return Err(Failed::new(FailureKind::Failed, format!("{} was asked for, {kind} observed", case.kind)));
         }
     }
     let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
-    let failed = |error: &dyn std::fmt::Display| Failed::new(Outcome::Failed, error);
+    let failed = |error: &dyn std::fmt::Display| Failed::new(FailureKind::Failed, error);
     let whole = cell.transport.connect_and(None, Says::Nothing, |pair| {
         pair.exchange(b"a")?;
         pair.exchange(&data)?;
@@ -134,8 +134,8 @@ fn refusals(
         client_differs(&mut other);
         let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect())
         {
-            Err(failed) if failed.outcome == Outcome::Failed => None,
-            Err(failed) if failed.outcome == Outcome::Unsupported => return,
+            Err(failed) if failed.outcome == FailureKind::Failed => None,
+            Err(failed) if failed.outcome == FailureKind::Unsupported => return,
             Err(failed) => Some(failed.reason),
             Ok(_) => Some("the handshake succeeds".to_owned()),
         };
@@ -194,9 +194,14 @@ impl Resumption {
             cell.transport = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
         }
         let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
-        let connected = cell.transport.connect(Some(session), says).map_err(|error| Failed::new(Outcome::Failed, error))?;
+        let connected =
+            cell.transport.connect(Some(session), says).map_err(|error| Failed::new(FailureKind::Failed, error))?;
         let kind = connected.observed.kind;
-        if self.kinds.contains(&kind) { Ok(()) } else { Err(Failed::new(Outcome::Failed, format!("{kind} was observed"))) }
+        if self.kinds.contains(&kind) {
+            Ok(())
+        } else {
+            Err(Failed::new(FailureKind::Failed, format!("{kind} was observed")))
+        }
     }
 }
 
@@ -208,8 +213,8 @@ fn with_session(
     certificates: &Certificates,
 ) -> Result<(Cell, Session), Failed> {
     let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
-    cell.transport.connect(None, Says::Request).map_err(|error| Failed::new(Outcome::Failed, error))?;
-    let none = || Failed::new(Outcome::Failed, "a full handshake leaves the client no session to resume");
+    cell.transport.connect(None, Says::Request).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+    let none = || Failed::new(FailureKind::Failed, "a full handshake leaves the client no session to resume");
     let session = cell.transport.take_session().ok_or_else(none)?;
     Ok((cell, session))
 }
@@ -217,11 +222,11 @@ fn with_session(
 /// One first flight, twice (RFC 8446 §8).
 fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
     let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
-    let accepted = cell.transport.replay(session).map_err(|error| Failed::new(Outcome::Failed, error))?;
+    let accepted = cell.transport.replay(session).map_err(|error| Failed::new(FailureKind::Failed, error))?;
     match accepted {
         [true, false] => Ok(()),
-        [false, _] => Err(Failed::new(Outcome::Failed, "it is not accepted at first")),
-        [true, true] => Err(Failed::new(Outcome::Failed, "it is accepted again")),
+        [false, _] => Err(Failed::new(FailureKind::Failed, "it is not accepted at first")),
+        [true, true] => Err(Failed::new(FailureKind::Failed, "it is accepted again")),
     }
 }
 
@@ -238,7 +243,7 @@ fn resumptions(
     let of = |it: &Resumption| (it.name, it.check(client, server, case, certificates));
     let replayed = ("accepts replayed early data once", replay(client, server, case, certificates));
     let results = Resumption::ALL.iter().map(of).chain([replayed]);
-    let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == Outcome::Unsupported));
+    let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == FailureKind::Unsupported));
     can.map(|(name, result)| (format!("{name}, {}, {role}", case.version), result.err().map(|failed| failed.reason)))
         .collect()
 }

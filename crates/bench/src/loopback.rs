@@ -22,7 +22,7 @@ use socket2::SockRef;
 use crate::case::Case;
 use crate::cell::{Cell, Made, Transport, check};
 use crate::clock::CpuClock;
-use crate::message::{Amount, Answer, Dialed, Failed, OnAClock, Outcome, Served};
+use crate::message::{Amount, Answer, Dialed, Failed, FailureKind, OnAClock, Served};
 use crate::pair::{Party, Says, words};
 use crate::witness::{Observed, Witness};
 
@@ -183,7 +183,7 @@ impl End {
         witness.client_sends(client);
         witness.server_sends(server);
         let nothing =
-            || Failed::new(Outcome::Failed, "both say that the handshake is complete, and no ServerHello was seen");
+            || Failed::new(FailureKind::Failed, "both say that the handshake is complete, and no ServerHello was seen");
         witness.observed().map(Some).ok_or_else(nothing)
     }
 
@@ -197,7 +197,7 @@ impl End {
             }
             Broken::Socket(error) => error.to_string(),
         };
-        Failed::new(Outcome::Failed, format!("{}: {why}", self.name))
+        Failed::new(FailureKind::Failed, format!("{}: {why}", self.name))
     }
 }
 
@@ -343,7 +343,7 @@ impl Server {
     /// Serves until a connection ends without a byte: each, and the CPU time of the thread.
     pub(crate) fn serve(&mut self) -> Result<(Vec<Served>, u64), Failed> {
         let Self { case, end, listener } = self;
-        let listener = listener.take().ok_or_else(|| Failed::new(Outcome::Broken, "no port was opened"))?;
+        let listener = listener.take().ok_or_else(|| Failed::new(FailureKind::Broken, "no port was opened"))?;
         let (mut served, mut thread) = (Vec::new(), Nanos(0));
         loop {
             let (mut stream, _) = listener.accept().map_err(|error| end.failed(&Broken::Socket(error)))?;
@@ -361,7 +361,7 @@ impl Server {
             if let Some(observed) = observed {
                 check(*case, observed, &[("the server", account)], observed.kind != Kind::Full)?;
                 if Says::of(*case) != Says::Nothing {
-                    end.party.check_request(observed).map_err(|error| Failed::new(Outcome::Failed, error))?;
+                    end.party.check_request(observed).map_err(|error| Failed::new(FailureKind::Failed, error))?;
                 }
             }
             served.push(Served { server_ns: spent.0, kind: observed.map(|observed| observed.kind) });

@@ -6,13 +6,13 @@ use reprise_trace::document::CompareMatrixCell;
 use reprise_trace::{Kind, Version};
 
 use crate::case::Case;
-use crate::comparison::{Audience, Comparison, Described, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
 use crate::message::Request;
 use crate::worker::{Launcher, Worker};
 
 /// Every client with every server, one handshake of each version and kind: by the key and the group that most can.
 pub(crate) fn matrix(
-    comparison: &Comparison<'_>,
+    comparison: &ComparisonPlan<'_>,
     stacks: &[&Described<'_>],
     launcher: &Launcher,
     audience: &mut dyn Audience,

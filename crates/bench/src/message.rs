@@ -124,7 +124,7 @@ pub(crate) enum Answer {
     Layer(crate::layers::Told),
     Conforms(Vec<(String, Option<String>)>),
     Failed {
-        outcome: Outcome,
+        outcome: FailureKind,
         reason: String,
     },
 }
@@ -202,13 +202,13 @@ pub struct StackInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: FailureKind,
     /// In words.
     pub reason: String,
 }
 
 impl Failed {
-    pub(crate) fn new(outcome: Outcome, reason: impl ToString) -> Self {
+    pub(crate) fn new(outcome: FailureKind, reason: impl ToString) -> Self {
         Self { outcome, reason: reason.to_string() }
     }
 
@@ -220,7 +220,7 @@ impl Failed {
 /// Why there is no figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum FailureKind {
     /// A library says that it cannot do it.
     Unsupported,
     /// The handshake fails, or another than the one that was asked for takes place.
@@ -235,7 +235,7 @@ pub enum Outcome {
     Broken,
 }
 
-impl Outcome {
+impl FailureKind {
     /// Its name in documents.
     pub fn name(self) -> &'static str {
         match self {

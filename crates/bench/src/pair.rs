@@ -9,7 +9,7 @@
 //! it is no [`Link`](reprise_lab::Link): time is virtual there, and nobody is charged.
 
 use reprise_attempt::{Detail, End, Fault};
-use reprise_lab::Side;
+use reprise_lab::LinkEnd;
 use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint, StackError};
 use reprise_trace::{Kind, Nanos};
 use thiserror::Error;
@@ -29,7 +29,7 @@ pub(crate) struct Pair {
 pub(crate) struct Party {
     pub(crate) endpoint: Box<dyn StackEndpoint>,
     sessions: Sessions,
-    pub(crate) side: Side,
+    pub(crate) side: LinkEnd,
     pub(crate) spent: Nanos,
     /// How many intervals of the clock that is made of, of this connection.
     pub(crate) turns: u64,
@@ -273,7 +273,7 @@ fn check_heard(side: &'static str, data: &[u8], heard: &[u8]) -> Result<(), Pair
 
 impl Party {
     pub(crate) fn new(endpoint: Box<dyn StackEndpoint>) -> Self {
-        Self { endpoint, sessions: Sessions::new(), side: Side::default(), spent: Nanos(0), turns: 0 }
+        Self { endpoint, sessions: Sessions::new(), side: LinkEnd::default(), spent: Nanos(0), turns: 0 }
     }
 
     /// The newest session that it has learned.

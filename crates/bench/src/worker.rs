@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::message::{Answer, Failed, Outcome, Request};
+use crate::message::{Answer, Failed, FailureKind, Request};
 
 /// How child processes are started.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Worker {
         match self.running.take() {
             Some(running) => Ok(self.running.insert(running)),
             None => {
-                let started = Running::start(&self.launcher).map_err(|error| Failed::new(Outcome::Broken, error))?;
+                let started = Running::start(&self.launcher).map_err(|error| Failed::new(FailureKind::Broken, error))?;
                 Ok(self.running.insert(started))
             }
         }
@@ -105,7 +105,7 @@ impl Worker {
 
 impl Running {
     fn send(&mut self, request: &Request) -> Result<(), Failed> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Failed::new(Outcome::Broken, error))?;
+        let mut line = serde_json::to_vec(request).map_err(|error| Failed::new(FailureKind::Broken, error))?;
         line.push(b'\n');
         // A child that is gone takes nothing: why, its end says.
         let sent = self.requests.as_mut().map(|requests| requests.write_all(&line).and_then(|()| requests.flush()));
@@ -119,10 +119,10 @@ impl Running {
         match self.answers.recv_timeout(patience) {
             Ok(answer) => serde_json::from_str(&answer).map_err(|_| {
                 let said: String = answer.chars().take(80).collect();
-                Failed::new(Outcome::Broken, format!("it writes to standard output: {said:?}"))
+                Failed::new(FailureKind::Broken, format!("it writes to standard output: {said:?}"))
             }),
             Err(RecvTimeoutError::Timeout) => {
-                Err(Failed::new(Outcome::Hung, format!("no answer within {} s", patience.as_secs_f64())))
+                Err(Failed::new(FailureKind::Hung, format!("no answer within {} s", patience.as_secs_f64())))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.ended(GRACE)),
         }
@@ -163,10 +163,10 @@ impl Running {
     /// How it ended.
     fn ended(&mut self, grace: Duration) -> Failed {
         match self.wait(grace) {
-            Ok(Some(status)) => Failed::new(Outcome::Crashed, format!("its process ended: {status}")),
+            Ok(Some(status)) => Failed::new(FailureKind::Crashed, format!("its process ended: {status}")),
             // A child that only closed its output may live on: it is ended with this value.
-            Ok(None) => Failed::new(Outcome::Crashed, "its process closed its output"),
-            Err(error) => Failed::new(Outcome::Crashed, format!("its process is gone: {error}")),
+            Ok(None) => Failed::new(FailureKind::Crashed, "its process closed its output"),
+            Err(error) => Failed::new(FailureKind::Crashed, format!("its process is gone: {error}")),
         }
     }
 

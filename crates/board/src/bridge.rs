@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::fault::Fault;
+use crate::fault::BoardError;
 use crate::line::{Board, Reaction, Slot};
 use crate::machine::Machine;
 
@@ -15,8 +15,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Carries connections of `listener` to `board` until `stop` says so. There are as many at a time as the board serves; more
 /// wait in the listener's queue. The board's clock is that of this computer.
-pub fn serve<M: Machine>(listener: &TcpListener, board: &mut Board<M>, stop: impl Fn() -> bool) -> Result<(), Fault> {
-    listener.set_nonblocking(true).map_err(Fault::Network)?;
+pub fn serve<M: Machine>(listener: &TcpListener, board: &mut Board<M>, stop: impl Fn() -> bool) -> Result<(), BoardError> {
+    listener.set_nonblocking(true).map_err(BoardError::Network)?;
     let begun = Instant::now();
     let mut told = begun;
     let mut streams: [Option<TcpStream>; Slot::COUNT] = [const { None }; Slot::COUNT];
@@ -25,14 +25,14 @@ pub fn serve<M: Machine>(listener: &TcpListener, board: &mut Board<M>, stop: imp
         if let Some(index) = streams.iter().position(Option::is_none) {
             match listener.accept() {
                 Ok((stream, _)) => {
-                    stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true)).map_err(Fault::Network)?;
+                    stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true)).map_err(BoardError::Network)?;
                     streams[index] = Some(stream);
                     let reaction = board.open(Slot(index as u8))?;
                     deliver(reaction, &mut streams);
                     moved = true;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(Fault::Network(error)),
+                Err(error) => return Err(BoardError::Network(error)),
             }
         }
         for index in 0..streams.len() {

@@ -3,7 +3,7 @@
 
 use reprise_trace::Kind;
 
-use crate::document::{Calibration, Figure, Handshake};
+use crate::document::{BoardHandshake, Calibration, Figure};
 use crate::image::{Cpu, Image, Optimization, Stack};
 use crate::keys::Key;
 
@@ -45,7 +45,7 @@ pub fn images() -> [Image; 4] {
 pub const KEYS: [Key; 2] = [Key::Rsa1024, Key::P384];
 
 /// The six figures, from the full handshakes that were measured; `None` where one of them was not.
-pub fn calibrate(rows: &[Handshake]) -> Option<Calibration> {
+pub fn calibrate(rows: &[BoardHandshake]) -> Option<Calibration> {
     let mut figures = Vec::new();
     for Reported { board, image, rsa_1024, p_384, is_alternative } in reported() {
         for (key, reported_s) in KEYS.into_iter().zip([rsa_1024, p_384]) {

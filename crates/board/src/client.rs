@@ -15,7 +15,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
 use sha2::{Digest, Sha256};
 
-use crate::fault::Fault;
+use crate::fault::BoardError;
 use crate::line::{Board, Count, Reaction, Report, Slot};
 use crate::machine::Machine;
 
@@ -41,11 +41,11 @@ const NOW: Nanos = Nanos(0);
 const DATE: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(1_800_000_000));
 
 /// A client with everything that it offers.
-pub struct Client {
+pub struct BoardClient {
     config: Arc<Config>,
 }
 
-impl Client {
+impl BoardClient {
     /// What clients commonly offer, in their order: the server chooses, and what it chose is in the outcome.
     pub fn common(seed: u64) -> Self {
         Self::offering(NAME, &SUITES, EcdhKeyShare::GROUPS, seed)
@@ -75,7 +75,7 @@ impl Client {
         board: &mut Board<M>,
         slot: Slot,
         session: Option<&Tls12Session>,
-    ) -> Result<Completed, Fault> {
+    ) -> Result<Completed, BoardError> {
         let mut connection = self.begin(board, slot, session, Http1::new(REQUEST.into(), false))?;
         connection.converse(board)?;
         connection.end(board)
@@ -91,13 +91,13 @@ impl Client {
         slot: Slot,
         session: Option<&Tls12Session>,
         exchange: X,
-    ) -> Result<Connection<X>, Fault> {
+    ) -> Result<BoardConnection<X>, BoardError> {
         let (kind, offer) = match session.cloned() {
             None => (Kind::Full, Offer::Full { session_ticket: true }),
             Some(session) if session.ticket.is_some() => (Kind::Ticket, Offer::SessionTicket(session)),
             Some(session) => (Kind::Id, Offer::SessionId(session)),
         };
-        let mut connection = Connection {
+        let mut connection = BoardConnection {
             attempt: Attempt::new(EngineClient::default(), exchange),
             sessions: Vec::new(),
             slot,
@@ -113,7 +113,7 @@ impl Client {
         let reaction = board.open(slot)?;
         connection.attempt.connected(NOW, || None)?;
         connection.take(reaction)?;
-        if connection.is_closed { Err(Fault::Stopped("handshake")) } else { Ok(connection) }
+        if connection.is_closed { Err(BoardError::Stopped("handshake")) } else { Ok(connection) }
     }
 }
 
@@ -144,7 +144,7 @@ impl Completed {
 }
 
 /// A connection that is under way.
-pub struct Connection<X: Exchange> {
+pub struct BoardConnection<X: Exchange> {
     attempt: Attempt<EngineClient, X>,
     sessions: Vec<Session>,
     slot: Slot,
@@ -156,16 +156,16 @@ pub struct Connection<X: Exchange> {
     is_closed: bool,
 }
 
-impl<X: Exchange> Connection<X> {
+impl<X: Exchange> BoardConnection<X> {
     /// Until all that was wanted has come. Flights go whole; the request goes by itself, after what ends the handshake.
     ///
     /// # Errors
     /// If the machine fails, the client refuses what it hears, or the server stops.
-    pub fn converse<M: Machine>(&mut self, board: &mut Board<M>) -> Result<(), Fault> {
+    pub fn converse<M: Machine>(&mut self, board: &mut Board<M>) -> Result<(), BoardError> {
         while !self.attempt.is_done() {
             let outgoing = self.take_outgoing();
             if outgoing.is_empty() || self.is_closed {
-                return Err(Fault::Stopped(self.attempt.awaited().1));
+                return Err(BoardError::Stopped(self.attempt.awaited().1));
             }
             self.take(board.send(self.slot, &outgoing)?)?;
         }
@@ -183,7 +183,7 @@ impl<X: Exchange> Connection<X> {
     ///
     /// # Errors
     /// If the client refuses it.
-    pub fn take(&mut self, reaction: Reaction) -> Result<(), Fault> {
+    pub fn take(&mut self, reaction: Reaction) -> Result<(), BoardError> {
         for (slot, bytes) in &reaction.sent {
             if *slot == self.slot {
                 self.inbox.extend(bytes);
@@ -213,7 +213,7 @@ impl<X: Exchange> Connection<X> {
     ///
     /// # Errors
     /// If the machine fails, or nothing was negotiated, or the server says of the handshake what the client did not see.
-    pub fn end<M: Machine>(mut self, board: &mut Board<M>) -> Result<Completed, Fault> {
+    pub fn end<M: Machine>(mut self, board: &mut Board<M>) -> Result<Completed, BoardError> {
         self.attempt.close(NOW)?;
         let farewell = self.take_outgoing();
         if !self.is_closed {
@@ -222,10 +222,10 @@ impl<X: Exchange> Connection<X> {
         if !self.is_closed {
             self.take(board.close(self.slot)?)?;
         }
-        let facts = self.attempt.facts().ok_or(Fault::Stopped("ServerHello"))?;
+        let facts = self.attempt.facts().ok_or(BoardError::Stopped("ServerHello"))?;
         // Two witnesses: what the client saw, and what the server says.
         if self.report.resumed != (facts.kind != Kind::Full) {
-            return Err(Fault::Nonsense);
+            return Err(BoardError::Nonsense);
         }
         self.seen.outcome = Ok(facts);
         self.attempt.describe(&mut self.seen);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::image::Image;
 use crate::keys::Key;
-use crate::line::{Answer, Count};
+use crate::line::{Count, ResponseMode};
 use crate::sizes::Sizes;
 
 /// Everything that one run of `reprise board` measured. Counts are of instructions and cycles that the server's CPU spent on a
@@ -21,7 +21,7 @@ pub struct BoardDocument {
     /// The images that were measured.
     pub images: Vec<BuiltImage>,
     /// What a connection costs.
-    pub handshakes: Vec<Handshake>,
+    pub handshakes: Vec<BoardHandshake>,
     /// The same server under many requests, new against reused.
     pub requests: Vec<Requests>,
     /// What the session cache costs.
@@ -59,7 +59,7 @@ pub struct BuiltImage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Handshake {
+pub struct BoardHandshake {
     /// The image's name.
     pub image: String,
     /// Library and version: an image may hold two.
@@ -132,7 +132,7 @@ pub struct Requests {
     /// The key of the server's certificate.
     pub key: Key,
     /// Which of the two servers.
-    pub answer: Answer,
+    pub answer: ResponseMode,
     /// How many requests.
     pub requests: u32,
     /// Instructions of all of them, each with a full handshake.
@@ -249,7 +249,7 @@ pub struct Esp8266Requests {
     /// The suite.
     pub cipher: String,
     /// Which of the two servers.
-    pub answer: Answer,
+    pub answer: ResponseMode,
     /// How many requests, new and reused each.
     pub requests: u32,
     /// A request with a full handshake, on average.
@@ -287,7 +287,7 @@ pub struct KeyRatio {
     /// The group of the key exchange.
     pub group: String,
     /// Which of the two servers.
-    pub answer: Answer,
+    pub answer: ResponseMode,
     /// (new − reused) of RSA-2048 by that of P-256.
     pub ratio: f64,
 }

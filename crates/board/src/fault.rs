@@ -8,7 +8,7 @@ use crate::machine::MachineFault;
 
 /// Why there is no measurement.
 #[derive(Debug, Error)]
-pub enum Fault {
+pub enum BoardError {
     /// The machine.
     #[error(transparent)]
     Machine(#[from] MachineFault),
@@ -84,7 +84,7 @@ pub enum Fault {
     },
 }
 
-impl From<reprise_attempt::Fault> for Fault {
+impl From<reprise_attempt::Fault> for BoardError {
     fn from(fault: reprise_attempt::Fault) -> Self {
         Self::Connection(fault)
     }
@@ -94,7 +94,7 @@ fn said(fault: &reprise_attempt::Fault) -> String {
     fault.engine_error().map_or_else(|| fault.name.to_string(), ToString::to_string)
 }
 
-impl Fault {
+impl BoardError {
     /// The same, with the image and the key that it happened with.
     pub(crate) fn on(self, image: crate::Image, key: crate::Key) -> Self {
         Self::On { place: format!("{image}, {}", key.name()), fault: Box::new(self) }

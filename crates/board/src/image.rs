@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::Fault;
+use crate::fault::BoardError;
 use crate::sizes::{Sizes, sizes_of};
 
 const ARM_COMPILER: (&str, &str) = ("arm-none-eabi-gcc", "gcc-arm-none-eabi libnewlib-arm-none-eabi");
@@ -174,7 +174,7 @@ impl Image {
     ///
     /// # Errors
     /// If a tool is missing, or fetching or building fails.
-    pub fn build(&self, firmware: &Path, output: &Path) -> Result<PathBuf, Fault> {
+    pub fn build(&self, firmware: &Path, output: &Path) -> Result<PathBuf, BoardError> {
         match self.cpu {
             Cpu::CortexM0 => require_compiler()?,
             Cpu::Lx106 => require("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106")?,
@@ -208,14 +208,14 @@ impl Image {
             let absolute = std::path::absolute(output.join(folder)).unwrap_or_else(|_| output.join(folder));
             make.arg(format!("{name}={}", absolute.display()));
         }
-        run(make).map_err(|said| Fault::Build { image: name, said })?;
+        run(make).map_err(|said| BoardError::Build { image: name, said })?;
         Ok(self.path(output))
     }
 
     /// The sizes of a built image, from its linker map.
-    pub fn sizes(&self, output: &Path) -> Result<Sizes, Fault> {
+    pub fn sizes(&self, output: &Path) -> Result<Sizes, BoardError> {
         let path = self.path(output).with_extension("map");
-        let map = std::fs::read_to_string(&path).map_err(|error| Fault::File { path, error })?;
+        let map = std::fs::read_to_string(&path).map_err(|error| BoardError::File { path, error })?;
         Ok(sizes_of(&map))
     }
 
@@ -245,40 +245,40 @@ impl fmt::Display for Image {
 }
 
 /// Fails, with what to install, if a program is not on the path.
-pub fn require(program: &'static str, package: &'static str) -> Result<(), Fault> {
+pub fn require(program: &'static str, package: &'static str) -> Result<(), BoardError> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&paths).any(|folder| folder.join(program).is_file());
-    if there { Ok(()) } else { Err(Fault::Missing { program, package }) }
+    if there { Ok(()) } else { Err(BoardError::Missing { program, package }) }
 }
 
 /// Fails, with what to install, without the compiler for a Cortex-M0+ and its C library, which is a package of its own.
-pub fn require_compiler() -> Result<(), Fault> {
+pub fn require_compiler() -> Result<(), BoardError> {
     let (compiler, package) = ARM_COMPILER;
     require(compiler, package)?;
     let asked = Command::new(compiler).arg(format!("-print-file-name={C_LIBRARY}")).output();
     // Of a file that is not there, the compiler prints the bare name.
     let is_there = asked.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute());
-    if is_there { Ok(()) } else { Err(Fault::Missing { program: C_LIBRARY, package }) }
+    if is_there { Ok(()) } else { Err(BoardError::Missing { program: C_LIBRARY, package }) }
 }
 
 /// The folder of the Makefile, in this folder or in one above it.
-pub fn find_firmware(from: &Path) -> Result<PathBuf, Fault> {
+pub fn find_firmware(from: &Path) -> Result<PathBuf, BoardError> {
     let there = from.ancestors().map(|folder| folder.join("firmware")).find(|folder| folder.join("Makefile").is_file());
-    there.ok_or_else(|| Fault::NoSources(from.to_owned()))
+    there.ok_or_else(|| BoardError::NoSources(from.to_owned()))
 }
 
-fn lock(output: &Path) -> Result<File, Fault> {
+fn lock(output: &Path) -> Result<File, BoardError> {
     let path = output.join("lock");
     let locked =
         std::fs::create_dir_all(output).and_then(|()| File::create(&path)).and_then(|file| file.lock().map(|()| file));
-    locked.map_err(|error| Fault::File { path, error })
+    locked.map_err(|error| BoardError::File { path, error })
 }
 
 /// Fetches what `firmware/sources/sources.list` names, unless it is there.
-fn fetch_sources(firmware: &Path, output: &Path) -> Result<(), Fault> {
+fn fetch_sources(firmware: &Path, output: &Path) -> Result<(), BoardError> {
     let mut fetch = Command::new(firmware.join("sources/fetch.sh"));
     fetch.arg(output.join("sources"));
-    run(fetch).map_err(Fault::Fetch)
+    run(fetch).map_err(BoardError::Fetch)
 }
 
 /// What it said on standard error, where it failed.

@@ -1,7 +1,7 @@
 //! TLS servers on emulated microcontrollers.
 //!
 //! An image of `firmware/` runs on a [`Machine`]: a model of the Cortex-M0+ in this process, or QEMU. A [`Board`] is what
-//! it looks like from the host: connections open, bytes go, and the server's work is counted. A [`Client`] is Reprise's
+//! it looks like from the host: connections open, bytes go, and the server's work is counted. A [`BoardClient`] is Reprise's
 //! engine as the other end.
 //!
 //! ```
@@ -26,11 +26,11 @@ mod machine;
 mod measure;
 mod sizes;
 
-pub use client::{Client, Completed, Connection, NAME, REQUEST, SUITES};
-pub use fault::Fault;
+pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST, SUITES};
+pub use fault::BoardError;
 pub use image::{Cpu, Image, Optimization, Stack, find_firmware, require, require_compiler};
 pub use keys::Key;
-pub use line::{Answer, Board, Count, Reaction, Report, Setup, Slot};
+pub use line::{Board, Count, Reaction, Report, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};
 pub use measure::{Firmware, Stop, side_by_side};
 pub use sizes::{Size, Sizes};

@@ -1,6 +1,6 @@
 //! The frames between the host and `firmware/board/main.c`: see there.
 
-use crate::fault::Fault;
+use crate::fault::BoardError;
 use crate::machine::{CortexM0, Machine, Scale};
 
 const CERTIFICATES: u8 = b'P';
@@ -38,7 +38,7 @@ pub struct Setup {
     /// PEM.
     pub key: String,
     /// Which of the two servers.
-    pub answer: Answer,
+    pub answer: ResponseMode,
     /// Whether the session cache is switched on, and how many sessions it holds, at most 16.
     pub sessions: Option<u32>,
     /// Whether session tickets are given.
@@ -59,7 +59,7 @@ pub struct Setup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum ResponseMode {
     /// Answers whatever comes first with one response, and closes.
     Fixed,
     /// HTTP/1.1.
@@ -134,7 +134,7 @@ pub struct Board<M> {
 
 impl<M: Machine> Board<M> {
     /// Starts the server.
-    pub fn start(machine: M, setup: &Setup) -> Result<Self, Fault> {
+    pub fn start(machine: M, setup: &Setup) -> Result<Self, BoardError> {
         let mut board = Self { machine };
         for (kind, text) in [(CERTIFICATES, &setup.certificates), (KEY, &setup.key)] {
             for part in text.as_bytes().chunks(MAX_DATA) {
@@ -146,12 +146,12 @@ impl<M: Machine> Board<M> {
     }
 
     /// A client connects.
-    pub fn open(&mut self, slot: Slot) -> Result<Reaction, Fault> {
+    pub fn open(&mut self, slot: Slot) -> Result<Reaction, BoardError> {
         self.ask(OPEN, slot, &[], "a connection, while it is open")
     }
 
     /// A client sends bytes.
-    pub fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<Reaction, Fault> {
+    pub fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<Reaction, BoardError> {
         let mut whole = Reaction::default();
         for part in bytes.chunks(MAX_DATA) {
             // A server that has closed takes no more.
@@ -167,22 +167,22 @@ impl<M: Machine> Board<M> {
     }
 
     /// A client closes.
-    pub fn close(&mut self, slot: Slot) -> Result<Reaction, Fault> {
+    pub fn close(&mut self, slot: Slot) -> Result<Reaction, BoardError> {
         self.ask(CLOSE, slot, &[], "the end of a connection that is not open")
     }
 
     /// The board's clock is set.
-    pub fn set_time(&mut self, milliseconds: u32) -> Result<Reaction, Fault> {
+    pub fn set_time(&mut self, milliseconds: u32) -> Result<Reaction, BoardError> {
         self.ask(TIME, Slot(0), &milliseconds.to_le_bytes(), "the time")
     }
 
     /// The peaks of stack and heap begin anew.
-    pub fn mark(&mut self) -> Result<Report, Fault> {
+    pub fn mark(&mut self) -> Result<Report, BoardError> {
         self.ask(MARK, Slot(0), &[], "a mark").map(|reaction| reaction.report)
     }
 
     /// Any frame at all, as a broken host might send it. `None` if the board refused it.
-    pub fn send_frame(&mut self, kind: u8, slot: u8, bytes: &[u8]) -> Result<Option<Reaction>, Fault> {
+    pub fn send_frame(&mut self, kind: u8, slot: u8, bytes: &[u8]) -> Result<Option<Reaction>, BoardError> {
         let mut frame = vec![kind, slot];
         frame.extend((bytes.len() as u16).to_le_bytes());
         frame.extend(bytes);
@@ -200,20 +200,20 @@ impl<M: Machine> Board<M> {
                 DATA => reaction.sent.push((Slot(slot), bytes)),
                 CLOSE => reaction.closed.push(Slot(slot)),
                 REPORT => {
-                    let (ok, report) = parse_report(&bytes, self.machine.scale()).ok_or(Fault::Nonsense)?;
+                    let (ok, report) = parse_report(&bytes, self.machine.scale()).ok_or(BoardError::Nonsense)?;
                     reaction.report = report;
                     return Ok(ok.then_some(reaction));
                 }
-                CRASHED => return Err(Fault::Crashed),
-                ENDLESS => return Err(Fault::Endless("steps")),
-                _ => return Err(Fault::Nonsense),
+                CRASHED => return Err(BoardError::Crashed),
+                ENDLESS => return Err(BoardError::Endless("steps")),
+                _ => return Err(BoardError::Nonsense),
             }
         }
-        Err(Fault::Endless("bytes"))
+        Err(BoardError::Endless("bytes"))
     }
 
-    fn ask(&mut self, kind: u8, slot: Slot, bytes: &[u8], what: &'static str) -> Result<Reaction, Fault> {
-        self.send_frame(kind, slot.0, bytes)?.ok_or(Fault::Refused(what))
+    fn ask(&mut self, kind: u8, slot: Slot, bytes: &[u8], what: &'static str) -> Result<Reaction, BoardError> {
+        self.send_frame(kind, slot.0, bytes)?.ok_or(BoardError::Refused(what))
     }
 }
 
@@ -230,8 +230,8 @@ fn start_frame(setup: &Setup) -> Vec<u8> {
         frame.extend(number.to_le_bytes());
     }
     let answer = match setup.answer {
-        Answer::Fixed => 0,
-        Answer::Http => 1,
+        ResponseMode::Fixed => 0,
+        ResponseMode::Http => 1,
     };
     frame.extend([answer, u8::from(setup.sessions.is_some()), u8::from(setup.tickets), setup.stack]);
     frame.extend(setup.sessions.unwrap_or_default().to_le_bytes());

@@ -9,15 +9,15 @@ use reprise_engine::{Tls12Session, outcome_of};
 use reprise_wire::{CipherSuite, NamedGroup};
 use sha2::{Digest, Sha256};
 
-use crate::client::{Client, Completed, NAME};
+use crate::client::{BoardClient, Completed, NAME};
 use crate::document::{
-    BuiltImage, CacheCost, Esp8266, Esp8266Requests, FunctionInstructions, Handshake, KeyRatio, Memory, PhaseInstructions,
-    Requests, Witness,
+    BoardHandshake, BuiltImage, CacheCost, Esp8266, Esp8266Requests, FunctionInstructions, KeyRatio, Memory,
+    PhaseInstructions, Requests, Witness,
 };
-use crate::fault::Fault;
+use crate::fault::BoardError;
 use crate::image::{Cpu, Image, Optimization, Stack};
 use crate::keys::Key;
-use crate::line::{Answer, Board, Report, Setup, Slot};
+use crate::line::{Board, Report, ResponseMode, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
 
 const CLIENT_SEED: u64 = 1;
@@ -37,11 +37,11 @@ pub struct Firmware {
 impl Setup {
     /// The HTTP server with this key, as this image can be: with tickets, where it has them.
     pub fn of(image: Image, key: Key) -> Self {
-        Self { tickets: image.tickets, ..Self::usual(key, Answer::Http) }
+        Self { tickets: image.tickets, ..Self::usual(key, ResponseMode::Http) }
     }
 
     /// A server with this key and eight cached sessions.
-    pub fn usual(key: Key, answer: Answer) -> Self {
+    pub fn usual(key: Key, answer: ResponseMode) -> Self {
         Self {
             certificates: key.certificate().to_owned(),
             key: key.private_key().to_owned(),
@@ -59,7 +59,7 @@ impl Setup {
 
 impl Firmware {
     /// Builds an image and looks at it.
-    pub fn build(&self, image: Image) -> Result<BuiltImage, Fault> {
+    pub fn build(&self, image: Image) -> Result<BuiltImage, BoardError> {
         let path = image.build(&self.folder, &self.output)?;
         let sizes = image.sizes(&self.output)?;
         let sha256 = Sha256::digest(read(&path)?).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -67,17 +67,24 @@ impl Firmware {
     }
 
     /// A full handshake and a resumed one, on the Cortex-M0+ model, in `runs` boots.
-    pub fn handshakes(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<Handshake>, Fault> {
+    pub fn handshakes(
+        &self,
+        image: Image,
+        stack: u8,
+        key: Key,
+        runs: u32,
+        clock_hz: u64,
+    ) -> Result<Vec<BoardHandshake>, BoardError> {
         self.rows(image, stack, key, runs, clock_hz).map_err(|fault| fault.on(image, key))
     }
 
-    fn rows(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<Handshake>, Fault> {
+    fn rows(&self, image: Image, stack: u8, key: Key, runs: u32, clock_hz: u64) -> Result<Vec<BoardHandshake>, BoardError> {
         let setup = Setup { stack, ..Setup::of(image, key) };
         let library = image.stack.libraries().get(usize::from(stack)).copied().unwrap_or(image.stack);
-        let mut rows: Vec<Handshake> = Vec::new();
+        let mut rows: Vec<BoardHandshake> = Vec::new();
         for _ in 0..runs {
             let mut board = self.boot(image, &setup)?;
-            let client = Client::common(CLIENT_SEED);
+            let client = BoardClient::common(CLIENT_SEED);
             let mut session = None;
             for index in 0..if image.resumes() { 2 } else { 1 } {
                 let idle = board.mark()?;
@@ -86,7 +93,7 @@ impl Firmware {
                 match rows.get_mut(index) {
                     None => {
                         let functions = most(board.take_profile());
-                        rows.push(Handshake { functions, ..row(image, library, key, &completed, &idle, clock_hz) });
+                        rows.push(BoardHandshake { functions, ..row(image, library, key, &completed, &idle, clock_hz) });
                     }
                     Some(row) => {
                         row.runs += 1;
@@ -102,13 +109,13 @@ impl Firmware {
     }
 
     /// The same full and resumed connections in QEMU.
-    pub fn witness(&self, image: Image, key: Key, rows: &[Handshake]) -> Result<Vec<Witness>, Fault> {
+    pub fn witness(&self, image: Image, key: Key, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
         self.witnesses(image, key, rows).map_err(|fault| fault.on(image, key))
     }
 
-    fn witnesses(&self, image: Image, key: Key, rows: &[Handshake]) -> Result<Vec<Witness>, Fault> {
+    fn witnesses(&self, image: Image, key: Key, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::of(image, key))?;
-        let client = Client::common(CLIENT_SEED);
+        let client = BoardClient::common(CLIENT_SEED);
         let mut session = None;
         let mut witnesses = Vec::new();
         for row in rows {
@@ -129,22 +136,22 @@ impl Firmware {
     }
 
     /// `requests` requests, each on a connection of its own: new, then reusing the session of one before. In QEMU.
-    pub fn requests(&self, image: Image, key: Key, answer: Answer, requests: u32) -> Result<Requests, Fault> {
+    pub fn requests(&self, image: Image, key: Key, answer: ResponseMode, requests: u32) -> Result<Requests, BoardError> {
         let mut board = Board::start(Qemu::cortex_m(&image.path(&self.output))?, &Setup::usual(key, answer))?;
-        let sums = new_and_reused(&mut board, &Client::common(CLIENT_SEED), requests)?;
+        let sums = new_and_reused(&mut board, &BoardClient::common(CLIENT_SEED), requests)?;
         let (new_instructions, reused_instructions) = (sums.new.sum(), sums.reused.sum());
         let ratio = new_instructions as f64 / reused_instructions as f64;
         Ok(Requests { image: image.to_string(), key, answer, requests, new_instructions, reused_instructions, ratio })
     }
 
     /// What the session cache costs those who do not use it, by BearSSL's full handshake.
-    pub fn cache_cost(&self, key: Key) -> Result<CacheCost, Fault> {
+    pub fn cache_cost(&self, key: Key) -> Result<CacheCost, BoardError> {
         let with = Image::usual(Cpu::CortexM0, Stack::BearSsl, Optimization::Size);
         let without = Image { cache: false, ..with };
         let [with_sizes, without_sizes] = [self.build(with)?.sizes.total, self.build(without)?.sizes.total];
-        let full = |image, sessions| -> Result<Completed, Fault> {
+        let full = |image, sessions| -> Result<Completed, BoardError> {
             let mut board = self.boot(image, &Setup { sessions, ..Setup::of(image, key) })?;
-            as_asked(Client::common(CLIENT_SEED).connect(&mut board, Slot(0), None)?)
+            as_asked(BoardClient::common(CLIENT_SEED).connect(&mut board, Slot(0), None)?)
         };
         let on = full(with, Some(8))?;
         Ok(CacheCost {
@@ -159,13 +166,13 @@ impl Firmware {
     }
 
     /// As in the ESP8266 report: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
-    pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, Fault> {
+    pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, BoardError> {
         let image = Image::usual(Cpu::Lx106, Stack::BearSsl, Optimization::Size);
         let built = self.build(image)?;
         let path = image.path(&self.output);
         let mut jobs = Vec::new();
         for group in [NamedGroup::X25519, NamedGroup::SECP256R1] {
-            for answer in [Answer::Fixed, Answer::Http] {
+            for answer in [ResponseMode::Fixed, ResponseMode::Http] {
                 jobs.extend([Key::Rsa2048, Key::P256].map(|key| (group, answer, key)));
             }
         }
@@ -173,7 +180,7 @@ impl Firmware {
             let mut counts = Vec::new();
             for _ in 0..runs {
                 let mut board = Board::start(Qemu::lx106(&path)?, &Setup::usual(key, answer))?;
-                let client = Client::offering(NAME, &AES_256_GCM, &[group], CLIENT_SEED);
+                let client = BoardClient::offering(NAME, &AES_256_GCM, &[group], CLIENT_SEED);
                 counts.push(new_and_reused(&mut board, &client, requests)?);
             }
             Ok(esp8266_row(group, answer, key, requests, &counts))
@@ -183,7 +190,7 @@ impl Firmware {
     }
 
     /// Boots an image on the Cortex-M0+ model and starts its server.
-    pub fn boot(&self, image: Image, setup: &Setup) -> Result<Board<CortexM0>, Fault> {
+    pub fn boot(&self, image: Image, setup: &Setup) -> Result<Board<CortexM0>, BoardError> {
         let path = image.path(&self.output);
         Board::start(CortexM0::boot(&image.to_string(), &read(&path)?)?, setup)
     }
@@ -200,10 +207,10 @@ pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 pub fn side_by_side<J: Sync, R: Send>(
     jobs: Vec<J>,
     stop: Stop<'_>,
-    work: impl Fn(&J) -> Result<R, Fault> + Sync,
-) -> Result<Vec<R>, Fault> {
+    work: impl Fn(&J) -> Result<R, BoardError> + Sync,
+) -> Result<Vec<R>, BoardError> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<BTreeMap<usize, Result<R, Fault>>> = Mutex::default();
+    let done: Mutex<BTreeMap<usize, Result<R, BoardError>>> = Mutex::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -230,7 +237,11 @@ pub fn side_by_side<J: Sync, R: Send>(
 }
 
 /// The instructions of `requests` connections with full handshakes, and of as many that resume.
-fn new_and_reused<M: Machine>(board: &mut Board<M>, client: &Client, requests: u32) -> Result<NewAndReused, Fault> {
+fn new_and_reused<M: Machine>(
+    board: &mut Board<M>,
+    client: &BoardClient,
+    requests: u32,
+) -> Result<NewAndReused, BoardError> {
     let mut sums = NewAndReused::default();
     let mut session = None;
     for _ in 0..requests {
@@ -267,11 +278,11 @@ impl PhaseInstructions {
     }
 }
 
-fn row(image: Image, library: Stack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> Handshake {
+fn row(image: Image, library: Stack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> BoardHandshake {
     let outcome = outcome_of(&completed.facts);
     let cycles = completed.handshake.cycles.map(u128::from);
     let report = &completed.report;
-    Handshake {
+    BoardHandshake {
         image: image.to_string(),
         stack: library.title().to_owned(),
         key,
@@ -305,16 +316,22 @@ fn most(profile: Vec<(String, u64)>) -> Vec<FunctionInstructions> {
 
 /// The reported figures in milliseconds a request, new less reused: 100 requests took (184.680 − 6.986) s with RSA, (36.217 −
 /// 5.897) s with EC to the raw server, and (185.611 − 7.925) s with RSA to the web server.
-fn reported_saving_ms(key: Key, answer: Answer) -> Option<f64> {
+fn reported_saving_ms(key: Key, answer: ResponseMode) -> Option<f64> {
     match (key, answer) {
-        (Key::Rsa2048, Answer::Fixed) => Some(1776.9),
-        (Key::Rsa2048, Answer::Http) => Some(1776.9),
-        (Key::P256, Answer::Fixed) => Some(303.2),
+        (Key::Rsa2048, ResponseMode::Fixed) => Some(1776.9),
+        (Key::Rsa2048, ResponseMode::Http) => Some(1776.9),
+        (Key::P256, ResponseMode::Fixed) => Some(303.2),
         _ => None,
     }
 }
 
-fn esp8266_row(group: NamedGroup, answer: Answer, key: Key, requests: u32, counts: &[NewAndReused]) -> Esp8266Requests {
+fn esp8266_row(
+    group: NamedGroup,
+    answer: ResponseMode,
+    key: Key,
+    requests: u32,
+    counts: &[NewAndReused],
+) -> Esp8266Requests {
     let NewAndReused { new, reused } = counts.first().copied().unwrap_or_default();
     let (new, reused) = (new.mean(requests), reused.mean(requests));
     let modelled_saving_ms = new.sum().saturating_sub(reused.sum()) as f64 / 160_000.0;
@@ -345,19 +362,19 @@ fn ratios(rows: &[Esp8266Requests]) -> Vec<KeyRatio> {
     pairs.collect()
 }
 
-fn as_asked(completed: Completed) -> Result<Completed, Fault> {
+fn as_asked(completed: Completed) -> Result<Completed, BoardError> {
     let Completed { seen, facts, .. } = &completed;
     if seen.http_status != Some(200) {
-        return Err(Fault::Response);
+        return Err(BoardError::Response);
     }
     let (wanted, observed) = (seen.asked.kind, facts.kind);
-    if observed == wanted { Ok(completed) } else { Err(Fault::Kind { wanted, observed }) }
+    if observed == wanted { Ok(completed) } else { Err(BoardError::Kind { wanted, observed }) }
 }
 
-fn session_of(completed: Completed) -> Result<Tls12Session, Fault> {
-    completed.session.ok_or(Fault::Stopped("session"))
+fn session_of(completed: Completed) -> Result<Tls12Session, BoardError> {
+    completed.session.ok_or(BoardError::Stopped("session"))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Fault> {
-    std::fs::read(path).map_err(|error| Fault::File { path: path.to_owned(), error })
+fn read(path: &Path) -> Result<Vec<u8>, BoardError> {
+    std::fs::read(path).map_err(|error| BoardError::File { path: path.to_owned(), error })
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use reprise_attempt::exchange::{Exchange, Reply, Silent};
 use reprise_board::{
-    Answer, Board, Client, Completed, CortexM0, Cpu, Fault, Firmware, Image, Key, Optimization, Qemu, Report, SUITES, Setup,
-    Slot, Stack, calibration,
+    Board, BoardClient, BoardError, Completed, CortexM0, Cpu, Firmware, Image, Key, Optimization, Qemu, Report,
+    ResponseMode, SUITES, Setup, Slot, Stack, calibration,
 };
 use reprise_engine::EcdhKeyShare;
 use reprise_servers::missing;
@@ -42,12 +42,12 @@ fn two_way() -> Image {
 }
 
 fn setup() -> Setup {
-    Setup::usual(Key::P256, Answer::Http)
+    Setup::usual(Key::P256, ResponseMode::Http)
 }
 
 fn connect(board: &mut Board<CortexM0>, after: Option<&Completed>) -> Completed {
     let session = after.and_then(|completed| completed.session.as_ref());
-    let completed = Client::common(7).connect(board, FIRST, session).unwrap();
+    let completed = BoardClient::common(7).connect(board, FIRST, session).unwrap();
     assert_eq!(completed.seen.http_status, Some(200));
     completed
 }
@@ -99,7 +99,7 @@ fn two_versions_of_mbed_tls_work_in_one_image() {
         assert!(rows.len() == 2 && rows.iter().all(|row| row.stack == title), "{rows:?}");
     }
     let none = firmware.boot(usual(Stack::Both), &Setup { stack: 2, ..setup() });
-    assert!(matches!(none, Err(Fault::Refused(_))));
+    assert!(matches!(none, Err(BoardError::Refused(_))));
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn a_session_of_one_name_opens_no_other() {
     for stack in STACKS {
         let mut board = firmware.boot(usual(stack), &setup()).unwrap();
         let full = connect(&mut board, None);
-        let other = Client::offering("other.example", &SUITES, EcdhKeyShare::GROUPS, 8);
+        let other = BoardClient::offering("other.example", &SUITES, EcdhKeyShare::GROUPS, 8);
         match other.connect(&mut board, FIRST, full.session.as_ref()) {
             // BearSSL looks sessions up before it knows the name: it can only refuse.
-            Err(Fault::Stopped(_) | Fault::Connection(_)) => assert_eq!(stack, Stack::BearSsl),
+            Err(BoardError::Stopped(_) | BoardError::Connection(_)) => assert_eq!(stack, Stack::BearSsl),
             Ok(completed) => assert_eq!((completed.facts.kind, stack == Stack::BearSsl), (Kind::Full, false)),
             Err(fault) => panic!("{}: {fault}", stack.name()),
         }
@@ -147,7 +147,7 @@ fn two_clients_that_send_byte_by_byte_take_turns() {
     for stack in STACKS {
         let mut board = firmware.boot(usual(stack), &setup()).unwrap();
         let mut clients = [FIRST, SECOND].map(|slot| {
-            let client = Client::common(slot.0.into());
+            let client = BoardClient::common(slot.0.into());
             (slot, client.begin(&mut board, slot, None, Pipelined::default()).unwrap())
         });
         loop {
@@ -211,7 +211,7 @@ fn attacks_leave_the_other_client_served_and_memory_free() {
         let limits = Setup { handshake_ms: 5_000, idle_ms: 5_000, lifetime: 3_600, ..setup() };
         let mut board = firmware.boot(usual(stack), &limits).unwrap();
         let heap = |report: Report| report.heap;
-        let hello = Client::common(3).begin(&mut board, SECOND, None, Silent).unwrap().take_outgoing();
+        let hello = BoardClient::common(3).begin(&mut board, SECOND, None, Silent).unwrap().take_outgoing();
         board.close(SECOND).unwrap();
         let attacks: [&[u8]; 6] = [
             b"GET / HTTP/1.1\r\n\r\n",
@@ -268,7 +268,7 @@ fn a_key_that_is_none_is_refused() {
     for stack in STACKS {
         for key in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "nonsense"] {
             let refused = firmware.boot(usual(stack), &Setup { key: key.to_owned(), ..setup() });
-            assert!(matches!(refused, Err(Fault::Refused(_))), "{} takes {key:?}", stack.name());
+            assert!(matches!(refused, Err(BoardError::Refused(_))), "{} takes {key:?}", stack.name());
         }
     }
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use reprise_board::{
-    Answer, Board, CortexM0, Cpu, Fault, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu, Setup, Slot, Stack,
+    Board, BoardError, CortexM0, Cpu, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu, ResponseMode, Setup,
+    Slot, Stack,
 };
 use reprise_servers::missing;
 
@@ -142,20 +143,20 @@ fn a_server_that_never_ends_is_an_error() {
     let elf = std::fs::read(&image).unwrap();
     let machine = || CortexM0::boot("stuck", &elf).unwrap().with_patience(100_000_000);
     let in_model = |way: &str| stuck(machine(), way);
-    assert!(matches!(in_model("steps"), Fault::Endless("steps")));
-    assert!(matches!(in_model("writes"), Fault::Endless("bytes")));
-    assert!(matches!(in_model("computes"), Fault::Machine(MachineFault::Silent(_))));
+    assert!(matches!(in_model("steps"), BoardError::Endless("steps")));
+    assert!(matches!(in_model("writes"), BoardError::Endless("bytes")));
+    assert!(matches!(in_model("computes"), BoardError::Machine(MachineFault::Silent(_))));
     if let Some(not_run) = missing(Qemu::ARM) {
         return not_run.announce();
     }
     let in_qemu = |way: &str| stuck(Qemu::cortex_m(&image).unwrap().with_patience(Duration::from_secs(5)), way);
-    assert!(matches!(in_qemu("steps"), Fault::Endless("steps")));
-    assert!(matches!(in_qemu("writes"), Fault::Endless("bytes")));
-    assert!(matches!(in_qemu("computes"), Fault::Machine(MachineFault::Silent(_))));
+    assert!(matches!(in_qemu("steps"), BoardError::Endless("steps")));
+    assert!(matches!(in_qemu("writes"), BoardError::Endless("bytes")));
+    assert!(matches!(in_qemu("computes"), BoardError::Machine(MachineFault::Silent(_))));
 }
 
 /// What a connection to a server that is stuck in this way comes to.
-fn stuck<M: Machine>(machine: M, way: &str) -> Fault {
-    let setup = Setup { key: way.to_owned(), ..Setup::usual(Key::P256, Answer::Fixed) };
+fn stuck<M: Machine>(machine: M, way: &str) -> BoardError {
+    let setup = Setup { key: way.to_owned(), ..Setup::usual(Key::P256, ResponseMode::Fixed) };
     Board::start(machine, &setup).unwrap().open(Slot(0)).unwrap_err()
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use reprise_attempt::Target;
 use reprise_engine::Session;
-use reprise_probe::saved::{Destination, Key, SessionFile, Unused, load, server};
+use reprise_probe::saved::{Destination, SealingKey, SessionFile, Unused, load, server};
 use reprise_probe::{Alpn, Certificates, Options};
 use reprise_trace::{Kind, Version};
 use reprise_wire::CipherSuite;
@@ -74,7 +74,9 @@ impl SessionFileArgs {
             }
             if let (None, Some(_)) = (&key, &self.session_passphrase_file) {
                 let passphrase = self.passphrase(&path).map_err(anyhow::Error::msg)?;
-                key = Some(Arc::new(Key::of_passphrase(&passphrase).context("cannot derive a key from the passphrase")?));
+                key = Some(Arc::new(
+                    SealingKey::of_passphrase(&passphrase).context("cannot derive a key from the passphrase")?,
+                ));
             }
             let destination = Destination::open(&path, key)?;
             files.out = Some((path, destination));

@@ -4,7 +4,7 @@
 
 use reprise_explain::{MergeError, about_queue, load_warning, merge};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-use reprise_load::{End, Options, Silent, run};
+use reprise_load::{LoadEnd, Options, Silent, run};
 use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadStep, LoadWindow, Provenance, Target, Verdict};
 use reprise_trace::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
 
@@ -17,7 +17,7 @@ fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let together = LoadWindow { from_unix_ns: 0, to_unix_ns: 1_000_000_000 };
     let one = |&count: &u64| {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
-        let options = Options { end: End::Count(count), ..Options::new(address, request) };
+        let options = Options { end: LoadEnd::Count(count), ..Options::new(address, request) };
         let outcome = run(&options, &|| false, &Silent).unwrap();
         let document = outcome.document(&options, target.clone(), false, Provenance::default());
         // As if they had run at one time.

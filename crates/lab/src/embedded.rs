@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use account::{ConnectionAccount, HandshakeFailure};
-pub use config::{Application, ClientAuth, EmbeddedConfig, Resumption, Turn, Versions};
+pub use config::{ClientAuth, EmbeddedConfig, Resumption, ServerApplication, Turn, Versions};
 pub use extra_work::spin;
 
 pub(crate) use connection::{ClosedBy, Connection, End, Moment};
@@ -73,7 +73,7 @@ impl EmbeddedServer {
         self.ledger.failures()
     }
 
-    /// What was said against the dialogue of [`Application::Dialogue`]: of the latest 65,536 such connections.
+    /// What was said against the dialogue of [`ServerApplication::Dialogue`]: of the latest 65,536 such connections.
     #[must_use]
     pub fn misheard(&self) -> Vec<String> {
         self.ledger.misheard()

@@ -40,13 +40,13 @@ mod watched;
 pub use authority::{Authority, ServerSpec, Validity};
 pub use delayed::DelayedRelay;
 pub use embedded::{
-    Application, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, Turn,
+    ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, ServerApplication, Turn,
     Versions, spin,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
-pub use link::{Answer, Link, RustlsServer, Side, rustls_turn};
+pub use link::{Link, LinkEnd, Respond, RustlsServer, rustls_turn};
 pub use listener::{Guest, Listener, Registered};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};

@@ -20,7 +20,7 @@ pub struct Link {
 }
 
 /// What a server says to the requests that it has heard so far; `None` where it waits for more.
-pub type Answer<'a> = dyn FnMut(&[u8]) -> Option<Vec<u8>> + 'a;
+pub type Respond<'a> = dyn FnMut(&[u8]) -> Option<Vec<u8>> + 'a;
 
 impl Link {
     /// Makes one connection, from virtual time zero to the end of all that was wanted. Afterwards the attempt says what was seen.
@@ -33,9 +33,9 @@ impl Link {
         begin: Begin<C::Plan>,
         (server, context): (&mut S, &mut S::Shared),
         plan: S::Plan,
-        answer: &mut Answer<'_>,
+        answer: &mut Respond<'_>,
     ) -> Result<(), Fault> {
-        let mut far = FarEnd { side: Side::default(), server, context, answer };
+        let mut far = FarEnd { side: LinkEnd::default(), server, context, answer };
         let mut now = Nanos(0);
         client.begin(shared, begin, now)?;
         far.side.begin(far.server, far.context, plan, now)?;
@@ -81,10 +81,10 @@ impl Link {
 }
 
 struct FarEnd<'a, 'f, S: Endpoint> {
-    side: Side,
+    side: LinkEnd,
     server: &'a mut S,
     context: &'a mut S::Shared,
-    answer: &'a mut Answer<'f>,
+    answer: &'a mut Respond<'f>,
 }
 
 impl<S: Endpoint> FarEnd<'_, '_, S> {
@@ -101,7 +101,7 @@ impl<S: Endpoint> FarEnd<'_, '_, S> {
 
 /// One end of a connection in memory: what it has said and its peer has not heard yet, and what it has heard.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct LinkEnd {
     /// Records on their way to the peer, which whoever moves them takes away.
     pub sent: Vec<u8>,
     /// Application data, until somebody takes it away.
@@ -112,7 +112,7 @@ pub struct Side {
     pub is_closed: bool,
 }
 
-impl Side {
+impl LinkEnd {
     /// Begins another connection; its buffers keep their room.
     ///
     /// # Errors

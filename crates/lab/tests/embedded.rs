@@ -7,8 +7,8 @@ use std::thread;
 
 use reprise_harness::client::{Client, s_client, s_client_output};
 use reprise_lab::{
-    Application, Authority, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, NamedGroup,
-    Resumption, ServerSpec, Turn, Versions,
+    Authority, ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, NamedGroup, Resumption,
+    ServerApplication, ServerSpec, Turn, Versions,
 };
 
 const RESUMPTIONS: [(Resumption, bool); 4] =
@@ -69,7 +69,7 @@ fn a_key_that_works_longer_signs_as_well() {
 #[test]
 fn a_dialogue_that_the_client_does_not_keep_to_is_noted() {
     let authority = Authority::new().unwrap();
-    let application = Application::Dialogue(vec![Turn::Says(b"220 mail\r\n".to_vec()), Turn::Hears(b"EHLO".to_vec())]);
+    let application = ServerApplication::Dialogue(vec![Turn::Says(b"220 mail\r\n".to_vec()), Turn::Hears(b"EHLO".to_vec())]);
     let config = EmbeddedConfig { application, ..EmbeddedConfig::new(identity(&authority, KeyKind::P256)) };
     let server = EmbeddedServer::start(config).unwrap();
     let _ = Client::new(&authority, Versions::Tls13).fetch(server.address(), "/");

@@ -10,11 +10,11 @@ use reprise_trace::document::{
 };
 use reprise_trace::{Kind, Phase, Protocol};
 
-use crate::load::Outcome;
-use crate::options::{Arrival, Close, End, KeyShareMode, Options, Spread as SpreadOverTime};
+use crate::load::LoadOutcome;
+use crate::options::{Arrival, Close, KeyShareMode, LoadEnd, Options, Spread as SpreadOverTime};
 
-impl Outcome {
-    /// The document of this load, without words: [`Outcome::reason`] and [`Outcome::notices`] are what is to be worded.
+impl LoadOutcome {
+    /// The document of this load, without words: [`LoadOutcome::reason`] and [`LoadOutcome::notices`] are what is to be worded.
     pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
         let planned = self.planned(options);
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
@@ -124,8 +124,8 @@ fn asked(options: &Options) -> LoadAsked {
         Arrival::Open { rate, spread, most } => (None, Some(rate), Some((spread, most as u64))),
     };
     let (duration, count) = match options.end {
-        End::After(duration) => (Some(nanos(duration)), None),
-        End::Count(count) => (None, Some(count)),
+        LoadEnd::After(duration) => (Some(nanos(duration)), None),
+        LoadEnd::Count(count) => (None, Some(count)),
     };
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
     LoadAsked {

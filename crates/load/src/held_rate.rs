@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use crate::arrivals::arrivals;
-use crate::load::Outcome;
-use crate::options::{Arrival, End, Options, Spread};
+use crate::load::LoadOutcome;
+use crate::options::{Arrival, LoadEnd, Options, Spread};
 
 /// The share of a rate that must have been held for it to count as held.
 const HELD: f64 = 0.98;
 
-impl Outcome {
+impl LoadOutcome {
     /// The time that counts: without the warm-up, and without what the last connections took after the end.
     pub(crate) fn planned(&self, options: &Options) -> Duration {
         match options.end {
-            End::After(duration) => duration.min(self.elapsed),
-            End::Count(_) => self.elapsed,
+            LoadEnd::After(duration) => duration.min(self.elapsed),
+            LoadEnd::Count(_) => self.elapsed,
         }
     }
 
@@ -31,8 +31,8 @@ impl Outcome {
         let expected = |seconds: f64| arrivals(rate, ramp, from + seconds) - arrivals(rate, ramp, from);
         let due = match options.end {
             // A Poisson process has more or fewer than its rate says.
-            End::After(_) => self.summary.due as f64,
-            End::Count(_) => expected(planned),
+            LoadEnd::After(_) => self.summary.due as f64,
+            LoadEnd::Count(_) => expected(planned),
         };
         let under_way = due * (1.0 - expected(planned - lasting) / expected(planned).max(f64::MIN_POSITIVE));
         let by_chance = match spread {

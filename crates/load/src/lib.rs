@@ -2,7 +2,7 @@
 //!
 //! Start with [`run`], which starts the threads, and the event loop of one in `worker.rs`. A connection is a socket and a
 //! [`reprise_attempt::Attempt`] over it, most often by the [`LeanClient`]; `resources` is what both sides use of this machine
-//! meanwhile, and [`Outcome::document`] puts it all together.
+//! meanwhile, and [`LoadOutcome::document`] puts it all together.
 //!
 //! Linux only: it uses that kernel's timers, processor affinity and accounting.
 //!
@@ -54,8 +54,8 @@ mod worker;
 
 pub use latencies::LatencyCounts;
 pub use lean::{LeanClient, LeanShared};
-pub use load::{Observer, Outcome, Silent, run};
-pub use options::{Arrival, Close, End, KeyShareMode, Options, Plan, Spread, TlsOptions, WeightedName};
+pub use load::{LoadOutcome, Observer, Silent, run};
+pub use options::{Arrival, Close, KeyShareMode, LoadEnd, Options, Plan, Spread, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
 pub use step::{Search, StepTarget, search};
 pub use unit_share::{UnitKeyShare, UnitKeyShares};

@@ -14,14 +14,14 @@ use reprise_trace::{FaultName, Kind, Nanos, ProcessorShare};
 use crate::client::LoadClient;
 use crate::latencies::LatencyCounts;
 use crate::lean::LeanClient;
-use crate::options::{Arrival, End, Options};
+use crate::options::{Arrival, LoadEnd, Options};
 use crate::resources::{Account, Used};
 use crate::summary::{KindSummary, Summary};
 use crate::verifying_client::VerifyingClient;
 use crate::worker::{RunState, Worker};
 
 /// What a load came to.
-pub struct Outcome {
+pub struct LoadOutcome {
     pub(crate) summary: Summary,
     /// When its threads began, by the clock of the wall.
     pub(crate) began: SystemTime,
@@ -42,7 +42,7 @@ const LAST_TRIES: usize = 3;
 /// How long each of them may take.
 const LAST_TRY_TIMEOUT: Duration = Duration::from_secs(3);
 
-impl Outcome {
+impl LoadOutcome {
     /// Connections of this kind that began and completed within the time that counts.
     pub fn completed(&self, kind: Kind) -> u64 {
         self.summary.of(kind).map_or(0, |summary| summary.completed)
@@ -118,7 +118,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
-pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<Outcome> {
+pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<LoadOutcome> {
     if options.tls.engine.is_empty() {
         run_with::<LeanClient>(options, stop, observer)
     } else {
@@ -130,7 +130,7 @@ fn run_with<E: LoadClient>(
     options: &Options,
     stop: &(dyn Fn() -> bool + Sync),
     observer: &dyn Observer,
-) -> io::Result<Outcome> {
+) -> io::Result<LoadOutcome> {
     let state = RunState::new(stop);
     check_processors(options)?;
     let threads = 0..options.threads.max(1);
@@ -186,7 +186,7 @@ fn run_with<E: LoadClient>(
         return Err(error);
     }
     let used = account.used(ended);
-    let outcome = Outcome {
+    let outcome = LoadOutcome {
         began,
         elapsed: ended.saturating_sub(options.warmup),
         used_until_drain: until_drain.unwrap_or_else(|| used.clone()),
@@ -197,7 +197,7 @@ fn run_with<E: LoadClient>(
     };
     let is_suspect = all_failed_last && outcome.summary.begun > 0;
     // What is measured has been measured: the last tries are part of nothing.
-    Ok(Outcome { target_is_gone: is_suspect && !stop() && !still_answers::<E>(options, stop), ..outcome })
+    Ok(LoadOutcome { target_is_gone: is_suspect && !stop() && !still_answers::<E>(options, stop), ..outcome })
 }
 
 /// Whether one of a few more connections completes.
@@ -207,7 +207,7 @@ fn run_with<E: LoadClient>(
 fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
     let options = Options {
         arrival: Arrival::Closed { connections: LAST_TRIES },
-        end: End::Count(LAST_TRIES as u64),
+        end: LoadEnd::Count(LAST_TRIES as u64),
         mix: vec![(Kind::Full, 1)],
         threads: 1,
         ramp: Duration::ZERO,

@@ -3,7 +3,7 @@
 use reprise_trace::document::LoadDocument;
 use reprise_trace::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Version};
 
-use crate::load::Outcome;
+use crate::load::LoadOutcome;
 use crate::options::{Close, Options};
 use crate::resources::Used;
 use crate::verdict::{CROWDED, scarce_ports};
@@ -20,7 +20,7 @@ const CHANCE: f64 = 4.0;
 /// What somebody on this side can do something about.
 const REMEDIABLE: [FaultName; 3] = [FaultName::PortsExhausted, FaultName::DescriptorLimit, FaultName::HelloRetryRequest];
 
-impl Outcome {
+impl LoadOutcome {
     /// Why the figures of its document may mislead.
     pub fn notices(&self, document: &LoadDocument, options: &Options) -> Vec<LoadNotice> {
         let mut notices = Vec::new();

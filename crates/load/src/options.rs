@@ -23,7 +23,7 @@ pub struct Options {
     /// What begins in this time, the ramp included, is not counted.
     pub warmup: Duration,
     /// When it ends.
-    pub end: End,
+    pub end: LoadEnd,
     /// The kinds that are asked for, by weight.
     pub mix: Vec<(Kind, u32)>,
     /// What is asked, [`Options::requests`] times on each connection.
@@ -132,7 +132,7 @@ pub enum Spread {
 
 /// When a load ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum LoadEnd {
     /// After this time, the warm-up not included.
     After(Duration),
     /// After so many connections, completed or failed.
@@ -159,7 +159,7 @@ impl Options {
             arrival: Arrival::Closed { connections: 64 },
             ramp: Duration::ZERO,
             warmup: Duration::ZERO,
-            end: End::After(Duration::from_secs(10)),
+            end: LoadEnd::After(Duration::from_secs(10)),
             mix: vec![(Kind::Full, 1)],
             application: Application::Http1 { request: request.into(), is_head: false },
             route: None,

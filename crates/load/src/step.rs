@@ -6,8 +6,8 @@ use std::time::Duration;
 use reprise_trace::Nanos;
 use reprise_trace::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
 
-use crate::load::{Observer, Outcome, run};
-use crate::options::{Arrival, End, Options};
+use crate::load::{LoadOutcome, Observer, run};
+use crate::options::{Arrival, LoadEnd, Options};
 
 /// What is to be held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ const BELOW_CAPACITY: f64 = 0.9;
 /// What a search found.
 pub struct Search {
     /// Of the highest rate that held, or else of the last that was tried.
-    pub outcome: Outcome,
+    pub outcome: LoadOutcome,
     /// Its options.
     pub options: Options,
     /// Whether the target was gone when the last one ended.
@@ -111,7 +111,7 @@ pub fn search(
             None => break,
         };
         let options =
-            Options { arrival: Arrival::Open { rate, spread, most }, end: End::After(duration), ..options.clone() };
+            Options { arrival: Arrival::Open { rate, spread, most }, end: LoadEnd::After(duration), ..options.clone() };
         observer.tries(rate);
         let outcome = run(&options, stop, observer)?;
         // What was cut short says nothing of its rate.
@@ -164,7 +164,7 @@ impl Bounds {
     }
 }
 
-fn judge(outcome: &Outcome, options: &Options, rate: f64, duration: Duration, target: StepTarget) -> LoadStep {
+fn judge(outcome: &LoadOutcome, options: &Options, rate: f64, duration: Duration, target: StepTarget) -> LoadStep {
     let completed = outcome.summary.completed();
     let samples = completed + outcome.late();
     let latency_ns = outcome.latency_from_intended(target.quantile);

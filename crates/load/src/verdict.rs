@@ -5,7 +5,7 @@ use std::time::Duration;
 use reprise_trace::document::Bottleneck;
 use reprise_trace::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
 
-use crate::load::Outcome;
+use crate::load::LoadOutcome;
 use crate::options::Options;
 use crate::resources::Used;
 use crate::resources::cpu::ServerCpu;
@@ -22,7 +22,7 @@ const HELD_UP: f64 = 0.05;
 /// From here on it is not known who would have been busy on a machine of its own.
 pub(crate) const CROWDED: f64 = 0.1;
 
-impl Outcome {
+impl LoadOutcome {
     /// Why whoever was the bottleneck is called so.
     pub fn reason(&self, options: &Options) -> BottleneckReason {
         Readings::of(self, options).judge()
@@ -64,7 +64,7 @@ struct Readings {
 }
 
 impl Readings {
-    fn of(outcome: &Outcome, options: &Options) -> Self {
+    fn of(outcome: &LoadOutcome, options: &Options) -> Self {
         let Used { time, client_restraint, server, server_restraint, .. } = &outcome.used_until_drain;
         Self {
             completed: outcome.summary.completed() + outcome.summary.late,
@@ -112,7 +112,7 @@ impl Readings {
 }
 
 /// Local ports, where so many of them wait that it takes long to find a free one.
-pub(crate) fn scarce_ports(outcome: &Outcome, options: &Options) -> Option<LocalPorts> {
+pub(crate) fn scarce_ports(outcome: &LoadOutcome, options: &Options) -> Option<LocalPorts> {
     outcome.used_until_drain.ports.filter(|ports| options.uses_up_ports() && ports.are_scarce())
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
-use reprise_attempt::{End as Ended, Fault};
+use reprise_attempt::{End, Fault};
 use reprise_trace::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
@@ -15,7 +15,7 @@ use crate::client::LoadClient;
 use crate::connection::Connection;
 use crate::deadlines::Deadlines;
 use crate::latencies::Latencies;
-use crate::options::{End, Options, Plan};
+use crate::options::{LoadEnd, Options, Plan};
 use crate::resources::cpu::Spent;
 use crate::summary::{Completion, Summary};
 
@@ -115,8 +115,8 @@ impl<'a, E: LoadClient> Worker<'a, E> {
                 .collect(),
             summary: Summary::new(),
             left: match options.end {
-                End::Count(count) => Some(share(count, options.threads, index)),
-                End::After(_) => None,
+                LoadEnd::Count(count) => Some(share(count, options.threads, index)),
+                LoadEnd::After(_) => None,
             },
             failures_in_a_row: 0,
             not_before: Nanos(0),
@@ -194,8 +194,8 @@ impl<'a, E: LoadClient> Worker<'a, E> {
 
     fn is_over(&self, now: Nanos) -> bool {
         let by_time = match self.options.end {
-            End::After(duration) => now >= Nanos::from(self.options.warmup + duration),
-            End::Count(_) => self.left == Some(0),
+            LoadEnd::After(duration) => now >= Nanos::from(self.options.warmup + duration),
+            LoadEnd::Count(_) => self.left == Some(0),
         };
         by_time || (self.state.stop)()
     }
@@ -277,8 +277,8 @@ impl<'a, E: LoadClient> Worker<'a, E> {
             } else {
                 let at = now.since(warmup);
                 let in_time = match self.options.end {
-                    End::After(duration) => at <= Nanos::from(duration),
-                    End::Count(_) => true,
+                    LoadEnd::After(duration) => at <= Nanos::from(duration),
+                    LoadEnd::Count(_) => true,
                 };
                 self.summary.complete(&Completion {
                     kind: facts.kind,
@@ -301,7 +301,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         self.failures_in_a_row = 0;
         self.summary.failed_since = 0;
         self.state.completed.fetch_add(1, Ordering::Relaxed);
-        self.release(place, Ended::Completed);
+        self.release(place, End::Completed);
     }
 
     fn fail(&mut self, place: usize, fault: &Fault) {
@@ -311,10 +311,10 @@ impl<'a, E: LoadClient> Worker<'a, E> {
         let pause = PAUSES[0].saturating_mul(1 << self.failures_in_a_row.min(10)).min(PAUSES[1]);
         self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
         self.not_before = self.now() + Nanos::from(pause);
-        self.release(place, Ended::Failed);
+        self.release(place, End::Failed);
     }
 
-    fn release(&mut self, place: usize, how: Ended) {
+    fn release(&mut self, place: usize, how: End) {
         self.deadlines.remove(place);
         let another_follows = self.is_another_due();
         if let Some(connection) = self.connections.get_mut(place) {
@@ -341,7 +341,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
 
     /// What was due before the end begins where there is a place for it; what finds none is counted as what it is.
     fn begin_last(&mut self, now: Nanos) {
-        let End::After(duration) = self.options.end else { return };
+        let LoadEnd::After(duration) = self.options.end else { return };
         if matches!(self.arrivals, Arrivals::Closed { .. }) {
             return;
         }

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_load::{Arrival, End, Options, Outcome, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search};
-use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule};
+use reprise_load::{
+    Arrival, LoadEnd, LoadOutcome, Options, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search,
+};
+use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{FaultName, Kind, LoadNotice, Nanos, Version};
 
@@ -26,11 +28,11 @@ fn options(address: SocketAddr) -> Options {
     }
 }
 
-fn load(options: &Options) -> Outcome {
+fn load(options: &Options) -> LoadOutcome {
     run(options, &|| false, &Silent).unwrap()
 }
 
-fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
+fn document(outcome: &LoadOutcome, options: &Options) -> LoadDocument {
     let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
     outcome.document(options, target, false, Provenance::default())
 }
@@ -43,7 +45,7 @@ fn every_kind_goes_to_every_name() {
     let options = Options {
         tls: Arc::new(tls),
         mix: vec![(Kind::Full, 1), (Kind::Ticket, 1)],
-        end: End::Count(80),
+        end: LoadEnd::Count(80),
         ..options(server.address())
     };
     let outcome = load(&options);
@@ -58,7 +60,7 @@ fn every_kind_goes_to_every_name() {
 #[test]
 fn a_count_is_of_what_begins_after_the_warm_up() {
     let server = server();
-    let options = Options { warmup: Duration::from_millis(100), end: End::Count(20), ..options(server.address()) };
+    let options = Options { warmup: Duration::from_millis(100), end: LoadEnd::Count(20), ..options(server.address()) };
     let outcome = load(&options);
     assert_eq!(outcome.completed(Kind::Full), 20);
     let warmup = document(&outcome, &options).warmup_completed;
@@ -70,7 +72,7 @@ fn a_count_is_of_what_begins_after_the_warm_up() {
 fn what_fails_in_the_warm_up_is_counted_apart() {
     let warmup = Duration::from_millis(300);
     let closing = MisbehavingServer::closing().unwrap();
-    let options = Options { warmup, end: End::Count(5), ..options(closing.address()) };
+    let options = Options { warmup, end: LoadEnd::Count(5), ..options(closing.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     assert_eq!(document.errors, BTreeMap::from([("closed_early".to_owned(), 5)]));
@@ -82,7 +84,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     let options = Options {
         arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 1 },
         warmup,
-        end: End::After(warmup),
+        end: LoadEnd::After(warmup),
         timeout: Duration::from_millis(100),
         ..self::options(silent.address())
     };
@@ -99,7 +101,7 @@ fn a_warm_up_that_tells_the_group_leaves_no_error() {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
     let groups = vec![reprise_lab::NamedGroup::secp384r1];
     let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
-    let options = Options { warmup: Duration::from_millis(300), end: End::Count(5), ..options(server.address()) };
+    let options = Options { warmup: Duration::from_millis(300), end: LoadEnd::Count(5), ..options(server.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);
     assert_eq!((document.total_completed(), document.total_errors()), (5, 0));
@@ -112,7 +114,7 @@ fn a_warm_up_that_tells_the_group_leaves_no_error() {
 #[test]
 fn the_time_is_of_the_connections_not_of_the_observer() {
     let server = server();
-    let options = Options { end: End::Count(1), ..options(server.address()) };
+    let options = Options { end: LoadEnd::Count(1), ..options(server.address()) };
     let document = document(&load(&options), &options);
     let whole = document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max as f64 / 1e9;
     // Watching looks every tenth of a second: one connection would always seem to take as long.
@@ -125,7 +127,7 @@ fn what_is_made_before_a_load_makes_no_connection_late() {
     // Many places take long to make.
     let options = Options {
         arrival: Arrival::Open { rate: 100.0, spread: Spread::Constant, most: 50_000 },
-        end: End::Count(1),
+        end: LoadEnd::Count(1),
         ..options(server.address())
     };
     let begun = Instant::now();
@@ -143,7 +145,7 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
     // Many are due while others are served, at whatever moment the end comes.
     let options = Options {
         arrival: Arrival::Open { rate: 20_000.0, spread: Spread::Constant, most: 1_000 },
-        end: End::After(Duration::from_millis(25)),
+        end: LoadEnd::After(Duration::from_millis(25)),
         timeout: Duration::from_secs(60),
         ..options(server.address())
     };
@@ -158,7 +160,7 @@ fn an_unreachable_rate_against_refusals_ends_in_time() {
     for spread in [Spread::Constant, Spread::Poisson] {
         let options = Options {
             arrival: Arrival::Open { rate: 10_000_000.0, spread, most: 4 },
-            end: End::After(Duration::from_millis(500)),
+            end: LoadEnd::After(Duration::from_millis(500)),
             ..options(address)
         };
         // Asked once a round, which must not become longer and longer.
@@ -179,7 +181,7 @@ fn an_unreachable_rate_against_refusals_ends_in_time() {
 fn a_stop_during_the_last_connections_waits_two_seconds() {
     let server = MisbehavingServer::silent().unwrap();
     let timeout = Duration::from_secs(60);
-    let options = Options { end: End::Count(1), timeout, ..options(server.address()) };
+    let options = Options { end: LoadEnd::Count(1), timeout, ..options(server.address()) };
     let begun = Instant::now();
     // The load is over as soon as it has begun; to stop is asked for after that.
     let asked = AtomicU64::new(0);
@@ -192,7 +194,7 @@ fn a_stop_during_the_last_connections_waits_two_seconds() {
 fn a_search_ignores_the_ramp_and_what_is_in_flight() {
     let server = server();
     // Each connection takes a fifth of a second, most of which it waits.
-    let pause = Fault::Pause(Duration::from_millis(200));
+    let pause = RelayFault::Pause(Duration::from_millis(200));
     let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record: 0, fault: pause }).unwrap();
     for (ramp, spread) in [(300, Spread::Constant), (0, Spread::Poisson)] {
         let options = Options {
@@ -215,10 +217,10 @@ fn a_search_ignores_the_ramp_and_what_is_in_flight() {
 fn seconds_without_completions_are_reported() {
     // The first connections are answered, the others never.
     let server = server();
-    let stall = RelayRule { skip_connections: 5, record: 0, fault: Fault::Stall };
+    let stall = RelayRule { skip_connections: 5, record: 0, fault: RelayFault::Stall };
     let relay = Relay::start(server.address(), stall).unwrap();
     let options = Options {
-        end: End::After(Duration::from_millis(2100)),
+        end: LoadEnd::After(Duration::from_millis(2100)),
         timeout: Duration::from_secs(1),
         ..options(relay.address())
     };
@@ -229,11 +231,11 @@ fn seconds_without_completions_are_reported() {
     assert_eq!(&document.rate.per_second_by_kind[&Kind::Full], seconds);
 
     // A dozen connections, one of which takes three seconds longer than the load.
-    let late = RelayRule { skip_connections: 11, record: 0, fault: Fault::Pause(Duration::from_secs(3)) };
+    let late = RelayRule { skip_connections: 11, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(server.address(), late).unwrap();
     let options = Options {
         arrival: Arrival::Open { rate: 40.0, spread: Spread::Constant, most: 40 },
-        end: End::After(Duration::from_millis(290)),
+        end: LoadEnd::After(Duration::from_millis(290)),
         ..self::options(relay.address())
     };
     let outcome = load(&options);

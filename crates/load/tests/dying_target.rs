@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, run};
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_load::{Arrival, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, run};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 8;
@@ -19,11 +19,11 @@ fn server() -> EmbeddedServer {
 }
 
 /// One connection after the other.
-fn load(address: SocketAddr) -> Outcome {
+fn load(address: SocketAddr) -> LoadOutcome {
     let options = Options {
         tls: Arc::new(TlsOptions::new(Version::Tls13)),
         arrival: Arrival::Closed { connections: 1 },
-        end: End::Count(COUNT),
+        end: LoadEnd::Count(COUNT),
         timeout: Duration::from_millis(500),
         ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     };
@@ -51,7 +51,7 @@ fn failing(upstream: SocketAddr, fails: fn(u64) -> bool) -> SocketAddr {
 fn death_before_the_very_last_connection_is_noticed() {
     let server = server();
     for failed in 1..=3 {
-        for fault in [Fault::Reset, Fault::Stall] {
+        for fault in [RelayFault::Reset, RelayFault::Stall] {
             let rule = RelayRule { skip_connections: (COUNT - failed) as usize, record: 0, fault };
             let outcome = load(Relay::start(server.address(), rule).unwrap().address());
             assert_eq!(outcome.completed(Kind::Full), COUNT - failed, "{failed} {fault:?}");

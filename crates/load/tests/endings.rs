@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use reprise_attempt::exchange;
 use reprise_engine::CertificatePolicy;
-use reprise_lab::{Application, Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Turn};
-use reprise_load::{Arrival, End, Options, Outcome, Silent, TlsOptions, engine_configs, run};
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerApplication, ServerSpec, Turn};
+use reprise_load::{Arrival, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
@@ -22,13 +22,13 @@ fn options(address: SocketAddr, version: Version) -> Options {
     Options {
         tls: Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 2 },
-        end: End::Count(COUNT),
+        end: LoadEnd::Count(COUNT),
         timeout: Duration::from_secs(5),
         ..Options::new(address, REQUEST.to_vec())
     }
 }
 
-fn load(options: &Options) -> Outcome {
+fn load(options: &Options) -> LoadOutcome {
     run(options, &|| false, &Silent).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn an_end_that_comes_with_the_last_bytes_is_heard() {
 /// Says and hears these lines on each connection, and closes; no tickets are given.
 fn dialogue(turns: Vec<Turn>) -> EmbeddedServer {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let application = Application::Dialogue(turns);
+    let application = ServerApplication::Dialogue(turns);
     let config = EmbeddedConfig { application, resumption: Resumption::Off, ..EmbeddedConfig::new(identity) };
     EmbeddedServer::start(config).unwrap()
 }
@@ -86,7 +86,7 @@ fn servers_that_speak_first_show_that_they_have_finished() {
     }
 }
 
-fn document(outcome: &Outcome, options: &Options) -> LoadDocument {
+fn document(outcome: &LoadOutcome, options: &Options) -> LoadDocument {
     let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
     outcome.document(options, target, false, Provenance::default())
 }
@@ -113,7 +113,7 @@ fn a_request_longer_than_a_socket_holds_is_sent_to_its_end() {
         let options = Options {
             application: exchange::Application::Http1 { request: long.clone().into(), is_head: false },
             timeout: Duration::from_secs(60),
-            end: End::Count(1),
+            end: LoadEnd::Count(1),
             ..options
         };
         let outcome = load(&options);

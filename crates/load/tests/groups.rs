@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, NamedGroup, ServerSpec};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, WeightedName, run};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, WeightedName, run};
 use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{FaultName, LoadNotice, Version};
 
@@ -49,7 +49,7 @@ fn each_name_keeps_the_group_that_its_server_wants() {
     let options = Options {
         tls: Arc::new(tls),
         arrival: Arrival::Closed { connections: 1 },
-        end: End::Count(20),
+        end: LoadEnd::Count(20),
         ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     };
     let outcome = run(&options, &|| false, &Silent).unwrap();

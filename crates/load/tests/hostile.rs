@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, Spread, TlsOptions, run};
-use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_load::{Arrival, LoadEnd, LoadOutcome, Observer, Options, Silent, Spread, TlsOptions, run};
+use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Nanos, Version};
 
@@ -18,13 +18,13 @@ fn options(address: SocketAddr, version: Version) -> Options {
     Options {
         tls: std::sync::Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 3 },
-        end: End::Count(COUNT),
+        end: LoadEnd::Count(COUNT),
         timeout: Duration::from_millis(300),
         ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     }
 }
 
-fn load(options: &Options) -> Outcome {
+fn load(options: &Options) -> LoadOutcome {
     run(options, &|| false, &Silent).unwrap()
 }
 
@@ -41,12 +41,12 @@ fn servers_that_do_not_speak_are_named() {
     assert_eq!(errors(MisbehavingServer::silent().unwrap().address()), all("timeout"));
     assert_eq!(errors(MisbehavingServer::plain_http().unwrap().address()), all("not_tls"));
     assert_eq!(errors(MisbehavingServer::garbage().unwrap().address()), all("not_tls"));
-    let after_the_hello = |last: Step| MisbehavingServer::start(vec![Step::ReadRecord, last]).unwrap();
-    assert_eq!(errors(after_the_hello(Step::Close).address()), all("closed_early"));
-    assert_eq!(errors(after_the_hello(Step::Reset).address()), all("connection_reset"));
-    let alert = Step::Send(vec![21, 3, 3, 0, 2, 2, 40]);
+    let after_the_hello = |last: ScriptStep| MisbehavingServer::start(vec![ScriptStep::ReadRecord, last]).unwrap();
+    assert_eq!(errors(after_the_hello(ScriptStep::Close).address()), all("closed_early"));
+    assert_eq!(errors(after_the_hello(ScriptStep::Reset).address()), all("connection_reset"));
+    let alert = ScriptStep::Send(vec![21, 3, 3, 0, 2, 2, 40]);
     assert_eq!(errors(after_the_hello(alert).address()), all("alert_handshake_failure"));
-    let retry = |group| after_the_hello(Step::Send(hello_retry_request(group)));
+    let retry = |group| after_the_hello(ScriptStep::Send(hello_retry_request(group)));
     assert_eq!(errors(retry(23).address()), all("hello_retry_request"));
     // RFC 8446 §4.1.4: a group that was not offered, secp521r1, cannot be asked for.
     assert_eq!(errors(retry(25).address()), all("peer_misbehaved"));
@@ -69,7 +69,14 @@ fn nothing_that_a_relay_breaks_passes_for_a_handshake() {
     for (version, versions, records) in [(Version::Tls13, Versions::Tls13, 5), (Version::Tls12, Versions::Tls12, 3)] {
         let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity.clone()) }).unwrap();
         for record in 0..records {
-            for fault in [Fault::Stall, Fault::Close, Fault::Reset, Fault::Truncate, Fault::Flip(20), Fault::Flip(1)] {
+            for fault in [
+                RelayFault::Stall,
+                RelayFault::Close,
+                RelayFault::Reset,
+                RelayFault::Truncate,
+                RelayFault::Flip(20),
+                RelayFault::Flip(1),
+            ] {
                 let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record, fault }).unwrap();
                 let outcome = load(&options(relay.address(), version));
                 let failed: u64 = outcome.errors().values().sum();
@@ -81,7 +88,7 @@ fn nothing_that_a_relay_breaks_passes_for_a_handshake() {
                 }
             }
             let relay =
-                Relay::start(server.address(), RelayRule { skip_connections: 0, record, fault: Fault::Split }).unwrap();
+                Relay::start(server.address(), RelayRule { skip_connections: 0, record, fault: RelayFault::Split }).unwrap();
             let outcome = load(&Options { timeout: Duration::from_secs(20), ..options(relay.address(), version) });
             assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} record {record} in pieces: {:?}", outcome.errors());
         }
@@ -134,7 +141,7 @@ fn a_server_that_dies_and_comes_back_is_loaded_again() {
         let again = restart.stage.load(Ordering::Relaxed) == 2 && done.fetch_add(1, Ordering::Relaxed) > 200;
         again || before_the_end.elapsed() > Duration::from_secs(20)
     };
-    let options = Options { end: End::After(Duration::from_secs(60)), ..options(address, Version::Tls13) };
+    let options = Options { end: LoadEnd::After(Duration::from_secs(60)), ..options(address, Version::Tls13) };
     let outcome = run(&options, &stop, &restart).unwrap();
     assert_eq!(restart.stage.load(Ordering::Relaxed), 2);
     assert!(outcome.errors().contains_key("connection_refused"), "{:?}", outcome.errors());
@@ -146,7 +153,7 @@ fn a_rate_beyond_reach_says_what_was_not_started() {
     let server = MisbehavingServer::silent().unwrap();
     let options = Options {
         arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 4 },
-        end: End::After(Duration::from_millis(400)),
+        end: LoadEnd::After(Duration::from_millis(400)),
         timeout: Duration::from_millis(100),
         ..options(server.address(), Version::Tls13)
     };
@@ -161,7 +168,7 @@ fn a_rate_beyond_reach_says_what_was_not_started() {
 fn stopping_keeps_what_was_seen() {
     let server = MisbehavingServer::silent().unwrap();
     let options = Options {
-        end: End::After(Duration::from_secs(3600)),
+        end: LoadEnd::After(Duration::from_secs(3600)),
         timeout: Duration::from_millis(50),
         ..options(server.address(), Version::Tls13)
     };

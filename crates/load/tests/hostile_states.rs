@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use reprise_engine::CertificatePolicy;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, engine_configs, run};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 3;
@@ -67,7 +67,7 @@ fn errors(
     let options = Options {
         tls: Arc::clone(tls),
         arrival: Arrival::Closed { connections: 1 },
-        end: End::Count(COUNT),
+        end: LoadEnd::Count(COUNT),
         timeout: Duration::from_secs(20),
         ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     };

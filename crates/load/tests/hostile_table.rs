@@ -10,7 +10,7 @@ use reprise_attempt::exchange::Http1;
 use reprise_attempt::{Attempt, Begin, Fault, Input, Progress};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
 use reprise_scripted::NOW;
-use reprise_scripted::hostile::{Case, Expected, cases};
+use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::setting::{ConnectionEnd, REQUEST};
 use reprise_servers::{Act, Actor};
 use reprise_trace::{FaultName, Kind};
@@ -93,7 +93,7 @@ const BY_DESIGN: &[(Outcome, &[&str])] = &[
 #[test]
 fn hostile_servers_are_seen_through_as_the_engine_sees_them() {
     // It offers no early data.
-    let cases: Vec<Case> = cases().into_iter().filter(|case| case.setting.kind != Kind::Early).collect();
+    let cases: Vec<HostileServer> = cases().into_iter().filter(|case| case.setting.kind != Kind::Early).collect();
     assert!(cases.len() > 300, "{}", cases.len());
     let mut faults: Vec<String> = Vec::new();
     for case in &cases {
@@ -114,7 +114,7 @@ fn hostile_servers_are_seen_through_as_the_engine_sees_them() {
 }
 
 /// What the table wants of the engine, by the name that its error has.
-fn of_engine(case: &Case) -> Outcome {
+fn of_engine(case: &HostileServer) -> Outcome {
     match case.expected {
         Expected::Borne(_) => Outcome::Done,
         Expected::Awaited(_) | Expected::Broken(_) | Expected::BorneUntilTimeout => Outcome::Open,
@@ -123,7 +123,7 @@ fn of_engine(case: &Case) -> Outcome {
     }
 }
 
-fn engine_error(case: &Case) -> FaultName {
+fn engine_error(case: &HostileServer) -> FaultName {
     let (mut client, mut play, mut asked) = (case.setting.client(), case.play(), false);
     let error = loop {
         play.hear(&client.take_outgoing(NOW));
@@ -155,7 +155,7 @@ struct LeanConnection {
 }
 
 impl LeanConnection {
-    fn perform(case: &Case) -> (Outcome, isize) {
+    fn perform(case: &HostileServer) -> (Outcome, isize) {
         let setting = &case.setting;
         let mut tls = TlsOptions::new(setting.version);
         tls.alpn = if setting.alpn { vec![b"http/1.1".to_vec()] } else { Vec::new() };
@@ -173,7 +173,7 @@ impl LeanConnection {
         (outcome, connection.most_held)
     }
 
-    fn converse(&mut self, case: &Case) -> Result<(), Fault> {
+    fn converse(&mut self, case: &HostileServer) -> Result<(), Fault> {
         let kind = if case.setting.resumes() { case.setting.kind } else { Kind::Full };
         let begin = Begin { plan: Plan { kind, name: 0 }, prologue: None, requests: 1, early: None };
         self.attempt.begin(&mut self.shared, begin, NOW)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_load::{Arrival, End, Observer, Options, Outcome, Silent, TlsOptions, run};
+use reprise_load::{Arrival, LoadEnd, LoadOutcome, Observer, Options, Silent, TlsOptions, run};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Nanos, Version};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -62,7 +62,7 @@ fn options(address: SocketAddr, version: Version, kind: Kind, count: u64) -> Opt
     Options {
         tls: Arc::new(TlsOptions::new(version)),
         mix: vec![(kind, 1)],
-        end: End::Count(count),
+        end: LoadEnd::Count(count),
         arrival: Arrival::Closed { connections: 16 },
         sessions: 16,
         ..Options::new(address, b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
@@ -100,7 +100,7 @@ fn ten_thousand_connections_take_8_kib_each(nginx: &Nginx) {
     let peak = Peak(AtomicUsize::new(0));
     let options = Options {
         arrival: Arrival::Closed { connections: CONNECTIONS },
-        end: End::Count(2 * CONNECTIONS as u64),
+        end: LoadEnd::Count(2 * CONNECTIONS as u64),
         // All wait for one worker: whoever is last, waits long.
         timeout: Duration::from_secs(120),
         ..options(nginx.address(), Version::Tls13, Kind::Full, 0)
@@ -118,6 +118,6 @@ fn in_use() -> usize {
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
 }
 
-fn completed(outcome: &Outcome) -> u64 {
+fn completed(outcome: &LoadOutcome) -> u64 {
     Kind::ALL.into_iter().map(|kind| outcome.completed(kind)).sum()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
 use reprise_load::{
-    Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, TlsOptions, WeightedName, engine_configs, run,
+    Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, WeightedName, engine_configs, run,
 };
 use reprise_servers::{ClientVerify, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, find};
 use reprise_trace::document::{Provenance, Target};
@@ -21,11 +21,11 @@ const COUNT: u64 = 12;
 
 const MODES: [KeyShareMode; 3] = [KeyShareMode::Unit, KeyShareMode::Reused, KeyShareMode::Fresh];
 
-fn load(address: SocketAddr, tls: TlsOptions, mix: &[Kind]) -> Outcome {
+fn load(address: SocketAddr, tls: TlsOptions, mix: &[Kind]) -> LoadOutcome {
     let options = Options {
         tls: Arc::new(tls),
         arrival: Arrival::Closed { connections: 3 },
-        end: End::Count(COUNT),
+        end: LoadEnd::Count(COUNT),
         mix: mix.iter().map(|kind| (*kind, 1)).collect(),
         sessions: 2,
         ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
@@ -187,7 +187,7 @@ fn both_clients_reuse_tickets_on_request() {
             let options = Options {
                 tls: Arc::new(tls),
                 arrival: Arrival::Closed { connections: 1 },
-                end: End::Count(200),
+                end: LoadEnd::Count(200),
                 mix: vec![(Kind::Ticket, 1)],
                 sessions: 2,
                 ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
@@ -271,7 +271,7 @@ fn sessions_forgotten_after_a_reset_are_not_the_servers_alone() {
         let options = Options {
             tls: Arc::new(TlsOptions::new(Version::Tls12)),
             arrival: Arrival::Closed { connections: 1 },
-            end: End::Count(20),
+            end: LoadEnd::Count(20),
             mix: vec![(Kind::Id, 1)],
             sessions: 1,
             close,
@@ -300,7 +300,7 @@ fn tickets_refused_on_reuse_name_the_flag_that_did_it() {
         let options = Options {
             tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
             arrival: Arrival::Closed { connections: 1 },
-            end: End::Count(8),
+            end: LoadEnd::Count(8),
             mix: vec![(Kind::Ticket, 1)],
             sessions: 1,
             ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())

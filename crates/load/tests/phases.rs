@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reprise_engine::{CertificateError, CertificatePolicy, ChainVerifier};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, engine_configs, run};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, engine_configs, run};
 use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{Kind, Phase, Version};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
@@ -35,7 +35,7 @@ fn a_slow_verifier_stands_in_tls_and_not_in_wait() {
         let options = Options {
             tls: Arc::new(TlsOptions { engine, ..tls }),
             arrival: Arrival::Closed { connections: 1 },
-            end: End::Count(9),
+            end: LoadEnd::Count(9),
             ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
         };
         let outcome = run(&options, &|| false, &Silent).unwrap();

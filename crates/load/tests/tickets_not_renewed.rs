@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
 use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, Version};
 
@@ -15,7 +15,7 @@ fn notices(resumption: Resumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64
         tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
         arrival: Arrival::Closed { connections: 1 },
         mix: vec![(Kind::Ticket, 1)],
-        end: End::Count(60),
+        end: LoadEnd::Count(60),
         ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     };
     let outcome = run(&options, &|| false, &Silent).unwrap();

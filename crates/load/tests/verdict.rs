@@ -11,9 +11,9 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_load::{Arrival, End, Options, Silent, TlsOptions, run};
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
@@ -28,7 +28,7 @@ fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
     let options = Options {
         tls: Arc::new(TlsOptions::new(Version::Tls13)),
         arrival: Arrival::Closed { connections: 32 },
-        end: End::After(Duration::from_secs(1)),
+        end: LoadEnd::After(Duration::from_secs(1)),
         processors: vec![processors - 1],
         server_pid: Some(nginx.pid()),
         ..Options::new(nginx.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
@@ -91,11 +91,11 @@ fn stragglers_do_not_make_a_server_look_idle() {
     let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
     // One connection after the other, the last of which is held up, and not by the server.
     const COUNT: usize = 20;
-    let late = RelayRule { skip_connections: COUNT - 1, record: 0, fault: Fault::Pause(Duration::from_secs(3)) };
+    let late = RelayRule { skip_connections: COUNT - 1, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(nginx.address(), late).unwrap();
     let options = Options {
         arrival: Arrival::Closed { connections: 1 },
-        end: End::Count(COUNT as u64),
+        end: LoadEnd::Count(COUNT as u64),
         server_pid: Some(nginx.pid()),
         ..Options::new(relay.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
     };

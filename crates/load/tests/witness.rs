@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, Close, End, KeyShareMode, Options, Outcome, Silent, Spread, TlsOptions, run};
+use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, Spread, TlsOptions, run};
 use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -22,19 +22,19 @@ fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) ->
     Options {
         tls: Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 8 },
-        end: End::Count(count),
+        end: LoadEnd::Count(count),
         mix: kinds.iter().map(|&kind| (kind, 1)).collect(),
         sessions: 4,
         ..Options::new(address, request)
     }
 }
 
-fn load(options: &Options) -> Outcome {
+fn load(options: &Options) -> LoadOutcome {
     run(options, &|| false, &Silent).unwrap()
 }
 
 /// Runs it against `nginx`, and holds it against what nginx has logged since.
-fn agreed(nginx: &mut Nginx, options: &Options) -> (Outcome, Vec<Account>) {
+fn agreed(nginx: &mut Nginx, options: &Options) -> (LoadOutcome, Vec<Account>) {
     let before = nginx.accounts().unwrap().len();
     let outcome = load(options);
     assert_eq!(outcome.errors(), Default::default());

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use reprise_board::document::{BoardDocument, Handshake};
+use reprise_board::document::{BoardDocument, BoardHandshake};
 use reprise_trace::document::{
     CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, LoadLatency,
     MeasureDocument, Run, SideBySideDocument, Statistics, TraceDocument,
@@ -346,7 +346,7 @@ pub fn board(document: &BoardDocument, out: &mut Vec<u8>) -> io::Result<()> {
     )?;
     for row in &document.handshakes {
         let known = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let Handshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
+        let BoardHandshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
         writeln!(
             out,
             "{image},{},{},{kind},{cipher},{},{},{},{},{},{},{},{}",

@@ -6,7 +6,7 @@
 use std::alloc::System;
 
 use reprise_engine::{Connection, Error};
-use reprise_scripted::hostile::{Case, Expected, cases};
+use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::setting::{ConnectionEnd, REQUEST};
 use reprise_scripted::{NOW, alert_of};
 use reprise_servers::{Act, Actor};
@@ -39,7 +39,7 @@ fn every_hostile_server_is_seen_through_in_bounded_space() {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-fn hold(case: &Case) -> Result<(), String> {
+fn hold(case: &HostileServer) -> Result<(), String> {
     let mut client = case.setting.client();
     let mut observed = Observed::default();
     observed.perform(case, &mut client);
@@ -93,7 +93,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn perform(&mut self, case: &Case, client: &mut Connection) {
+    fn perform(&mut self, case: &HostileServer, client: &mut Connection) {
         let mut play = case.play();
         let mut asked = false;
         while self.taken < ENDLESS {

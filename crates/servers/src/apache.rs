@@ -7,7 +7,7 @@ use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site, filled_in};
 use super::unprivileged::{is_root, open_to_all};
-use super::{Account, ClientVerify, RealServer, Running};
+use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
 /// A running Apache that serves a small page at `/`.
@@ -77,7 +77,7 @@ impl Apache {
 }
 
 impl RealServer for Apache {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -3,7 +3,7 @@
 use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running};
+use super::{Account, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
 /// A running `gnutls-serv --http`, which answers every request with a page about the connection.
@@ -86,7 +86,7 @@ impl GnutlsServ {
 }
 
 impl RealServer for GnutlsServ {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

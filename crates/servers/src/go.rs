@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running, account_line};
+use super::{Account, RealServer, RunningServer, account_line};
 use crate::{Result, ServerError};
 
 /// The lab's server in Go, once it is built: any number of [`Go`] can be started from it.
@@ -95,7 +95,7 @@ impl Go {
 }
 
 impl RealServer for Go {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, ClientVerify, RealServer, Running};
+use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
 /// A running HAProxy that answers every request with 200.
@@ -77,7 +77,7 @@ impl HaProxy {
 }
 
 impl RealServer for HaProxy {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running, account_line};
+use super::{Account, RealServer, RunningServer, account_line};
 use crate::{Result, ServerError};
 
 /// A running Java that answers every request with 200.
@@ -89,7 +89,7 @@ impl Java {
 }
 
 impl RealServer for Java {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -58,19 +58,19 @@ pub use go::{Go, GoConfig, GoProgram};
 pub use haproxy::{HaProxy, HaProxyConfig};
 pub use inspector::{Inspector, Refusal};
 pub use java::{Java, JavaConfig};
-pub use misbehaving::{MisbehavingServer, Step};
+pub use misbehaving::{MisbehavingServer, ScriptStep};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
 pub use node::{Node, NodeConfig};
 pub use own_network::own_network;
 pub use played::{Act, Actor, ConnectionEnd, PlayedServer};
 pub use presence::{NotRun, find, missing};
 pub use process::{Launch, Process};
-pub use real_server::{Account, ClientVerify, RealServer, Running};
-pub use relay::{Fault, Relay, RelayRule};
+pub use real_server::{Account, ClientVerify, RealServer, RunningServer};
+pub use relay::{Relay, RelayFault, RelayRule};
 pub use s_server::{SServer, SServerConfig};
 pub use starttls::{
-    Connected, Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig,
-    PartialWitness, Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd,
+    Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, PartialWitness,
+    Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, Slapd, StarttlsAccount,
 };
 pub use stunnel::Stunnel;
 

@@ -20,9 +20,9 @@ pub struct MisbehavingServer {
     received: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-/// One step of a script. A script that runs out ends as with [`Step::Close`].
+/// One step of a script. A script that runs out ends as with [`ScriptStep::Close`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ScriptStep {
     /// Waits for so many bytes; goes on with fewer if the client ends.
     Read(usize),
     /// Waits for one whole TLS record, whatever its length.
@@ -44,7 +44,7 @@ impl MisbehavingServer {
     ///
     /// # Errors
     /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
-    pub fn start(script: Vec<Step>) -> Result<Self> {
+    pub fn start(script: Vec<ScriptStep>) -> Result<Self> {
         Self::start_each(vec![script])
     }
 
@@ -52,7 +52,7 @@ impl MisbehavingServer {
     ///
     /// # Errors
     /// As [`MisbehavingServer::start`].
-    pub fn start_each(scripts: Vec<Vec<Step>>) -> Result<Self> {
+    pub fn start_each(scripts: Vec<Vec<ScriptStep>>) -> Result<Self> {
         let received = Arc::new(Mutex::new(Vec::new()));
         let (book, next) = (Arc::clone(&received), AtomicUsize::new(0));
         let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
@@ -68,7 +68,7 @@ impl MisbehavingServer {
     /// # Errors
     /// As [`MisbehavingServer::start`].
     pub fn silent() -> Result<Self> {
-        Self::start(vec![Step::Stall])
+        Self::start(vec![ScriptStep::Stall])
     }
 
     /// Answers as an HTTP server without TLS does when it is spoken to in TLS.
@@ -77,7 +77,7 @@ impl MisbehavingServer {
     /// As [`MisbehavingServer::start`].
     pub fn plain_http() -> Result<Self> {
         let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 12\r\nConnection: close\r\n\r\nBad Request\n";
-        Self::start(vec![Step::Read(1), Step::Send(answer.into()), Step::Close])
+        Self::start(vec![ScriptStep::Read(1), ScriptStep::Send(answer.into()), ScriptStep::Close])
     }
 
     /// Answers with bytes that are no protocol at all.
@@ -86,7 +86,7 @@ impl MisbehavingServer {
     /// As [`MisbehavingServer::start`].
     pub fn garbage() -> Result<Self> {
         let garbage = (0..=u8::MAX).map(|byte| byte.wrapping_mul(167).wrapping_add(89)).collect();
-        Self::start(vec![Step::Read(1), Step::Send(garbage), Step::Close])
+        Self::start(vec![ScriptStep::Read(1), ScriptStep::Send(garbage), ScriptStep::Close])
     }
 
     /// Closes every connection as soon as it is accepted.
@@ -94,7 +94,7 @@ impl MisbehavingServer {
     /// # Errors
     /// As [`MisbehavingServer::start`].
     pub fn closing() -> Result<Self> {
-        Self::start(vec![Step::Close])
+        Self::start(vec![ScriptStep::Close])
     }
 
     /// Where the server listens.
@@ -115,17 +115,17 @@ const MAX_CONNECTIONS: usize = 64;
 const KEPT_CLIENTS: usize = 1024;
 const KEPT_BYTES: usize = 65_536;
 
-fn play(guest: &Guest<'_>, script: &[Step], received: &Mutex<Vec<Vec<u8>>>) {
+fn play(guest: &Guest<'_>, script: &[ScriptStep], received: &Mutex<Vec<Vec<u8>>>) {
     let mut reader = Reader { socket: &guest.stream, received, place: None };
     for step in script {
         let outcome = match step {
-            Step::Read(bytes) => reader.read(*bytes).map(drop),
-            Step::ReadRecord => reader.read_record(),
-            Step::ReadUntilIdle(silence) => reader.read_until_idle(*silence),
-            Step::Send(bytes) => (&*guest.stream).write_all(bytes),
-            Step::Stall => return drain(&guest.stream),
-            Step::Close => break,
-            Step::Reset => return guest.reset(),
+            ScriptStep::Read(bytes) => reader.read(*bytes).map(drop),
+            ScriptStep::ReadRecord => reader.read_record(),
+            ScriptStep::ReadUntilIdle(silence) => reader.read_until_idle(*silence),
+            ScriptStep::Send(bytes) => (&*guest.stream).write_all(bytes),
+            ScriptStep::Stall => return drain(&guest.stream),
+            ScriptStep::Close => break,
+            ScriptStep::Reset => return guest.reset(),
         };
         if outcome.is_err() {
             return;

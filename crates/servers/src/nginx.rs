@@ -8,7 +8,7 @@ use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site, filled_in};
 use super::unprivileged::is_root;
-use super::{Account, ClientVerify, RealServer, Running};
+use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
 /// A running nginx.
@@ -124,7 +124,7 @@ impl Nginx {
 }
 
 impl RealServer for Nginx {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

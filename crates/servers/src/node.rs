@@ -3,7 +3,7 @@
 use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running, account_line};
+use super::{Account, RealServer, RunningServer, account_line};
 use crate::Result;
 
 /// A running Node that answers every request with 200. Its account is `tls.TLSSocket.isSessionReused()`.
@@ -81,7 +81,7 @@ impl Node {
 }
 
 impl RealServer for Node {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

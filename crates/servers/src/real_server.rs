@@ -9,7 +9,7 @@ use crate::{Result, ServerError};
 /// A server that runs until it is dropped: a process of its own, or for rustls an [`EmbeddedServer`](reprise_lab::EmbeddedServer).
 pub trait RealServer {
     /// Which program it is, and where it runs.
-    fn running(&self) -> Running;
+    fn running(&self) -> RunningServer;
 
     /// The server's own account of each connection so far, in the order in which it wrote them down.
     ///
@@ -43,7 +43,7 @@ pub trait RealServer {
 
 /// A program that serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningServer {
     /// The program's name.
     pub program: &'static str,
     /// Where clients connect.

@@ -30,12 +30,12 @@ pub struct RelayRule {
     /// The number of the server's record in each connection, from 0.
     pub record: usize,
     /// What happens to that record.
-    pub fault: Fault,
+    pub fault: RelayFault,
 }
 
 /// What a relay does to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum RelayFault {
     /// Neither it nor anything after it arrives; the connection stays open.
     Stall,
     /// The connection ends in its place (FIN).
@@ -138,30 +138,30 @@ fn forward_records(
         counter.enter(&record);
         match rule.filter(|rule| rule.record == number).map(|rule| rule.fault) {
             None => client.write_all(&record)?,
-            Some(Fault::Stall) => {
+            Some(RelayFault::Stall) => {
                 drain(server);
                 return Ok(());
             }
-            Some(Fault::Close) => break,
-            Some(Fault::Reset) => return Err(ErrorKind::ConnectionReset.into()),
-            Some(Fault::Truncate) => {
+            Some(RelayFault::Close) => break,
+            Some(RelayFault::Reset) => return Err(ErrorKind::ConnectionReset.into()),
+            Some(RelayFault::Truncate) => {
                 let half = HEADER_BYTES + record.len().saturating_sub(HEADER_BYTES) / 2;
                 client.write_all(record.get(..half).unwrap_or(&record))?;
                 break;
             }
-            Some(Fault::Flip(at)) => {
+            Some(RelayFault::Flip(at)) => {
                 if let Some(body @ [_, ..]) = record.get_mut(HEADER_BYTES..) {
                     let at = at % body.len();
                     body.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1);
                 }
                 client.write_all(&record)?;
             }
-            Some(Fault::Split) => {
+            Some(RelayFault::Split) => {
                 for byte in &record {
                     client.write_all(std::slice::from_ref(byte))?;
                 }
             }
-            Some(Fault::Pause(time)) => {
+            Some(RelayFault::Pause(time)) => {
                 thread::sleep(time);
                 client.write_all(&record)?;
             }

@@ -2,13 +2,13 @@
 
 use reprise_lab::EmbeddedServer;
 
-use super::{Account, RealServer, Running};
+use super::{Account, RealServer, RunningServer};
 use crate::Result;
 
 impl RealServer for EmbeddedServer {
     /// It runs within this process.
-    fn running(&self) -> Running {
-        Running { program: "rustls", address: self.address(), pid: std::process::id() }
+    fn running(&self) -> RunningServer {
+        RunningServer { program: "rustls", address: self.address(), pid: std::process::id() }
     }
 
     /// rustls' `handshake_kind()`.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use reprise_lab::{Identity, Listener, Versions};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, ClientVerify, RealServer, Running};
+use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError, lock, relay};
 
 /// A running `openssl s_server -www`, which answers every request with a page on the connection.
@@ -124,8 +124,8 @@ impl SServer {
 }
 
 impl RealServer for SServer {
-    fn running(&self) -> Running {
-        Running { address: self.relay.address(), ..self.site.running() }
+    fn running(&self) -> RunningServer {
+        RunningServer { address: self.relay.address(), ..self.site.running() }
     }
 
     /// A connection is accounted for when both sides have closed it. It counts as resumed if the server sent no

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{ClientVerify, Launch, Process, Running, find};
+use super::{ClientVerify, Launch, Process, RunningServer, find};
 use crate::{Result, ServerError};
 
 /// A program that runs in a directory of its own; both are gone when it is dropped.
@@ -147,8 +147,8 @@ impl Ground {
 }
 
 impl Site {
-    pub(super) fn running(&self) -> Running {
-        Running { program: self.program, address: self.address, pid: self.process.pid() }
+    pub(super) fn running(&self) -> RunningServer {
+        RunningServer { program: self.program, address: self.address, pid: self.process.pid() }
     }
 
     /// What `parse` reads out of each of these lines of the program's log.

@@ -19,21 +19,21 @@ pub use proftpd::{FtpSessionCache, ProFtpd, ProFtpdConfig};
 pub use prosody::{Prosody, ProsodyConfig};
 pub use slapd::Slapd;
 
-use super::Running;
+use super::RunningServer;
 use super::real_server::until_there_are;
 use crate::Result;
 
 /// A server that says who connected, and not whether the session was resumed.
 pub trait PartialWitness {
     /// Which program it is, and where it runs.
-    fn running(&self) -> Running;
+    fn running(&self) -> RunningServer;
 
     /// Every connection over TLS so far, in the order in which the server wrote them down.
     ///
     /// # Errors
     /// [`ServerError::File`](crate::ServerError::File) or [`ServerError::Account`](crate::ServerError::Account) if the server's log
     /// cannot be read or understood.
-    fn connected(&self) -> Result<Vec<Connected>>;
+    fn connected(&self) -> Result<Vec<StarttlsAccount>>;
 
     /// Where clients connect.
     fn address(&self) -> SocketAddr {
@@ -45,14 +45,14 @@ pub trait PartialWitness {
     /// # Errors
     /// As [`PartialWitness::connected`]; [`ServerError::Unaccounted`](crate::ServerError::Unaccounted) if there are still fewer
     /// after `deadline`.
-    fn connected_when(&self, expected: usize, deadline: Duration) -> Result<Vec<Connected>> {
+    fn connected_when(&self, expected: usize, deadline: Duration) -> Result<Vec<StarttlsAccount>> {
         until_there_are(expected, deadline, self.running().program, || self.connected())
     }
 }
 
 /// What such a server says of one connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connected {
+pub struct StarttlsAccount {
     /// The client's port, which joins this account to the client's.
     pub client_port: u16,
     /// `TLSv1.2` or `TLSv1.3`.

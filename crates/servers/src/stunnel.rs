@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use reprise_lab::{Identity, Listener};
 
 use super::site::{Ground, Ready, Site};
-use super::{Account, RealServer, Running};
+use super::{Account, RealServer, RunningServer};
 use crate::Result;
 
 /// A running stunnel before a plain HTTP server. It keeps no account of its connections.
@@ -39,7 +39,7 @@ impl Stunnel {
 }
 
 impl RealServer for Stunnel {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reprise_harness::client::Client;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
-use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 
 /// Long enough for a loopback answer on a busy machine; a silence of this length is what a stall is told by.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -26,8 +26,13 @@ fn read_all(mut stream: &TcpStream) -> Result<Vec<u8>, ErrorKind> {
 
 #[test]
 fn a_script_is_played_step_by_step() {
-    let script =
-        vec![Step::Read(4), Step::Send(b"one".to_vec()), Step::ReadRecord, Step::Send(b"two".to_vec()), Step::Close];
+    let script = vec![
+        ScriptStep::Read(4),
+        ScriptStep::Send(b"one".to_vec()),
+        ScriptStep::ReadRecord,
+        ScriptStep::Send(b"two".to_vec()),
+        ScriptStep::Close,
+    ];
     let server = MisbehavingServer::start(script).unwrap();
     let mut stream = call(server.address());
     let mut word = [0; 3];
@@ -42,8 +47,8 @@ fn a_script_is_played_step_by_step() {
 
 #[test]
 fn a_script_may_read_until_the_client_falls_silent() {
-    let idle = Step::ReadUntilIdle(Duration::from_millis(20));
-    let server = MisbehavingServer::start(vec![idle, Step::Send(b"!".to_vec())]).unwrap();
+    let idle = ScriptStep::ReadUntilIdle(Duration::from_millis(20));
+    let server = MisbehavingServer::start(vec![idle, ScriptStep::Send(b"!".to_vec())]).unwrap();
     let mut stream = call(server.address());
     stream.write_all(b"whatever length").unwrap();
     assert_eq!(read_all(&stream), Ok(b"!".to_vec()));
@@ -52,7 +57,7 @@ fn a_script_may_read_until_the_client_falls_silent() {
 
 #[test]
 fn each_client_may_have_a_script_of_its_own() {
-    let say = |word: &str| vec![Step::Send(word.into())];
+    let say = |word: &str| vec![ScriptStep::Send(word.into())];
     let server = MisbehavingServer::start_each(vec![say("first"), say("then")]).unwrap();
     for expected in ["first", "then", "then"] {
         assert_eq!(read_all(&call(server.address())), Ok(expected.into()));
@@ -85,7 +90,8 @@ fn ready_made_servers_are_what_their_names_say() {
 
 #[test]
 fn reset_is_a_reset() {
-    let server = MisbehavingServer::start(vec![Step::Read(1), Step::Send(b"x".to_vec()), Step::Reset]).unwrap();
+    let server =
+        MisbehavingServer::start(vec![ScriptStep::Read(1), ScriptStep::Send(b"x".to_vec()), ScriptStep::Reset]).unwrap();
     let mut stream = call(server.address());
     stream.write_all(b"?").unwrap();
     assert_eq!(read_all(&stream), Err(ErrorKind::ConnectionReset));
@@ -105,7 +111,7 @@ impl Lab {
         Self { authority, server }
     }
 
-    fn relay(&self, record: usize, fault: Fault) -> Relay {
+    fn relay(&self, record: usize, fault: RelayFault) -> Relay {
         Relay::start(self.server.address(), RelayRule { skip_connections: 0, record, fault }).unwrap()
     }
 
@@ -137,7 +143,7 @@ fn faults_that_break_a_connection_break_it_at_any_record() {
         let lab = Lab::new(versions);
         // The last record is the closing alert, without which a response is still whole.
         for record in 0..lab.records(versions) - 1 {
-            for fault in [Fault::Close, Fault::Reset, Fault::Truncate, Fault::Flip(1)] {
+            for fault in [RelayFault::Close, RelayFault::Reset, RelayFault::Truncate, RelayFault::Flip(1)] {
                 let relay = lab.relay(record, fault);
                 let outcome = Client::new(&lab.authority, versions).fetch(relay.address(), "/");
                 assert!(outcome.is_err(), "{versions:?} record {record} {fault:?}");
@@ -151,7 +157,7 @@ fn faults_that_only_try_a_clients_patience_do_not_break_it() {
     for versions in [Versions::Tls12, Versions::Tls13] {
         let lab = Lab::new(versions);
         for record in 0..lab.records(versions) {
-            for fault in [Fault::Split, Fault::Pause(Duration::from_millis(5))] {
+            for fault in [RelayFault::Split, RelayFault::Pause(Duration::from_millis(5))] {
                 let relay = lab.relay(record, fault);
                 let fetched = Client::new(&lab.authority, versions).fetch(relay.address(), "/").unwrap();
                 assert!(fetched.response.ends_with("Reprise lab\n"), "{versions:?} record {record} {fault:?}");
@@ -163,9 +169,9 @@ fn faults_that_only_try_a_clients_patience_do_not_break_it() {
 #[test]
 fn a_stall_keeps_the_connection_open_and_silent() {
     // The server says two records and ends: the client must hear the first and no end.
-    let record = |byte| Step::Send(vec![22, 3, 3, 0, 1, byte]);
-    let server = MisbehavingServer::start(vec![record(1), record(2), Step::Close]).unwrap();
-    let rule = RelayRule { skip_connections: 0, record: 1, fault: Fault::Stall };
+    let record = |byte| ScriptStep::Send(vec![22, 3, 3, 0, 1, byte]);
+    let server = MisbehavingServer::start(vec![record(1), record(2), ScriptStep::Close]).unwrap();
+    let rule = RelayRule { skip_connections: 0, record: 1, fault: RelayFault::Stall };
     let relay = Relay::start(server.address(), rule).unwrap();
     let mut stream = call(relay.address());
     let mut first = [0; 6];
@@ -176,7 +182,7 @@ fn a_stall_keeps_the_connection_open_and_silent() {
 
     for versions in [Versions::Tls12, Versions::Tls13] {
         let lab = Lab::new(versions);
-        let relay = lab.relay(0, Fault::Stall);
+        let relay = lab.relay(0, RelayFault::Stall);
         let outcome = Client::new(&lab.authority, versions).connect_within(relay.address(), SILENCE);
         assert_eq!(outcome.err().map(|error| error.kind()), Some(ErrorKind::WouldBlock));
     }
@@ -185,7 +191,7 @@ fn a_stall_keeps_the_connection_open_and_silent() {
 #[test]
 fn connections_that_are_skipped_pass_unharmed() {
     let lab = Lab::new(Versions::Tls13);
-    let rule = RelayRule { skip_connections: 1, record: 0, fault: Fault::Close };
+    let rule = RelayRule { skip_connections: 1, record: 0, fault: RelayFault::Close };
     let relay = Relay::start(lab.server.address(), rule).unwrap();
     let client = Client::new(&lab.authority, Versions::Tls13);
     assert!(client.fetch(relay.address(), "/").is_ok());

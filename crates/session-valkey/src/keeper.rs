@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use redis::{ErrorKind, RedisError, RedisResult, Script};
-use reprise_session::coordination::{Clocks, Step, next_step};
+use reprise_session::coordination::{Clocks, RingAction, next_step};
 use reprise_session::{KeyEncryptionKeys, Rotation, SystemRandom};
 use rustls::time_provider::TimeProvider;
 use rustls_pki_types::UnixTime;
@@ -136,8 +136,8 @@ impl Keeper {
         let current = self.shared.ring.load(now);
         let next = next_step(&current, found.as_deref(), &self.rotation, &self.keys, clocks, &SystemRandom);
         let ring = match next {
-            Ok(Step::Use(ring)) => ring,
-            Ok(Step::Publish { ring, sealed }) => {
+            Ok(RingAction::Use(ring)) => ring,
+            Ok(RingAction::Publish { ring, sealed }) => {
                 let end = ring.keys().map(|key| key.times().decrypt_until.as_secs()).max().unwrap_or(0);
                 let seconds = end.saturating_sub(now.as_secs()).clamp(1, LONGEST_KEPT.as_secs());
                 let mut script = self.compare_and_set.key(&key);

@@ -13,7 +13,7 @@ use crate::sealed_ring::{KeyEncryptionKeys, SealedRingError};
 /// What a node does about the ring that it found in the store.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Step {
+pub enum RingAction {
     /// Use it.
     Use(KeyRing),
     /// Put this one in its place, if what was found is still there, and only then use it.
@@ -60,7 +60,7 @@ pub fn next_step(
     keys: &KeyEncryptionKeys,
     clocks: Clocks,
     random: &dyn Random,
-) -> Result<Step, CoordinationError> {
+) -> Result<RingAction, CoordinationError> {
     let stored = found.map(|sealed| KeyRing::open(keys, sealed)).transpose()?;
     let (base, must_publish) = match stored {
         Some(stored) if stored.version() >= current.version() => (stored, false),
@@ -72,13 +72,13 @@ pub fn next_step(
     match next {
         Some(ring) => publish(ring, keys, random),
         None if must_publish => publish(base, keys, random),
-        None => Ok(Step::Use(base)),
+        None => Ok(RingAction::Use(base)),
     }
 }
 
-fn publish(ring: KeyRing, keys: &KeyEncryptionKeys, random: &dyn Random) -> Result<Step, CoordinationError> {
+fn publish(ring: KeyRing, keys: &KeyEncryptionKeys, random: &dyn Random) -> Result<RingAction, CoordinationError> {
     let sealed = ring.seal(keys, random)?;
-    Ok(Step::Publish { ring, sealed })
+    Ok(RingAction::Publish { ring, sealed })
 }
 
 #[cfg(test)]
@@ -155,8 +155,8 @@ mod tests {
                 let current = node.handle.load(at(self.now));
                 let found = self.store.as_deref();
                 match next_step(&current, found, &self.rotation, &self.keys, clocks, &SystemRandom).unwrap() {
-                    Step::Use(ring) => assert!(node.handle.replace(ring)),
-                    Step::Publish { ring, sealed } => node.pending = Some((self.store.clone(), ring, sealed)),
+                    RingAction::Use(ring) => assert!(node.handle.replace(ring)),
+                    RingAction::Publish { ring, sealed } => node.pending = Some((self.store.clone(), ring, sealed)),
                 }
                 return;
             };

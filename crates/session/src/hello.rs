@@ -30,7 +30,7 @@ pub struct LookAhead {
 /// What a ClientHello offers to resume.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Offered {
+pub struct ResumptionOffer {
     /// The first [`MAX_IDENTITIES`] TLS 1.3 identities, by their keys; those that can name no stored session are left out.
     pub identities: Vec<StoreKey>,
     /// The session ID, which is a TLS 1.2 session's or a random one.
@@ -70,7 +70,7 @@ impl LookAhead {
     ///
     /// # Errors
     /// [`HelloTooLong`], as soon as the length is announced.
-    pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<Offered>, HelloTooLong> {
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<ResumptionOffer>, HelloTooLong> {
         self.received.extend_from_slice(bytes);
         let is_complete = self.join_records();
         let announced = Handshake::announced(&self.message).map_or(0, |(_, length)| length);
@@ -79,7 +79,7 @@ impl LookAhead {
         if announced.max(read) > self.limit {
             return Err(HelloTooLong { limit: self.limit });
         }
-        let offered = || if self.is_asked { offered(&self.message).unwrap_or_default() } else { Offered::default() };
+        let offered = || if self.is_asked { offered(&self.message).unwrap_or_default() } else { ResumptionOffer::default() };
         Ok(is_complete.then(offered))
     }
 
@@ -110,7 +110,7 @@ impl LookAhead {
     }
 }
 
-impl Offered {
+impl ResumptionOffer {
     /// What to ask a shared store for. `only_tls12`: the server does not speak TLS 1.3, whatever is offered.
     pub fn lookups(&self, only_tls12: bool) -> Vec<Lookup> {
         if self.tls13 && !only_tls12 {
@@ -123,7 +123,7 @@ impl Offered {
     }
 }
 
-fn offered(message: &[u8]) -> Option<Offered> {
+fn offered(message: &[u8]) -> Option<ResumptionOffer> {
     let (message, _) = Handshake::parse(message).ok()??;
     let hello = ClientHello::parse(message.body).ok()?;
     let extensions = hello.extensions.unwrap_or_default();
@@ -131,7 +131,7 @@ fn offered(message: &[u8]) -> Option<Offered> {
     let tls13 = versions.is_some_and(|list| list.versions.iter().any(|version| version == ProtocolVersion::TLS_1_3));
     let psks = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(|data| OfferedPsks::parse(data).ok());
     let identities = psks.iter().flat_map(|psks| psks.identities.iter()).take(MAX_IDENTITIES);
-    Some(Offered {
+    Some(ResumptionOffer {
         identities: identities.filter(|psk| psk.identity.len() == ID_LEN).map(|psk| StoreKey::of(psk.identity)).collect(),
         session_id: (hello.session_id.len() == ID_LEN).then(|| StoreKey::of(hello.session_id)),
         ticket: extensions.find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty()),
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn where_nobody_asks_the_announced_length_is_enough() {
         let bytes = records(&hello(3, &[9; 32]), 1 << 14);
-        assert_eq!(LookAhead::of_length_alone(1 << 15).receive(&bytes), Ok(Some(Offered::default())));
+        assert_eq!(LookAhead::of_length_alone(1 << 15).receive(&bytes), Ok(Some(ResumptionOffer::default())));
         let absurd = records(&hello(600, &[]), 1 << 14);
         assert!(LookAhead::of_length_alone(1 << 15).receive(&absurd).is_err());
     }
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn what_is_no_hello_is_passed_on() {
         for bytes in [&b"GET / HTTP/1.1\r\n"[..], &[21, 3, 3, 0, 2, 1, 0], &[22, 3, 3, 0, 4, 2, 0, 0, 0]] {
-            assert_eq!(LookAhead::new(100).receive(bytes), Ok(Some(Offered::default())));
+            assert_eq!(LookAhead::new(100).receive(bytes), Ok(Some(ResumptionOffer::default())));
         }
     }
 }

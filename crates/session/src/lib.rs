@@ -66,7 +66,7 @@ mod sealed_ring;
 pub mod store;
 pub mod ticket;
 
-pub use hello::{HelloTooLong, LookAhead, MAX_IDENTITIES, Offered};
+pub use hello::{HelloTooLong, LookAhead, MAX_IDENTITIES, ResumptionOffer};
 pub use key::{KeyError, KeyName, KeyTimes, TicketKey};
 pub use policy::{Policy, PolicyBuilder};
 pub use random::{Random, RandomFailed, SystemRandom};

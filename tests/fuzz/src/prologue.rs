@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use reprise_attempt::prologue::{Proxy, ProxyProtocol, Route, StartTls, Step};
+use reprise_attempt::prologue::{PrologueStep, Proxy, ProxyProtocol, Route, StartTls};
 
 /// Nobody makes us say more than this, whatever is said to us.
 const MOST_SAID: usize = 8 * 1024;
@@ -15,9 +15,9 @@ pub(crate) fn run(bytes: &[u8]) {
     let mut pieces = answers.chunks(usize::from(*piece).max(1));
     loop {
         let bytes = match step {
-            Step::Over(_) => break,
-            Step::Passed(_) => &[][..],
-            Step::Waiting => match pieces.next() {
+            PrologueStep::Over(_) => break,
+            PrologueStep::Passed(_) => &[][..],
+            PrologueStep::Waiting => match pieces.next() {
                 Some(bytes) => bytes,
                 None => {
                     drop(prologue.receive_end());

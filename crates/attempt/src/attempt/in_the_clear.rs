@@ -7,7 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::fault::Fault;
 use crate::input::Input;
-use crate::prologue::Step;
+use crate::prologue::PrologueStep;
 
 impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     pub(super) fn receive_in_the_clear(&mut self, input: &mut Input<'_>) -> Result<Progress, Fault> {
@@ -19,12 +19,12 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
     }
 
     /// A timed stage ends in a boundary; without one TLS begins at once.
-    pub(super) fn step(&mut self, step: Step, now: Nanos) -> Result<Progress, Fault> {
+    pub(super) fn step(&mut self, step: PrologueStep, now: Nanos) -> Result<Progress, Fault> {
         self.reached = match step {
-            Step::Waiting => return Ok(Progress::Waiting),
-            Step::Over(None) => return self.begin_tls(now).map(|()| Progress::Waiting),
-            Step::Over(Some(phase)) => Some(Boundary::Passed { phase, is_last: true }),
-            Step::Passed(phase) => Some(Boundary::Passed { phase, is_last: false }),
+            PrologueStep::Waiting => return Ok(Progress::Waiting),
+            PrologueStep::Over(None) => return self.begin_tls(now).map(|()| Progress::Waiting),
+            PrologueStep::Over(Some(phase)) => Some(Boundary::Passed { phase, is_last: true }),
+            PrologueStep::Passed(phase) => Some(Boundary::Passed { phase, is_last: false }),
         };
         Ok(Progress::Boundary)
     }

@@ -7,7 +7,7 @@ use reprise_trace::{FailureClass, FaultName, Phase};
 
 use super::dialogue::{Dialogue, Turn, Unexpected};
 use super::route::Stage;
-use super::{ClearTextFault, Message, Peer, Problem, Prologue, Route, Step};
+use super::{ClearTextFault, Message, Peer, Problem, Prologue, PrologueStep, Route};
 use crate::fault::Fault;
 
 /// Bytes that are listened to at most: a server could otherwise go on without end. Greetings and lists of capabilities
@@ -55,7 +55,7 @@ impl Conversation {
     }
 
     /// Enters the next dialogue; what goes before it is said. Without one TLS is due.
-    fn enter(&mut self, out: &mut Vec<u8>) -> Step {
+    fn enter(&mut self, out: &mut Vec<u8>) -> PrologueStep {
         while let Some(stage) = self.stages.pop_front() {
             match stage {
                 Stage::Header(header) => out.extend(header),
@@ -64,16 +64,16 @@ impl Conversation {
                     out.extend(words);
                     self.answer_is_due = true;
                     self.current = Some(Current { peer, dialogue, due });
-                    return Step::Waiting;
+                    return PrologueStep::Waiting;
                 }
             }
         }
-        Step::Over(None)
+        PrologueStep::Over(None)
     }
 
     /// The dialogue is over. Before TLS the next byte from the server belongs to TLS, and TLS servers wait for the ClientHello.
     /// Who sits on the path could have slipped in what is there already (CVE-2011-0411), so it is not passed over.
-    fn leave(&mut self, out: &mut Vec<u8>) -> Result<Step, Fault> {
+    fn leave(&mut self, out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
         let is_last = !self.stages.iter().any(|stage| matches!(stage, Stage::Dialogue(..)));
         if is_last && !self.heard.is_empty() {
             let injected = std::mem::take(&mut self.heard);
@@ -84,7 +84,7 @@ impl Conversation {
         if is_last {
             self.enter(out);
         }
-        Ok(if is_last { Step::Over(Some(phase)) } else { Step::Passed(phase) })
+        Ok(if is_last { PrologueStep::Over(Some(phase)) } else { PrologueStep::Passed(phase) })
     }
 
     fn fault(&self, problem: Problem) -> Fault {
@@ -96,12 +96,12 @@ impl Conversation {
 }
 
 impl Prologue for Conversation {
-    fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> Step {
+    fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep {
         self.stages = self.route.stages(client);
         self.enter(out)
     }
 
-    fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Step, Fault> {
+    fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
         if !bytes.is_empty() && std::mem::take(&mut self.answer_is_due) {
             self.round_trips += 1;
         }
@@ -111,11 +111,11 @@ impl Prologue for Conversation {
             self.enter(out);
         }
         loop {
-            let Some(current) = &mut self.current else { return Ok(Step::Over(None)) };
+            let Some(current) = &mut self.current else { return Ok(PrologueStep::Over(None)) };
             let length = match current.dialogue.length(current.due, &self.heard) {
                 Ok(Some(length)) => length.min(self.heard.len()),
                 Ok(None) if self.total > MAX_HEARD => return Err(self.fault(Problem::TooLong(MAX_HEARD))),
-                Ok(None) => return Ok(Step::Waiting),
+                Ok(None) => return Ok(PrologueStep::Waiting),
                 Err(Unexpected) => return Err(self.fault(Problem::Unexpected(self.heard.clone()))),
             };
             let message: Vec<u8> = self.heard.drain(..length).collect();

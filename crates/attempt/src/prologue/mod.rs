@@ -25,13 +25,13 @@ pub(crate) use starttls::{Introduction, Service};
 /// A conversation in the clear before TLS begins, without any input or output. One value for each connection.
 pub trait Prologue: Send {
     /// The transport is established, from this address of the client's. What is said first is appended to `out`.
-    fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> Step;
+    fn begin(&mut self, client: SocketAddr, out: &mut Vec<u8>) -> PrologueStep;
 
-    /// Takes bytes that have come; none after a [`Step::Passed`], to go on.
+    /// Takes bytes that have come; none after a [`PrologueStep::Passed`], to go on.
     ///
     /// # Errors
     /// A refusal, bytes that have no place, or bytes that came before their turn.
-    fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Step, Fault>;
+    fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<PrologueStep, Fault>;
 
     /// The peer has closed.
     fn receive_end(&mut self) -> Fault;
@@ -45,7 +45,7 @@ pub trait Prologue: Send {
 
 /// How far a prologue is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PrologueStep {
     /// More must come.
     Waiting,
     /// This stage is over and another follows.

@@ -11,7 +11,7 @@ use super::client::{Client, Farewell, Transcript};
 use super::message::{Ask, GROUPS, LayerBatch, LayerJob, SUITES_12, SUITES_13, Seen, Told};
 use super::process::{self, Processes};
 use crate::clock::CpuClock;
-use crate::message::{Failed, Outcome};
+use crate::message::{Failed, FailureKind};
 use crate::pair::words;
 
 /// The cells of a child process.
@@ -36,7 +36,7 @@ impl Child {
                 Ok(Told::Prepared { cell: self.cells.len() - 1, connections, status })
             }
             Ask::Run { cell, requests } => {
-                let unknown = || Failed::new(Outcome::Broken, "no level is prepared under this number");
+                let unknown = || Failed::new(FailureKind::Broken, "no level is prepared under this number");
                 self.cells.get_mut(cell).ok_or_else(unknown)?.run(requests).map(Told::Ran)
             }
             Ask::Random { stack, helper, times } => {
@@ -197,7 +197,7 @@ impl Inside {
             self.session = again;
             if !client.keeps_alive() {
                 return Err(Failed::new(
-                    Outcome::Unsupported,
+                    FailureKind::Unsupported,
                     "the server closes the connection after each request: there is no next one on it",
                 ));
             }
@@ -284,7 +284,7 @@ impl Inside {
 
     fn make_context(&self) -> Result<Kept, Failed> {
         let job = &self.job;
-        let texts = job.material.read().map_err(|error| Failed::new(Outcome::Failed, error))?;
+        let texts = job.material.read().map_err(|error| Failed::new(FailureKind::Failed, error))?;
         let suites = if job.version == Version::Tls13 { SUITES_13 } else { SUITES_12 };
         let options = Options {
             side: Side::Client,
@@ -309,7 +309,7 @@ impl Inside {
 
     /// At *ssl* the first session works everywhere; where the second does not, the server does not permit the level.
     fn not_permitted(&self, failed: Failed) -> Failed {
-        let has_worked = self.status.is_some() && failed.outcome == Outcome::Failed;
+        let has_worked = self.status.is_some() && failed.outcome == FailureKind::Failed;
         if self.job.level == Level::Ssl && has_worked {
             return transport_closed("says close_notify, and then closes the TCP connection");
         }
@@ -334,7 +334,7 @@ impl Spent {
 fn observed(transcripts: impl Iterator<Item = Transcript>, spare: &mut Vec<Transcript>) -> Result<Vec<Seen>, Failed> {
     let mut connections = Vec::new();
     for transcript in transcripts {
-        let seen = transcript.observed().ok_or_else(|| Failed::new(Outcome::Failed, "no ServerHello was seen"))?;
+        let seen = transcript.observed().ok_or_else(|| Failed::new(FailureKind::Failed, "no ServerHello was seen"))?;
         connections.push(seen);
         spare.push(transcript.emptied());
     }
@@ -353,20 +353,20 @@ fn check_abilities(stack: &dyn Stack, job: &LayerJob) -> Result<(), Failed> {
         _ if job.material.has_identity() && !can.client_auth => "client authentication",
         _ => return Ok(()),
     };
-    Err(Failed::new(Outcome::Unsupported, format!("{} has no {missing}", about.name)))
+    Err(Failed::new(FailureKind::Unsupported, format!("{} has no {missing}", about.name)))
 }
 
 fn failed(fault: Fault) -> Failed {
-    Failed::new(Outcome::Failed, words(&fault))
+    Failed::new(FailureKind::Failed, words(&fault))
 }
 
 fn transport_closed(what: &str) -> Failed {
     Failed::new(
-        Outcome::Unsupported,
+        FailureKind::Unsupported,
         format!("the server does not permit a second TLS session on a TCP connection: it {what}"),
     )
 }
 
 fn nothing_kept() -> Failed {
-    Failed::new(Outcome::Broken, "the level has lost its context")
+    Failed::new(FailureKind::Broken, "the level has lost its context")
 }

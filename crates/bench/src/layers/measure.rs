@@ -15,14 +15,14 @@ use super::message::{Ask, LayerBatch, LayerJob, RandomBytes, ResumedBy, Seen, To
 use super::{advice, claims};
 use crate::compare::{describe, statistics};
 use crate::comparison::{Audience, compared_stack};
-use crate::message::{Answer, Failed, Outcome, Request, StackInfo};
+use crate::message::{Answer, Failed, FailureKind, Request, StackInfo};
 use crate::stacks::Found;
 use crate::worker::{Launcher, Worker};
 
 /// What is to be measured.
 pub struct Layers<'a> {
     /// The server.
-    pub peer: Peer,
+    pub peer: RemoteServer,
     /// The levels, with and without sessions.
     pub levels: &'a [Level],
     /// The versions; without any, the newest of each stack.
@@ -46,7 +46,7 @@ pub struct Layers<'a> {
 }
 
 /// A server, and what is asked of it.
-pub struct Peer {
+pub struct RemoteServer {
     /// As the page names it.
     pub target: String,
     /// Where it is.
@@ -158,7 +158,8 @@ impl Run<'_> {
         let versions = if self.plan.versions.is_empty() { newest.as_slice() } else { self.plan.versions };
         for &version in versions {
             if !speaks(&version) {
-                let failed = Failed::new(Outcome::Unsupported, format!("{} has no TLS {}", info.library, version.number()));
+                let failed =
+                    Failed::new(FailureKind::Unsupported, format!("{} has no TLS {}", info.library, version.number()));
                 self.skipped.push(skip(&found.name, Some(version), None, false, &failed));
                 continue;
             }
@@ -369,7 +370,7 @@ fn ask(worker: &mut Worker, ask: Ask) -> Result<Told, Failed> {
 }
 
 fn something_else() -> Failed {
-    Failed::new(Outcome::Broken, "its process answers something else")
+    Failed::new(FailureKind::Broken, "its process answers something else")
 }
 
 fn records(connections: &[Seen]) -> impl Iterator<Item = LayersConnection> + '_ {

@@ -20,7 +20,7 @@ mod message;
 mod process;
 
 pub use material::{IdentityFiles, Material, MaterialError, pem_of_certificates};
-pub use measure::{Layers, Peer, layers};
+pub use measure::{Layers, RemoteServer, layers};
 pub use message::ResumedBy;
 
 pub(crate) use cell::Child;

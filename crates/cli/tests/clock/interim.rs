@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_lab::Resumption;
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::Phase;
 use reprise_trace::document::SampleRecord;
 
@@ -28,7 +28,7 @@ fn what_passes_after_100_continue_is_waited_for() {
     samples(relay.address());
     // The last record is a close_notify, the one before it the final response.
     let record = relay.records().last().unwrap().len() - 2;
-    let rule = RelayRule { skip_connections: 0, record, fault: Fault::Pause(STALL) };
+    let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Pause(STALL) };
     let relay = Relay::start(server.address(), rule).unwrap();
     let stalled = samples(relay.address());
     let quartile = |phase| {

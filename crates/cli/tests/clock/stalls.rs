@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reprise_lab::Resumption;
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::document::MeasureDocument;
 use reprise_trace::{Kind, Nanos, Phase, Version};
 
@@ -85,7 +85,7 @@ impl Stalls {
 
     /// The phase in which a stall at this record is found; `None` where there is none.
     fn at(&self, record: usize) -> Option<Phase> {
-        let rule = RelayRule { skip_connections: 0, record, fault: Fault::Pause(STALL) };
+        let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Pause(STALL) };
         let relay = Relay::start(self.server.address(), rule).unwrap();
         let document = self.measure(relay.address());
         let stalled: Vec<Phase> =

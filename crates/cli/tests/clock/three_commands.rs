@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_lab::{Authority, Resumption};
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_stats::histogram::decode;
 use reprise_trace::document::LoadDocument;
 use reprise_trace::{Kind, Nanos, Phase, Version};
@@ -45,7 +45,7 @@ fn a_stall_stands_in_the_same_phase_under_every_command() {
         let mut met = Vec::new();
         for record in 0..records.len() {
             let stalled = COMMANDS.map(|command| {
-                let rule = RelayRule { skip_connections: 0, record, fault: Fault::Pause(STALL) };
+                let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Pause(STALL) };
                 let relay = Relay::start(server.address(), rule).unwrap();
                 let times = quartiles(&lab, command, relay.address(), version, &lab.ca());
                 PHASES.into_iter().zip(times).filter(|(_, time)| *time >= STALL - LATE).map(|(phase, _)| phase).collect()

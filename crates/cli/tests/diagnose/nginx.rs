@@ -2,7 +2,7 @@
 
 use reprise_lab::KeyKind;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig};
-use reprise_servers::{MisbehavingServer, Step};
+use reprise_servers::{MisbehavingServer, ScriptStep};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::offers;
@@ -97,7 +97,8 @@ examined! {
 /// What another server says of itself goes through nginx.
 fn disguised(lab: &Lab, lines: &[String]) -> Started {
     let response = "HTTP/1.1 200 OK\r\nServer: Apache/2.4.99\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
-    let behind = MisbehavingServer::start(vec![Step::Read(1), Step::Send(response.into()), Step::Close]).unwrap();
+    let behind =
+        MisbehavingServer::start(vec![ScriptStep::Read(1), ScriptStep::Send(response.into()), ScriptStep::Close]).unwrap();
     let location = format!("location = / {{ proxy_pass http://{}; proxy_pass_header Server; }}", behind.address());
     let (http_directives, server_directives) = (lines.join("\n"), location);
     let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use reprise_harness::{Outcome, Reprise};
 use reprise_probe::saved::{Destination, SessionFile};
 use reprise_scripted::NOW;
-use reprise_scripted::hostile::{Case, Expected, cases};
+use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::play::Deviation;
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_servers::PlayedServer;
@@ -22,7 +22,7 @@ const AT_ONCE: usize = 16;
 fn a_user_reads_what_a_hostile_server_did() {
     let mut faults = Vec::new();
     let directory = tempfile::tempdir().unwrap();
-    let (in_vain, others): (Vec<Case>, Vec<Case>) = cases().into_iter().partition(is_in_vain);
+    let (in_vain, others): (Vec<HostileServer>, Vec<HostileServer>) = cases().into_iter().partition(is_in_vain);
     for batch in in_vain.chunks(AT_ONCE).chain(others.chunks(AT_ONCE)) {
         let started: Vec<_> = batch.iter().map(|case| start(case, &directory)).collect();
         for (case, (_server, running)) in batch.iter().zip(started) {
@@ -44,7 +44,7 @@ fn a_whole_response_counts_though_nobody_takes_the_finished() {
     let deviations = vec![(answer - 1, Deviation::Omit), (answer + 1, Deviation::Instead(Line::End(ConnectionEnd::Reset)))];
     assert_eq!(lines[answer - 1], Line::Wait);
     let (name, expected) = (String::new(), Expected::Borne(""));
-    let case = Case { name, setting, deviations, expected, told: None };
+    let case = HostileServer { name, setting, deviations, expected, told: None };
     let directory = tempfile::tempdir().unwrap();
     // Whether the reset comes before the Finished leaves is chance.
     for _ in 0..20 {
@@ -54,7 +54,7 @@ fn a_whole_response_counts_though_nobody_takes_the_finished() {
     }
 }
 
-fn start(case: &Case, directory: &TempDir) -> (PlayedServer, reprise_harness::Running) {
+fn start(case: &HostileServer, directory: &TempDir) -> (PlayedServer, reprise_harness::Running) {
     let played = case.clone();
     let server = PlayedServer::start(move || played.play()).unwrap();
     // Longer than anything takes here that is not awaited in vain.
@@ -70,7 +70,7 @@ fn start(case: &Case, directory: &TempDir) -> (PlayedServer, reprise_harness::Ru
 }
 
 /// The session that both sides hold, in a file from which the program's first connection resumes it.
-fn sessions(case: &Case, server: SocketAddr, directory: &Path) -> Option<PathBuf> {
+fn sessions(case: &HostileServer, server: SocketAddr, directory: &Path) -> Option<PathBuf> {
     let session = case.setting.session()?;
     let server = server.to_string();
     let path = directory.join(server.replace(':', "-"));
@@ -79,11 +79,11 @@ fn sessions(case: &Case, server: SocketAddr, directory: &Path) -> Option<PathBuf
     Some(path)
 }
 
-fn is_in_vain(case: &Case) -> bool {
+fn is_in_vain(case: &HostileServer) -> bool {
     matches!(case.expected, Expected::Awaited(_) | Expected::BorneUntilTimeout)
 }
 
-fn read(case: &Case, outcome: &Outcome) -> Result<(), &'static str> {
+fn read(case: &HostileServer, outcome: &Outcome) -> Result<(), &'static str> {
     let (code, words) = match case.expected {
         Expected::Refused(words) => (3, words.to_owned()),
         Expected::Awaited(message) => (3, format!("no {message} within 4 s")),

@@ -2,7 +2,7 @@
 //! was awaited, and the samples so far are kept.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
@@ -22,7 +22,7 @@ impl Upstream {
     }
 
     /// A relay that does `fault` to the record of this number, on each connection after the first few.
-    fn breaking(&self, skip_connections: usize, record: usize, fault: Fault) -> Relay {
+    fn breaking(&self, skip_connections: usize, record: usize, fault: RelayFault) -> Relay {
         Relay::start(self.nginx.address(), RelayRule { skip_connections, record, fault }).unwrap()
     }
 
@@ -75,7 +75,7 @@ fn a_stall_names_the_message_that_was_awaited() {
     for (tls, awaited) in [(Version::Tls12, &tls12[..]), (Version::Tls13, &tls13)] {
         let records = upstream.records(tls, Kind::Full);
         assert_eq!(records, awaited.len() + 1, "{tls}: the close_notify is not awaited");
-        let outcomes = break_at_once(&upstream, tls, awaited.len(), Fault::Stall);
+        let outcomes = break_at_once(&upstream, tls, awaited.len(), RelayFault::Stall);
         for (outcome, awaited) in outcomes.into_iter().zip(awaited) {
             outcome.exits(3).says(&[&format!("no {awaited} within 2 s"), "--timeout"]);
         }
@@ -89,14 +89,14 @@ fn a_length_that_lies_ends_at_the_timeout_at_the_latest() {
     for tls in [Version::Tls12, Version::Tls13] {
         // The last byte of a handshake message's length: what is now too short is awaited.
         let records = upstream.records(tls, Kind::Full);
-        for outcome in break_at_once(&upstream, tls, records, Fault::Flip(3)) {
+        for outcome in break_at_once(&upstream, tls, records, RelayFault::Flip(3)) {
             outcome.exits(3);
         }
     }
 }
 
 /// Breaks each record of the very first connection, all at the same time, since some wait for their timeout.
-fn break_at_once(upstream: &Upstream, tls: Version, records: usize, fault: Fault) -> Vec<Outcome> {
+fn break_at_once(upstream: &Upstream, tls: Version, records: usize, fault: RelayFault) -> Vec<Outcome> {
     let start = |record| {
         let relay = upstream.breaking(0, record, fault);
         let running = upstream.measure(&relay, tls, Kind::Full).timeout("2s").start();
@@ -112,14 +112,14 @@ fn a_stall_after_the_response_is_no_failure() {
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         let close_notify = upstream.records(tls, Kind::Full) - 1;
-        let relay = upstream.breaking(0, close_notify, Fault::Stall);
+        let relay = upstream.breaking(0, close_notify, RelayFault::Stall);
         upstream.lab.measure(relay.address()).args(["--kinds", "full", "--tls", tls.number()]).count(1).run().exits(0);
     }
 }
 
 /// Breaks each record in turn, once the server has been found good and measured once. `check` is told whether the record
 /// was the last, and which it was.
-fn break_each_record(fault: Fault, mut check: impl FnMut(Outcome, bool, &str)) {
+fn break_each_record(fault: RelayFault, mut check: impl FnMut(Outcome, bool, &str)) {
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         for kind in [Kind::Full, Kind::Ticket] {
@@ -157,7 +157,7 @@ fn assert_died(outcome: Outcome, case: &str) {
 #[test]
 fn an_end_in_place_of_any_record_but_the_last_is_a_failure() {
     reprise_servers::require!("nginx");
-    for fault in [Fault::Close, Fault::Reset] {
+    for fault in [RelayFault::Close, RelayFault::Reset] {
         break_each_record(fault, |outcome, is_last, case| {
             if is_last {
                 // Many servers spare the close_notify, and the response is whole without it.
@@ -172,7 +172,7 @@ fn an_end_in_place_of_any_record_but_the_last_is_a_failure() {
 #[test]
 fn half_a_record_is_a_failure() {
     reprise_servers::require!("nginx");
-    break_each_record(Fault::Truncate, |outcome, _, case| assert_died(outcome, case));
+    break_each_record(RelayFault::Truncate, |outcome, _, case| assert_died(outcome, case));
 }
 
 #[test]
@@ -181,14 +181,15 @@ fn a_flipped_bit_anywhere_is_a_failure() {
     // A handshake message's type, something in it, something further on: multiples of four, so that in a ServerHelloDone,
     // which is nothing but a type and a length, each is the type.
     for byte in [0, 16, 44] {
-        break_each_record(Fault::Flip(byte), |outcome, _, case| assert_died(outcome, case));
+        break_each_record(RelayFault::Flip(byte), |outcome, _, case| assert_died(outcome, case));
     }
 }
 
 #[test]
 fn a_close_notify_instead_of_an_answer_is_no_refusal() {
     let close_notify = vec![21, 3, 3, 0, 2, 1, 0];
-    let server = MisbehavingServer::start(vec![Step::ReadRecord, Step::Send(close_notify), Step::Close]).unwrap();
+    let server =
+        MisbehavingServer::start(vec![ScriptStep::ReadRecord, ScriptStep::Send(close_notify), ScriptStep::Close]).unwrap();
     let outcome = Reprise::measure(server.address()).arg("--insecure").count(1).run().exits(3);
     let said = outcome.says(&["closed the connection with a close_notify in the middle of the handshake"]).stderr;
     assert!(!said.contains("refused"), "{said}");
@@ -200,7 +201,7 @@ fn records_that_arrive_byte_by_byte_are_whole() {
     let upstream = Upstream::start();
     for tls in [Version::Tls12, Version::Tls13] {
         for record in 0..upstream.records(tls, Kind::Full) {
-            let relay = upstream.breaking(0, record, Fault::Split);
+            let relay = upstream.breaking(0, record, RelayFault::Split);
             let outcome = upstream.lab.measure(relay.address()).args(["--tls", tls.number()]).count(2).run();
             assert_eq!(outcome.code, 0, "record {record} under {tls}: {}", outcome.stderr);
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use reprise_lab::Resumption;
-use reprise_servers::{Fault, Relay, RelayRule};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use serde_json::Value;
 
 use reprise_harness::{Lab, Outcome, Reprise};
@@ -41,7 +41,8 @@ fn a_result_of_one_target() {
 fn a_result_with_failures() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let relay = Relay::start(server.address(), RelayRule { skip_connections: 6, record: 1, fault: Fault::Reset }).unwrap();
+    let relay =
+        Relay::start(server.address(), RelayRule { skip_connections: 6, record: 1, fault: RelayFault::Reset }).unwrap();
     let outcome = lab.measure(relay.address()).count(20).run().exits(3);
     assert_valid(&outcome, "reprise.measure.1");
     assert!(!outcome.document().failures.is_empty());

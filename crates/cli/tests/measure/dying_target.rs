@@ -4,8 +4,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use reprise_lab::{KeyKind, Resumption};
-use reprise_servers::{Fault, Relay, RelayRule};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
+use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Lab, Outcome, wait_until};
@@ -66,7 +66,8 @@ fn a_restart_ends_nothing() {
 fn a_few_failures_are_told_and_end_nothing() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
-    let relay = Relay::start(server.address(), RelayRule { skip_connections: 4, record: 0, fault: Fault::Close }).unwrap();
+    let relay =
+        Relay::start(server.address(), RelayRule { skip_connections: 4, record: 0, fault: RelayFault::Close }).unwrap();
     let outcome = lab.measure(relay.address()).args(["--tls", "1.3", "--kinds", "full"]).count(5).run();
     // Named kinds must be observed in all of their samples (CONTRACT: exit codes).
     let outcome = outcome.exits(1).says(&["full under TLS 1.3 was observed in 3 of 5 connections"]);
@@ -79,7 +80,8 @@ fn a_few_failures_are_told_and_end_nothing() {
 fn a_target_that_dies_before_five_failures_is_no_success() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
-    let relay = Relay::start(server.address(), RelayRule { skip_connections: 1, record: 0, fault: Fault::Close }).unwrap();
+    let relay =
+        Relay::start(server.address(), RelayRule { skip_connections: 1, record: 0, fault: RelayFault::Close }).unwrap();
     let outcome = lab.measure(relay.address()).args(["--tls", "1.3"]).count(2).run().exits(3);
     let document = outcome.says(&["closed the connection"]).document();
     assert_eq!((document.runs[0].n, document.runs[0].failed, document.interrupted), (0, 2, false), "nothing was left out");

@@ -1,6 +1,6 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
-use reprise_lab::{Application, ClientAuth, EmbeddedServer, KeyKind, Resumption};
+use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, Resumption, ServerApplication};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 
@@ -162,7 +162,7 @@ fn unanswered_early_data_is_named_and_soon_given_up() {
     let server = lab.server_with(|config| {
         config.resumption = Resumption::Id;
         config.max_early_data = 4096;
-        config.application = Application::HttpAfterHandshake;
+        config.application = ServerApplication::HttpAfterHandshake;
     });
     let outcome = lab.measure(server.address()).args(["--tls", "1.3"]).timeout("1s").count(8).run().exits(0);
     let document = outcome.document();

@@ -1,7 +1,7 @@
 //! Ctrl-C: exit 130, and what was measured until then is printed and kept.
 
 use reprise_lab::Resumption;
-use reprise_servers::{MisbehavingServer, Step};
+use reprise_servers::{MisbehavingServer, ScriptStep};
 use reprise_trace::document::LabDocument;
 use reprise_trace::{Kind, Version};
 
@@ -43,7 +43,7 @@ fn the_lab_prints_what_it_has() {
 #[test]
 fn a_wait_for_a_silent_server_is_cut_short() {
     let lab = Lab::new();
-    let server = MisbehavingServer::start(vec![Step::ReadRecord, Step::Stall]).unwrap();
+    let server = MisbehavingServer::start(vec![ScriptStep::ReadRecord, ScriptStep::Stall]).unwrap();
     let running = lab.measure(server.address()).timeout("10m").start();
     wait_until("a ClientHello", || !server.received().is_empty());
     running.interrupt();

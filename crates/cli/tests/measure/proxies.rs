@@ -1,7 +1,7 @@
 //! `--proxy`: what the proxy is asked byte for byte, what becomes of the phases, and every way in which it may refuse.
 
 use reprise_lab::{Resumption, Turn};
-use reprise_servers::{MisbehavingServer, Step};
+use reprise_servers::{MisbehavingServer, ScriptStep};
 use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Gate, Lab, Outcome, hears, says};
@@ -74,15 +74,15 @@ fn socks5_with_addresses() {
 }
 
 #[track_caller]
-fn assert_fails(scheme: &str, script: Vec<Step>, words: &[&str]) {
+fn assert_fails(scheme: &str, script: Vec<ScriptStep>, words: &[&str]) {
     let server = MisbehavingServer::start(script).unwrap();
     let proxy = format!("{scheme}{}", server.address());
     let lab = Lab::new();
     lab.measure("target.invalid").args(["--proxy", &proxy]).timeout("1s").run().exits(3).says(words);
 }
 
-fn answers(bytes: &[u8]) -> Vec<Step> {
-    vec![Step::Read(1), Step::Send(bytes.to_vec()), Step::Close]
+fn answers(bytes: &[u8]) -> Vec<ScriptStep> {
+    vec![ScriptStep::Read(1), ScriptStep::Send(bytes.to_vec()), ScriptStep::Close]
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn an_http_proxy_that_refuses() {
     assert_fails("http://", answer("403 Forbidden"), &["refuses to connect to target.invalid:443", "403", "no tunnel"]);
     assert_fails("http://", answer("502 Bad Gateway"), &["\"HTTP/1.1 502 Bad Gateway\"", "may not reach the target"]);
     assert_fails("http://", answers(b"SSH-2.0-x\r\n"), &["invalid response to CONNECT from the proxy", "SSH-2.0-x"]);
-    assert_fails("http://", vec![Step::Close], &["the proxy closed the connection without a response to CONNECT"]);
-    assert_fails("http://", vec![Step::Stall], &["no response to CONNECT within 1 s from the proxy"]);
+    assert_fails("http://", vec![ScriptStep::Close], &["the proxy closed the connection without a response to CONNECT"]);
+    assert_fails("http://", vec![ScriptStep::Stall], &["no response to CONNECT within 1 s from the proxy"]);
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "X: y\r\n".repeat(8192));
     assert_fails("http://", answers(endless.as_bytes()), &["sent 16384 bytes"]);
 }
@@ -111,7 +111,7 @@ fn a_socks_proxy_that_refuses() {
         assert_fails("socks5h://", answers(&reply), &["refuses to connect to target.invalid:443", words]);
     }
     assert_fails("socks5h://", answers(b"HTTP/1.1 400\r\n"), &["invalid choice of a method", "http:// or socks5://"]);
-    assert_fails("socks5h://", vec![Step::Close], &["the proxy closed the connection"]);
+    assert_fails("socks5h://", vec![ScriptStep::Close], &["the proxy closed the connection"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_lab::KeyKind;
-use reprise_servers::{MisbehavingServer, Step};
+use reprise_servers::{MisbehavingServer, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Version};
 
@@ -109,9 +109,9 @@ fn a_response_that_trickles_for_ever_ends_at_the_timeout() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
     // A byte is always there before anyone grows impatient.
-    let pause = Step::ReadUntilIdle(Duration::from_millis(20));
-    let head = Step::Send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec());
-    let trickle = [pause.clone(), Step::Send(b"x".to_vec())].into_iter().cycle().take(3_000);
+    let pause = ScriptStep::ReadUntilIdle(Duration::from_millis(20));
+    let head = ScriptStep::Send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_vec());
+    let trickle = [pause.clone(), ScriptStep::Send(b"x".to_vec())].into_iter().cycle().take(3_000);
     let upstream = MisbehavingServer::start([pause, head].into_iter().chain(trickle).collect()).unwrap();
     let config = NginxConfig {
         server_directives: format!("location = /slow {{ proxy_pass http://{}; proxy_buffering off; }}", upstream.address()),

@@ -1,7 +1,7 @@
 //! `--no-request`: tickets that arrive after the handshake are read before the connection closes.
 
 use reprise_lab::{KeyKind, Resumption};
-use reprise_servers::{Fault, MisbehavingServer, Relay, RelayRule, Step};
+use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{RealServer, SServer, SServerConfig};
 use reprise_trace::{Kind, Phase, Version};
 
@@ -48,12 +48,12 @@ fn close_notify_shows_that_a_ticketless_server_has_finished() {
     let relay = Relay::transparent(server.address()).unwrap();
     lab.measure(relay.address()).args(arguments).count(1).run().exits(0);
     let record = relay.records()[0].len() - 1;
-    let rule = RelayRule { skip_connections: 0, record, fault: Fault::Close };
+    let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Close };
     let relay = Relay::start(server.address(), rule).unwrap();
     let outcome = lab.measure(relay.address()).args(arguments).run();
     outcome.exits(3).says(&["no record under its application keys", "--ticket-wait"]);
 
-    let rule = RelayRule { fault: Fault::Stall, ..rule };
+    let rule = RelayRule { fault: RelayFault::Stall, ..rule };
     let relay = Relay::start(server.address(), rule).unwrap();
     let outcome = lab.measure(relay.address()).args(arguments).run();
     outcome.exits(3).says(&["sent nothing more before", "no record under its application keys", "--ticket-wait"]);
@@ -63,7 +63,8 @@ fn close_notify_shows_that_a_ticketless_server_has_finished() {
 fn a_request_to_a_service_that_is_not_http_says_so() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
-    let greeting = MisbehavingServer::start(vec![Step::Send(b"220 mail.example ESMTP\r\n".to_vec()), Step::Stall]).unwrap();
+    let greeting =
+        MisbehavingServer::start(vec![ScriptStep::Send(b"220 mail.example ESMTP\r\n".to_vec()), ScriptStep::Stall]).unwrap();
     lab.measure(greeting.address()).timeout("2s").run().exits(3).says(&["does not speak TLS", "STARTTLS"]);
     lab.measure(server.address()).args(["--no-request", "--path", "/x"]).run().exits(2).says(&["cannot be used with"]);
 }

@@ -51,7 +51,7 @@ pub struct EmbeddedConfig {
     /// dearer; 0 for none.
     pub work_before_signature: u64,
     /// What is said under TLS.
-    pub application: Application,
+    pub application: ServerApplication,
     /// Whether a client may begin another TLS session on the same TCP connection, once it has said close_notify and has read
     /// the server's.
     pub keeps_transport: bool,
@@ -67,7 +67,7 @@ pub struct EmbeddedConfig {
 
 /// What an embedded server says under TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Application {
+pub enum ServerApplication {
     /// HTTP/1.1.
     #[default]
     Http,
@@ -151,7 +151,7 @@ impl EmbeddedConfig {
             cipher_suites: Vec::new(),
             groups: Vec::new(),
             work_before_signature: 0,
-            application: Application::Http,
+            application: ServerApplication::Http,
             keeps_transport: false,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             max_connections: 64,

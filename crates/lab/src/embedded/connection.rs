@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use rustls::{CipherSuite, HandshakeKind, NamedGroup, ServerConfig, ServerConnection};
 
 use super::account::{ConnectionAccount, HandshakeFailure, Ledger};
-use super::config::{Application, EmbeddedConfig, Turn};
-use super::http::{self, Answer, Parsed, Request};
+use super::config::{EmbeddedConfig, ServerApplication, Turn};
+use super::http::{self, Parsed, Request, Response};
 use crate::listener::Guest;
 
 /// How long the server reads on after its own end, so that its last words are not lost to a reset.
@@ -39,14 +39,14 @@ fn serve_session(guest: &Guest<'_>, tls: &Arc<ServerConfig>, ledger: &Ledger, co
                 }
             };
             match &config.application {
-                Application::Http => closed_by = connection.answer_requests(count).ok(),
-                Application::HttpAfterHandshake => {
+                ServerApplication::Http => closed_by = connection.answer_requests(count).ok(),
+                ServerApplication::HttpAfterHandshake => {
                     if connection.early_data.is_some() {
                         connection.inbox.clear();
                     }
                     let _ = connection.answer_requests(count);
                 }
-                Application::Dialogue(turns) => {
+                ServerApplication::Dialogue(turns) => {
                     if let Err(end) = connection.converse(turns) {
                         ledger.enter_misheard(end.to_string());
                     }
@@ -200,7 +200,7 @@ impl<'a> Connection<'a> {
                     seen(Moment::Request(&request));
                     self.inbox.drain(..request.head_bytes);
                     if request.expects_continue {
-                        self.send(&Answer::continue_())?;
+                        self.send(&Response::continue_())?;
                     }
                     if !self.skip_body(request.body_bytes)? {
                         return Ok(ClosedBy::Client);
@@ -258,7 +258,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn send(&mut self, answer: &Answer) -> Result<(), End> {
+    fn send(&mut self, answer: &Response) -> Result<(), End> {
         self.write_all(&answer.head)?;
         let mut left = answer.filler_bytes;
         while left > 0 {

@@ -32,12 +32,12 @@ pub(super) enum Parsed {
     /// A whole head.
     Request(Request),
     /// No request that could be served: send this and close.
-    Refused(Answer),
+    Refused(Response),
 }
 
 /// What is sent: `head`, then `filler_bytes` of [`FILLER`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct Response {
     /// The status line, the fields, and the body as far as it is not filler.
     pub(super) head: Vec<u8>,
     /// How many bytes of filler complete the body.
@@ -65,35 +65,35 @@ pub(super) fn parse(input: &[u8]) -> Parsed {
             read_head(&head, head_bytes).map_or_else(Parsed::Refused, Parsed::Request)
         }
         Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD_BYTES => Parsed::Partial,
-        Ok(_) | Err(httparse::Error::TooManyHeaders) => Parsed::Refused(Answer::refusal(431)),
-        Err(_) => Parsed::Refused(Answer::refusal(400)),
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => Parsed::Refused(Response::refusal(431)),
+        Err(_) => Parsed::Refused(Response::refusal(400)),
     }
 }
 
 /// Answers a request by its path.
-pub(super) fn answer(request: &Request) -> Answer {
+pub(super) fn answer(request: &Request) -> Response {
     if request.method == Method::Other {
-        return Answer::new(request, 405, "Allow: GET, HEAD, POST\r\n", BODY.len());
+        return Response::new(request, 405, "Allow: GET, HEAD, POST\r\n", BODY.len());
     }
     if request.path == "/chunked" {
-        return Answer::chunked(request);
+        return Response::chunked(request);
     }
     if let Some(status) = request.path.strip_prefix("/status/") {
         return match status.parse() {
-            Ok(status @ 200..=599) => Answer::new(request, status, "", BODY.len()),
-            _ => Answer::new(request, 400, "", BODY.len()),
+            Ok(status @ 200..=599) => Response::new(request, status, "", BODY.len()),
+            _ => Response::new(request, 400, "", BODY.len()),
         };
     }
     if let Some(bytes) = request.path.strip_prefix("/bytes/") {
         return match bytes.parse() {
-            Ok(bytes @ 0..=MAX_BODY_BYTES) => Answer::new(request, 200, "", bytes),
-            _ => Answer::new(request, 400, "", BODY.len()),
+            Ok(bytes @ 0..=MAX_BODY_BYTES) => Response::new(request, 200, "", bytes),
+            _ => Response::new(request, 400, "", BODY.len()),
         };
     }
-    Answer::new(request, 200, "", BODY.len())
+    Response::new(request, 200, "", BODY.len())
 }
 
-impl Answer {
+impl Response {
     /// The interim response that lets a client send its body (RFC 9110, section 15.2.1).
     pub(super) fn continue_() -> Self {
         Self { head: b"HTTP/1.1 100 Continue\r\n\r\n".to_vec(), filler_bytes: 0, closes: false }
@@ -160,7 +160,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Request, Answer> {
+fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Request, Response> {
     let target = head.path.unwrap_or("/");
     let mut request = Request {
         head_bytes,
@@ -178,16 +178,16 @@ fn read_head(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Result<Requ
         closes: head.version == Some(0),
     };
     for field in head.headers.iter() {
-        let value = std::str::from_utf8(field.value).map_err(|_| Answer::refusal(400))?.trim();
+        let value = std::str::from_utf8(field.value).map_err(|_| Response::refusal(400))?.trim();
         if field.name.eq_ignore_ascii_case("content-length") {
-            let bytes: usize = value.parse().map_err(|_| Answer::refusal(400))?;
+            let bytes: usize = value.parse().map_err(|_| Response::refusal(400))?;
             if bytes > MAX_BODY_BYTES {
-                return Err(Answer::refusal(413));
+                return Err(Response::refusal(413));
             }
             request.body_bytes = bytes;
         } else if field.name.eq_ignore_ascii_case("transfer-encoding") {
             // RFC 9112, section 6.3 allows a server to ask for a length instead.
-            return Err(Answer::refusal(411));
+            return Err(Response::refusal(411));
         } else if field.name.eq_ignore_ascii_case("expect") {
             request.expects_continue = value.eq_ignore_ascii_case("100-continue");
         } else if field.name.eq_ignore_ascii_case("user-agent") {

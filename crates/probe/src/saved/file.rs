@@ -11,7 +11,7 @@ use thiserror::Error;
 use zeroize::Zeroizing;
 
 use super::format::{FormatError, MAX_FILE, Parsed, SessionFile, emit, parse};
-use super::seal::{Key, LOG_N, NONCE, SALT};
+use super::seal::{LOG_N, NONCE, SALT, SealingKey};
 
 /// Where the passphrase of a session file comes from; asked only where one is needed.
 pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + 'a;
@@ -72,7 +72,7 @@ pub struct Loaded {
     /// What it holds.
     pub file: SessionFile,
     /// The key that it was sealed under.
-    pub key: Option<Key>,
+    pub key: Option<SealingKey>,
 }
 
 /// Reads a session file. One that is not sealed must be readable by its owner alone; on Windows, whose permissions are
@@ -101,12 +101,12 @@ pub struct Destination {
     path: PathBuf,
     /// In the same folder, so that it can take the place of the old one in one step; made readable for its owner alone.
     new: NamedTempFile,
-    key: Option<Arc<Key>>,
+    key: Option<Arc<SealingKey>>,
 }
 
 impl Destination {
     /// Makes sure that the file can be written, before anything is measured. It is sealed if there is a key.
-    pub fn open(path: &Path, key: Option<Arc<Key>>) -> Result<Self, FileError> {
+    pub fn open(path: &Path, key: Option<Arc<SealingKey>>) -> Result<Self, FileError> {
         let unwritable = |error| FileError::Unwritable { path: path.to_owned(), error };
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(unwritable(io::Error::other("not a regular file")));
@@ -129,7 +129,7 @@ impl Destination {
     }
 }
 
-impl Key {
+impl SealingKey {
     /// A new key for a passphrase; `None` if the system has no randomness or no memory for it.
     pub fn of_passphrase(passphrase: &str) -> Option<Self> {
         Self::derive(passphrase.as_bytes(), LOG_N, random::<SALT>()?)
@@ -165,7 +165,7 @@ mod tests {
         Err("nobody was asked".to_owned())
     }
 
-    fn write(path: &Path, key: Option<Key>) {
+    fn write(path: &Path, key: Option<SealingKey>) {
         Destination::open(path, key.map(Arc::new)).unwrap().write(&file()).unwrap();
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let Err(error) = load(&path, &nobody) else { panic!("it was read") };
         assert!(error.to_string().contains("mode 640") && error.to_string().contains("chmod 600"), "{error}");
 
-        write(&path, Key::derive(b"correct horse", 10, [1; SALT]));
+        write(&path, SealingKey::derive(b"correct horse", 10, [1; SALT]));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let correct = |_: &Path| Ok(Zeroizing::new("correct horse".to_owned()));
         assert_eq!(load(&path, &correct).unwrap().file, file());

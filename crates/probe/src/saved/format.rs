@@ -21,7 +21,7 @@ use reprise_wire::codec::{u8 as push_u8, vec16, vec24};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use super::seal::{Key, NONCE, SALT, TAG};
+use super::seal::{NONCE, SALT, SealingKey, TAG};
 
 /// No file of ours is larger.
 pub(super) const MAX_FILE: usize = 4 << 20;
@@ -76,8 +76,8 @@ impl fmt::Debug for Sealed {
 
 impl Sealed {
     /// Opens it; the key, to seal it again. Takes a moment on purpose.
-    pub fn open(&self, passphrase: &[u8]) -> Result<(SessionFile, Key), FormatError> {
-        let key = Key::derive(passphrase, self.log_n, self.salt).ok_or(FormatError::TooCostly(self.log_n))?;
+    pub fn open(&self, passphrase: &[u8]) -> Result<(SessionFile, SealingKey), FormatError> {
+        let key = SealingKey::derive(passphrase, self.log_n, self.salt).ok_or(FormatError::TooCostly(self.log_n))?;
         let body = key.open(self.nonce, &self.head, &self.body).ok_or(FormatError::WrongPassphrase)?;
         Ok((parse_body(&body)?, key))
     }
@@ -138,7 +138,7 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, FormatError> {
 }
 
 /// Writes a session file: open, or sealed under `key` with a nonce that was never used with it.
-pub(super) fn emit(file: &SessionFile, seal: Option<(&Key, [u8; NONCE])>) -> Option<Zeroizing<Vec<u8>>> {
+pub(super) fn emit(file: &SessionFile, seal: Option<(&SealingKey, [u8; NONCE])>) -> Option<Zeroizing<Vec<u8>>> {
     let mut out = Zeroizing::new(Vec::with_capacity(MAX_FILE));
     out.extend_from_slice(MAGIC);
     out.push(VERSION);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn sealed() -> Vec<u8> {
-        let key = Key::derive(b"correct horse", 10, [3; SALT]).unwrap();
+        let key = SealingKey::derive(b"correct horse", 10, [3; SALT]).unwrap();
         emit(&file(), Some((&key, [5; NONCE]))).unwrap().to_vec()
     }
 
@@ -263,8 +263,8 @@ mod tests {
     #[test]
     fn a_file_cannot_ask_for_all_the_memory_there_is() {
         for log_n in [0, 21, 63, 255] {
-            let key = Key::derive(b"x", 10, [3; SALT]).unwrap();
-            let key = Key { log_n, ..key };
+            let key = SealingKey::derive(b"x", 10, [3; SALT]).unwrap();
+            let key = SealingKey { log_n, ..key };
             let bytes = emit(&file(), Some((&key, [5; NONCE]))).unwrap();
             let Parsed::Sealed(closed) = parse(&bytes).unwrap() else { panic!("open") };
             assert_eq!(closed.open(b"x").unwrap_err(), FormatError::TooCostly(log_n));

@@ -7,5 +7,5 @@ mod sessions;
 
 pub use file::{Destination, FileError, Loaded, Passphrase, load};
 pub use format::{FormatError, Parsed, Sealed, SessionFile, parse};
-pub use seal::Key;
+pub use seal::SealingKey;
 pub use sessions::{Unused, server};

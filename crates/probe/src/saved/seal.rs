@@ -18,19 +18,19 @@ const R: u32 = 8;
 const P: u32 = 1;
 
 /// What a passphrase comes to, with the salt that belongs to it.
-pub struct Key {
+pub struct SealingKey {
     pub(super) log_n: u8,
     pub(super) salt: [u8; SALT],
     pub(super) key: LessSafeKey,
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")
     }
 }
 
-impl Key {
+impl SealingKey {
     /// `None` if the cost is out of bounds.
     pub(super) fn derive(passphrase: &[u8], log_n: u8, salt: [u8; SALT]) -> Option<Self> {
         if !(1..=MAX_LOG_N).contains(&log_n) {

@@ -1,7 +1,7 @@
 //! The same TLS servers on emulated microcontrollers: handshakes, memory, flash, and how far the model is from a real board.
 
-use reprise_board::document::{BoardDocument, Calibration, Esp8266, Handshake};
-use reprise_board::{Answer, Key};
+use reprise_board::document::{BoardDocument, BoardHandshake, Calibration, Esp8266};
+use reprise_board::{Key, ResponseMode};
 use reprise_trace::Kind;
 
 use super::{Block, Page, source};
@@ -50,8 +50,8 @@ impl Part {
 
 /// A full handshake and a resumed one of each image and key, in instructions.
 fn chart(document: &BoardDocument) -> Option<Chart> {
-    let full: Vec<&Handshake> = document.handshakes.iter().filter(|row| row.kind == Kind::Full).collect();
-    let bar = |name: String, row: &Handshake| Bar { name, parts: vec![row.handshake.instructions as f64 / 1e6] };
+    let full: Vec<&BoardHandshake> = document.handshakes.iter().filter(|row| row.kind == Kind::Full).collect();
+    let bar = |name: String, row: &BoardHandshake| Bar { name, parts: vec![row.handshake.instructions as f64 / 1e6] };
     let groups: Vec<BarGroup> = full
         .iter()
         .map(|row| {
@@ -127,18 +127,18 @@ fn handshakes(document: &BoardDocument) -> Part {
 }
 
 /// The resumed handshake that belongs to a full one.
-fn resumption<'d>(document: &'d BoardDocument, full: &Handshake) -> Option<&'d Handshake> {
-    let belongs = |it: &&Handshake| it.kind != Kind::Full && it.key == full.key && is_of_same_code(it, full);
+fn resumption<'d>(document: &'d BoardDocument, full: &BoardHandshake) -> Option<&'d BoardHandshake> {
+    let belongs = |it: &&BoardHandshake| it.kind != Kind::Full && it.key == full.key && is_of_same_code(it, full);
     document.handshakes.iter().find(belongs)
 }
 
 /// Whether the same library in the same image computed both.
-fn is_of_same_code(one: &Handshake, other: &Handshake) -> bool {
+fn is_of_same_code(one: &BoardHandshake, other: &BoardHandshake) -> bool {
     (&one.image, &one.stack) == (&other.image, &other.stack)
 }
 
 /// An image's short name, and which of its libraries this is, where it has several.
-fn image_and_library(document: &BoardDocument, row: &Handshake) -> String {
+fn image_and_library(document: &BoardDocument, row: &BoardHandshake) -> String {
     let image = short(&row.image);
     let has_several = document.handshakes.iter().any(|other| other.image == row.image && other.stack != row.stack);
     if has_several { format!("{image}: {}", row.stack) } else { image }
@@ -175,7 +175,7 @@ fn memory(document: &BoardDocument) -> Part {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for image in &document.images {
         let of_it = || document.handshakes.iter().filter(|row| row.image == image.name);
-        let most = |of: fn(&Handshake) -> u32| of_it().map(of).max().unwrap_or_default();
+        let most = |of: fn(&BoardHandshake) -> u32| of_it().map(of).max().unwrap_or_default();
         let connection = most(|row| row.memory.connection) + most(|row| row.memory.heap_of_connection);
         rows.push(vec![
             short(&image.name),
@@ -350,10 +350,10 @@ fn esp8266(esp8266: &Esp8266) -> Part {
     }
 }
 
-fn server(answer: Answer) -> &'static str {
+fn server(answer: ResponseMode) -> &'static str {
     match answer {
-        Answer::Fixed => "fixed",
-        Answer::Http => "http",
+        ResponseMode::Fixed => "fixed",
+        ResponseMode::Http => "http",
     }
 }
 
@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     /// One row, as JSON has it.
-    fn row(stack: &str, kind: Kind, instructions: u64) -> Handshake {
+    fn row(stack: &str, kind: Kind, instructions: u64) -> BoardHandshake {
         let count = json!({ "instructions": instructions, "cycles": instructions });
         let memory =
             json!({ "stack": 1, "connection": 1, "heap_of_connection": 1, "heap_peak": 1, "server": 1, "session": 1 });

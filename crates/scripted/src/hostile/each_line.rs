@@ -2,13 +2,13 @@
 
 use reprise_trace::{Kind, Version};
 
-use super::Case;
 use super::Expected::{self, Awaited, Borne, Broken, Refused};
+use super::HostileServer;
 use crate::play::Deviation as D;
 use crate::setting::{ConnectionEnd, Line, Setting};
 
 /// Silence, an end and a reset in place of each line, and in the middle of it; and each line byte by byte.
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<HostileServer> {
     let mut cases = Vec::new();
     for setting in settings() {
         let mut awaited = "ServerHello";
@@ -17,7 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
             let Some(name) = name(line).filter(|_| !lines[..place].contains(line)) else { continue };
             let mut push = |what: &str, deviation: D, expected: Expected| {
                 let name = format!("{}: {what} {name}", super::title(&setting));
-                cases.push(Case { name, setting, deviations: vec![(place, deviation)], expected, told: None });
+                cases.push(HostileServer { name, setting, deviations: vec![(place, deviation)], expected, told: None });
             };
             awaited = due(setting.version, line).unwrap_or(awaited);
             let is_over = matches!(line, Line::Alert(..));

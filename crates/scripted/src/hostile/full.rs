@@ -3,8 +3,8 @@
 use reprise_trace::Version;
 use reprise_wire::{CipherSuite, ExtensionType, HandshakeType};
 
-use super::Case;
 use super::Expected::{self, Borne, BorneUntilTimeout, Refused};
+use super::HostileServer;
 use super::sayings::{cookie, endless, extension, key_share, list, response, suite};
 use crate::host::Wording;
 use crate::play::Deviation as D;
@@ -15,7 +15,7 @@ const TLS12: Version = Version::Tls12;
 const TLS13: Version = Version::Tls13;
 
 #[rustfmt::skip]
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<HostileServer> {
     vec![
         // Too early, too late, twice.
         case("its Finished before its Certificate", TLS13, Line::Certificate, D::Before(Line::Finished),
@@ -161,8 +161,8 @@ pub(super) fn cases() -> Vec<Case> {
 /// A 16 MiB message less what stands around the chain.
 const CHAIN: usize = 0xff_ffff - 1024;
 
-fn case(name: &str, version: Version, line: Line, deviation: D, expected: Expected) -> Case {
-    Case::at(name, Setting::full(version), &line, deviation, expected)
+fn case(name: &str, version: Version, line: Line, deviation: D, expected: Expected) -> HostileServer {
+    HostileServer::at(name, Setting::full(version), &line, deviation, expected)
 }
 
 /// zlib, 16 MiB − 1 bytes when it is unpacked (RFC 8879 §4).

@@ -14,7 +14,7 @@ use crate::setting::{Line, Setting};
 
 /// One server.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct HostileServer {
     /// What it does.
     pub name: String,
     /// What it would be if it were honest.
@@ -42,7 +42,7 @@ pub enum Expected {
     BorneUntilTimeout,
 }
 
-impl Case {
+impl HostileServer {
     /// A server that deviates at one line.
     fn at(name: &str, setting: Setting, line: &Line, deviation: Deviation, expected: Expected) -> Self {
         let name = format!("{}: {name}", title(&setting));
@@ -69,7 +69,7 @@ impl Case {
 }
 
 /// Every case: those of the tables, and what may happen at any line.
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<HostileServer> {
     [each_line::cases(), full::cases(), retried::cases(), resumed::cases()].concat()
 }
 

@@ -3,21 +3,21 @@
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, ExtensionType, HandshakeType};
 
-use super::Case;
 use super::Expected::{Borne, Refused};
+use super::HostileServer;
 use super::sayings::{cookie, extension, response, suite};
 use crate::host::Wording;
 use crate::play::Deviation as D;
 use crate::play::Edit;
 use crate::setting::{Line, Setting};
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<HostileServer> {
     [tls12(Kind::Id), tls12(Kind::Ticket), by_id(), by_tls12_ticket(), by_psk(), early(), retried(), tickets()].concat()
 }
 
 /// However TLS 1.2 resumes (RFC 5246 §7.4.1.3, RFC 7627 §5.3).
 #[rustfmt::skip]
-fn tls12(kind: Kind) -> Vec<Case> {
+fn tls12(kind: Kind) -> Vec<HostileServer> {
     let refused = |name, line, deviation, words, alert| {
         refused(Setting::resumed(Version::Tls12, kind), name, line, deviation, words, alert)
     };
@@ -71,7 +71,7 @@ fn tls12(kind: Kind) -> Vec<Case> {
 }
 
 #[rustfmt::skip]
-fn by_id() -> Vec<Case> {
+fn by_id() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls12, Kind::Id);
     vec![
         refused(setting, "a ticket, announced to who asks for none", Line::Hello, extension(ExtensionType::SESSION_TICKET, &[]),
@@ -83,7 +83,7 @@ fn by_id() -> Vec<Case> {
 
 /// RFC 5077 §3.3.
 #[rustfmt::skip]
-fn by_tls12_ticket() -> Vec<Case> {
+fn by_tls12_ticket() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls12, Kind::Ticket);
     let instead = |body: Vec<u8>| D::Instead(Line::Message(HandshakeType::NEW_SESSION_TICKET, body));
     let refused = |name, line, deviation, words, alert| refused(setting, name, line, deviation, words, alert);
@@ -112,7 +112,7 @@ fn by_tls12_ticket() -> Vec<Case> {
 
 /// RFC 8446 §4.2.11, §4.3.2, §4.4.
 #[rustfmt::skip]
-fn by_psk() -> Vec<Case> {
+fn by_psk() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Ticket);
     let refused = |name, line, deviation, words, alert| refused(setting, name, line, deviation, words, alert);
     vec![
@@ -164,7 +164,7 @@ fn by_psk() -> Vec<Case> {
 
 /// RFC 8446 §4.2.10.
 #[rustfmt::skip]
-fn early() -> Vec<Case> {
+fn early() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Early);
     let by_alpn = Setting { alpn: true, ..setting };
     let refused = |name, line, deviation, words, alert| refused(setting, name, line, deviation, words, alert);
@@ -192,7 +192,7 @@ fn early() -> Vec<Case> {
 
 /// A HelloRetryRequest to who offers a ticket (RFC 8446 §4.1.4, §4.2.10).
 #[rustfmt::skip]
-fn retried() -> Vec<Case> {
+fn retried() -> Vec<HostileServer> {
     let ticket = Setting { retry: true, ..Setting::resumed(Version::Tls13, Kind::Ticket) };
     let early = Setting { retry: true, ..Setting::resumed(Version::Tls13, Kind::Early) };
     vec![
@@ -213,7 +213,7 @@ fn retried() -> Vec<Case> {
 
 /// NewSessionTicket of TLS 1.3 (RFC 8446 §4.6.1).
 #[rustfmt::skip]
-fn tickets() -> Vec<Case> {
+fn tickets() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Ticket);
     let instead = |body: Vec<u8>| D::Instead(Line::Message(HandshakeType::NEW_SESSION_TICKET, body));
     let refused = |name, body, words, alert| refused(setting, name, Line::Ticket, instead(body), words, alert);
@@ -233,17 +233,24 @@ fn tickets() -> Vec<Case> {
         // Whoever does not know an extension of a ticket ignores it.
         borne("an extension that nobody knows", tls13_ticket(60, b"t", &[0xfa, 0xfa, 0, 2, 1, 2])),
         borne("a ticket of 60 kB", tls13_ticket(60, &[7; 60_000], &[])),
-        Case::at("a million tickets", setting, &Line::Ticket, D::ForEver(Line::Ticket),
+        HostileServer::at("a million tickets", setting, &Line::Ticket, D::ForEver(Line::Ticket),
             Refused("the server sent NewSessionTicket more than 1024 times")).telling("unexpected_message"),
     ]
 }
 
-fn refused(setting: Setting, name: &str, line: Line, deviation: D, words: &'static str, alert: &'static str) -> Case {
-    Case::at(name, setting, &line, deviation, Refused(words)).telling(alert)
+fn refused(
+    setting: Setting,
+    name: &str,
+    line: Line,
+    deviation: D,
+    words: &'static str,
+    alert: &'static str,
+) -> HostileServer {
+    HostileServer::at(name, setting, &line, deviation, Refused(words)).telling(alert)
 }
 
-fn borne(setting: Setting, name: &str, line: Line, deviation: D, event: &'static str) -> Case {
-    Case::at(name, setting, &line, deviation, Borne(event))
+fn borne(setting: Setting, name: &str, line: Line, deviation: D, event: &'static str) -> HostileServer {
+    HostileServer::at(name, setting, &line, deviation, Borne(event))
 }
 
 fn without(extension: ExtensionType) -> D {

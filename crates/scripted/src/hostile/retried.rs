@@ -3,15 +3,15 @@
 use reprise_trace::Version;
 use reprise_wire::{CipherSuite, ExtensionType};
 
-use super::Case;
 use super::Expected::{self, Borne, Refused};
+use super::HostileServer;
 use super::sayings::{cookie, extension, key_share, suite};
 use crate::host::Wording;
 use crate::play::Deviation as D;
 use crate::setting::{Line, Setting};
 
 #[rustfmt::skip]
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<HostileServer> {
     vec![
         case("another suite", Line::Hello, suite(CipherSuite::TLS_AES_256_GCM_SHA384),
             Refused("the server misbehaved: it changed its mind after the HelloRetryRequest about the cipher suite")),
@@ -32,6 +32,6 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn case(name: &str, line: Line, deviation: D, expected: Expected) -> Case {
-    Case::at(name, Setting { retry: true, ..Setting::full(Version::Tls13) }, &line, deviation, expected)
+fn case(name: &str, line: Line, deviation: D, expected: Expected) -> HostileServer {
+    HostileServer::at(name, Setting { retry: true, ..Setting::full(Version::Tls13) }, &line, deviation, expected)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use reprise_lab::Identity;
 
-use super::{Connected, PartialWitness};
+use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
-use crate::Running;
+use crate::RunningServer;
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::{is_root, open_to_all, user_and_group};
 
@@ -59,12 +59,12 @@ impl Dovecot {
 }
 
 impl PartialWitness for Dovecot {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 
     /// Of each connection once it has ended.
-    fn connected(&self) -> Result<Vec<Connected>> {
+    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
         let lines = self.site.output()?;
         self.site.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
     }
@@ -77,9 +77,9 @@ const MARK: &str = "lab_port=";
 const TLS: &str = ", TLS, ";
 
 /// `…: lab_port=55586, TLS, TLSv1.3 with cipher …`
-fn parse(line: &str) -> Option<Connected> {
+fn parse(line: &str) -> Option<StarttlsAccount> {
     let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
-    Some(Connected { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
+    Some(StarttlsAccount { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
 }
 
 fn configuration(
@@ -156,7 +156,7 @@ mod tests {
     fn a_line_tells_of_one_connection() {
         let line = "Jan 01 00:00:00 imap-login: Info: Disconnected: Aborted login (no auth attempts in 0 secs): \
                     lab_port=55586, TLS, TLSv1.3 with cipher TLS_AES_128_GCM_SHA256 (128/128 bits)";
-        assert_eq!(parse(line).unwrap(), Connected { client_port: 55586, version: "TLSv1.3".to_owned() });
+        assert_eq!(parse(line).unwrap(), StarttlsAccount { client_port: 55586, version: "TLSv1.3".to_owned() });
         for wrong in ["", "lab_port=1", "lab_port=x, TLS, TLSv1.3 with", "lab_port=1, TLS, TLSv1.3"] {
             assert!(parse(wrong).is_none(), "{wrong}");
         }

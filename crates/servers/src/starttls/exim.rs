@@ -8,7 +8,7 @@ use reprise_lab::Identity;
 
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::is_root;
-use crate::{Account, RealServer, Running};
+use crate::{Account, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
 /// A running Exim that offers STARTTLS and takes no mail. It says itself which connections were resumed.
@@ -57,7 +57,7 @@ impl Exim {
 }
 
 impl RealServer for Exim {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

@@ -5,11 +5,11 @@ use std::process::Command;
 
 use reprise_lab::Identity;
 
-use super::{Connected, PartialWitness};
+use super::{PartialWitness, StarttlsAccount};
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 use crate::{Result, ServerError};
-use crate::{Running, find};
+use crate::{RunningServer, find};
 
 /// A running PostgreSQL with `ssl = on`, where the user `postgres` gets in without a password. It does not say which
 /// connections were resumed.
@@ -53,12 +53,12 @@ impl Postgres {
 }
 
 impl PartialWitness for Postgres {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 
     /// Of each connection once it has named a user.
-    fn connected(&self) -> Result<Vec<Connected>> {
+    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
         let lines = self.site.output()?;
         self.site.read(lines.iter().filter(|line| line.contains(AUTHORIZED) && line.contains(TLS)), parse)
     }
@@ -71,10 +71,10 @@ const SETTINGS: [&str; 5] =
     ["unix_socket_directories=", "log_connections=on", "log_line_prefix=%r|", "fsync=off", "shared_buffers=1MB"];
 
 /// `127.0.0.1(35826)|LOG:  connection authorized: user=x database=y SSL enabled (protocol=TLSv1.3, cipher=…`
-fn parse(line: &str) -> Option<Connected> {
+fn parse(line: &str) -> Option<StarttlsAccount> {
     let client_port = line.split_once('(')?.1.split_once(")|")?.0.parse().ok()?;
     let version = line.split_once(TLS)?.1.split_once(',')?.0.to_owned();
-    Some(Connected { client_port, version })
+    Some(StarttlsAccount { client_port, version })
 }
 
 fn make_database(data: &Path) -> Result<()> {
@@ -94,7 +94,7 @@ mod tests {
     fn a_line_tells_of_one_connection() {
         let line =
             "127.0.0.1(35826)|LOG:  connection authorized: user=a database=b SSL enabled (protocol=TLSv1.3, cipher=c)";
-        assert_eq!(parse(line).unwrap(), Connected { client_port: 35826, version: "TLSv1.3".to_owned() });
+        assert_eq!(parse(line).unwrap(), StarttlsAccount { client_port: 35826, version: "TLSv1.3".to_owned() });
         for wrong in ["", "127.0.0.1(x)|SSL enabled (protocol=TLSv1.3,", "127.0.0.1(1)|SSL enabled (protocol="] {
             assert!(parse(wrong).is_none(), "{wrong}");
         }

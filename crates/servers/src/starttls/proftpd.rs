@@ -9,7 +9,7 @@ use reprise_lab::Identity;
 use crate::Result;
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::{hand_over, run_as_nobody, user_and_group};
-use crate::{Account, RealServer, Running};
+use crate::{Account, RealServer, RunningServer};
 
 /// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
 ///
@@ -79,7 +79,7 @@ impl ProFtpd {
 }
 
 impl RealServer for ProFtpd {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 

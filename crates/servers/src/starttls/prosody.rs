@@ -6,9 +6,9 @@ use std::path::Path;
 
 use reprise_lab::Identity;
 
-use super::{Connected, PartialWitness};
+use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
-use crate::Running;
+use crate::RunningServer;
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 
@@ -62,11 +62,11 @@ impl Prosody {
 }
 
 impl PartialWitness for Prosody {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 
-    fn connected(&self) -> Result<Vec<Connected>> {
+    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
         let lines = self.site.output()?;
         let accepted = lines.iter().filter(|line| line.contains(ACCEPTED));
         let ports: HashMap<String, u16> = self.site.read(accepted, port)?.into_iter().collect();
@@ -86,9 +86,9 @@ fn port(line: &str) -> Option<(String, u16)> {
 }
 
 /// `connfJ5nQkYhH2py    debug TLS handshake complete (TLSv1.3 with TLS_AES_128_GCM_SHA256)`
-fn connected(line: &str, ports: &HashMap<String, u16>) -> Option<Connected> {
+fn connected(line: &str, ports: &HashMap<String, u16>) -> Option<StarttlsAccount> {
     let version = line.split_once(ESTABLISHED)?.1.split_once(" with ")?.0.to_owned();
-    Some(Connected { client_port: *ports.get(&name(line)?)?, version })
+    Some(StarttlsAccount { client_port: *ports.get(&name(line)?)?, version })
 }
 
 /// Prosody gives each connection a random name.
@@ -125,7 +125,7 @@ mod tests {
     fn two_lines_tell_of_one_connection() {
         let ports = HashMap::from([port("connA1    debug\tConnected (FD 6 (127.0.0.1, 51122, 127.0.0.1, 24924))").unwrap()]);
         let told = connected("connA1    debug\tTLS handshake complete (TLSv1.3 with X)", &ports).unwrap();
-        assert_eq!(told, Connected { client_port: 51122, version: "TLSv1.3".to_owned() });
+        assert_eq!(told, StarttlsAccount { client_port: 51122, version: "TLSv1.3".to_owned() });
         for wrong in
             ["", "connA2    debug\tTLS handshake complete (TLSv1.3 with X)", "connA1    debug\tTLS handshake complete"]
         {

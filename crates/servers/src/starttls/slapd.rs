@@ -6,9 +6,9 @@ use std::path::Path;
 
 use reprise_lab::Identity;
 
-use super::{Connected, PartialWitness};
+use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
-use crate::Running;
+use crate::RunningServer;
 use crate::site::{Ground, Ready, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 
@@ -47,11 +47,11 @@ impl Slapd {
 }
 
 impl PartialWitness for Slapd {
-    fn running(&self) -> Running {
+    fn running(&self) -> RunningServer {
         self.site.running()
     }
 
-    fn connected(&self) -> Result<Vec<Connected>> {
+    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
         let lines = self.site.output()?;
         let accepted = lines.iter().filter(|line| line.contains(ACCEPT));
         let ports: HashMap<u64, u16> = self.site.read(accepted, port)?.into_iter().collect();
@@ -71,9 +71,9 @@ fn port(line: &str) -> Option<(u64, u16)> {
 
 /// `… conn=1000 fd=7 TLS established tls_ssf=256 ssf=256 tls_proto=TLS1.2 tls_cipher=AES-256-GCM`: GnuTLS names versions so,
 /// OpenSSL has a `v` in them.
-fn connected(line: &str, ports: &HashMap<u64, u16>) -> Option<Connected> {
+fn connected(line: &str, ports: &HashMap<u64, u16>) -> Option<StarttlsAccount> {
     let version = line.split_once(" tls_proto=TLS")?.1.split(' ').next()?.trim_start_matches('v');
-    Some(Connected { client_port: *ports.get(&number(line)?)?, version: format!("TLSv{version}") })
+    Some(StarttlsAccount { client_port: *ports.get(&number(line)?)?, version: format!("TLSv{version}") })
 }
 
 /// slapd counts its connections, and never gives a number again.
@@ -100,7 +100,7 @@ mod tests {
         for version in ["1.3", "v1.3"] {
             let line = format!("6b01.11 0x7f conn=1001 fd=7 TLS established tls_ssf=256 ssf=256 tls_proto=TLS{version} a=b");
             let told = connected(&line, &ports).unwrap();
-            assert_eq!(told, Connected { client_port: 54272, version: "TLSv1.3".to_owned() });
+            assert_eq!(told, StarttlsAccount { client_port: 54272, version: "TLSv1.3".to_owned() });
         }
         for wrong in ["", "x conn=1002 fd=7 TLS established tls_proto=TLS1.3 a", "x conn=1001 fd=7 TLS established "] {
             assert!(connected(wrong, &ports).is_none(), "{wrong}");

@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use rustls::{ServerConnection, StreamOwned};
 
 use super::server::ResumingServer;
-use crate::hello::{HelloTooLong, LookAhead, Offered};
+use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
 use crate::store::Answers;
 
 impl ResumingServer {
@@ -26,7 +26,7 @@ impl ResumingServer {
                 let answers = self.fetch(&offered).map_or_else(Answers::default, wait);
                 (received, offered, answers)
             }
-            None => (Vec::new(), Offered::default(), Answers::default()),
+            None => (Vec::new(), ResumptionOffer::default(), Answers::default()),
         };
         let (config, watch) = self.connection(&offered, answers);
         let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
@@ -51,7 +51,7 @@ impl ResumingServer {
     }
 }
 
-fn read_hello<S: Read + Write>(stream: &mut S, mut ahead: LookAhead) -> io::Result<(Vec<u8>, Offered)> {
+fn read_hello<S: Read + Write>(stream: &mut S, mut ahead: LookAhead) -> io::Result<(Vec<u8>, ResumptionOffer)> {
     let mut buffer = [0; 4096];
     loop {
         let count = match stream.read(&mut buffer) {

@@ -7,7 +7,7 @@ use super::bound::Bound;
 use super::client_auth::ClientAuth;
 use super::link::Link;
 use super::resumption::{Resumption, Settings, Store};
-use crate::hello::{LookAhead, Offered};
+use crate::hello::{LookAhead, ResumptionOffer};
 use crate::metrics::HandshakeKind;
 use crate::store::{Answers, Fetch};
 
@@ -56,7 +56,7 @@ impl ResumingServer {
     }
 
     /// Asks the shared store for what is offered. `None` if there is nothing to ask.
-    pub fn fetch(&self, offered: &Offered) -> Option<Fetch> {
+    pub fn fetch(&self, offered: &ResumptionOffer) -> Option<Fetch> {
         let bound = self.bound.as_ref()?;
         let Store::Shared { store, .. } = &bound.settings.store else { return None };
         if bound.settings.tickets.is_some() && offered.tls13 && !bound.only_tls12() {
@@ -68,7 +68,7 @@ impl ResumingServer {
 
     /// The configuration for one connection, which gets what was offered and what the shared store answered, and who is to be
     /// told when its handshake is done.
-    pub fn connection(&self, offered: &Offered, answers: Answers) -> (Arc<ServerConfig>, Watch) {
+    pub fn connection(&self, offered: &ResumptionOffer, answers: Answers) -> (Arc<ServerConfig>, Watch) {
         let Some(bound) = &self.bound else { return (Arc::clone(&self.config), Watch(None)) };
         let mut config = ServerConfig::clone(&self.config);
         // A shared store that is not sure says so; one's own memory is.

@@ -9,7 +9,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::server::ResumingServer;
-use crate::hello::{HelloTooLong, LookAhead, Offered};
+use crate::hello::{HelloTooLong, LookAhead, ResumptionOffer};
 use crate::store::Answers;
 
 impl ResumingServer {
@@ -32,7 +32,7 @@ impl ResumingServer {
                 };
                 (received, offered, answers)
             }
-            None => (Vec::new(), Offered::default(), Answers::default()),
+            None => (Vec::new(), ResumptionOffer::default(), Answers::default()),
         };
         let (config, watch) = self.connection(&offered, answers);
         let stream = Prefixed { received, given: 0, stream };
@@ -100,7 +100,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
     }
 }
 
-async fn read_hello<S>(stream: &mut S, mut ahead: LookAhead) -> io::Result<(Vec<u8>, Offered)>
+async fn read_hello<S>(stream: &mut S, mut ahead: LookAhead) -> io::Result<(Vec<u8>, ResumptionOffer)>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

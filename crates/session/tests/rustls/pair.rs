@@ -171,7 +171,7 @@ impl Client {
     pub(crate) fn connect_with(
         &self,
         server: &ResumingServer,
-        answers: impl FnOnce(&reprise_session::Offered) -> Answers,
+        answers: impl FnOnce(&reprise_session::ResumptionOffer) -> Answers,
     ) -> Result<Connected, rustls::Error> {
         let mut client = self.hello();
         let mut hello = Vec::new();

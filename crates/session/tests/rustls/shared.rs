@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use reprise_session::Offered;
+use reprise_session::ResumptionOffer;
 use reprise_session::rustls::{ClientAuth, ResumingServer};
 use reprise_session::store::{Answer, Answers, Fetch, Lookup, SharedStore, StoreKey};
 use reprise_session::ticket::Refused;
@@ -50,7 +50,7 @@ fn connect(client: &Client, node: &ResumingServer) -> Connected {
 }
 
 /// What the table says to a hello.
-fn answered(node: &ResumingServer, offered: &Offered) -> Answers {
+fn answered(node: &ResumingServer, offered: &ResumptionOffer) -> Answers {
     let Some(mut fetch) = node.fetch(offered) else { return Answers::default() };
     match fetch.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answers) => answers,

@@ -130,7 +130,7 @@ impl Script {
 
     fn begin(&self) -> Conversation {
         let (mut conversation, mut out) = (Conversation::new(self.route.clone()), Vec::new());
-        assert_eq!(conversation.begin(client(), &mut out), Step::Waiting);
+        assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Waiting);
         assert_eq!(out, self.opening);
         conversation
     }
@@ -168,13 +168,13 @@ fn every_protocol_passes_however_its_bytes_are_cut() {
             let mut conversation = script.begin();
             for (turn, (heard, said)) in script.turns.iter().enumerate() {
                 let mut out = Vec::new();
-                let mut step = Step::Waiting;
+                let mut step = PrologueStep::Waiting;
                 for bytes in heard.chunks(size.min(heard.len())) {
-                    assert_eq!(step, Step::Waiting, "{:?}", script.route);
+                    assert_eq!(step, PrologueStep::Waiting, "{:?}", script.route);
                     step = conversation.receive(bytes, &mut out).unwrap();
                 }
                 let is_last = turn + 1 == script.turns.len();
-                let expected = if is_last { Step::Over(Some(script.phase())) } else { Step::Waiting };
+                let expected = if is_last { PrologueStep::Over(Some(script.phase())) } else { PrologueStep::Waiting };
                 assert_eq!((step, &out), (expected, said), "{:?}", script.route);
             }
             assert_eq!(conversation.round_trips(), script.round_trips, "{:?}", script.route);
@@ -203,7 +203,7 @@ fn a_peer_that_closes_is_told_at_every_byte() {
         let heard = script.heard();
         for cut in 0..heard.len() {
             let mut conversation = script.begin();
-            assert_eq!(conversation.receive(&heard[..cut], &mut Vec::new()).unwrap(), Step::Waiting);
+            assert_eq!(conversation.receive(&heard[..cut], &mut Vec::new()).unwrap(), PrologueStep::Waiting);
             let (class, awaited) = conversation.awaited();
             let fault = conversation.receive_end();
             let Some(Detail::ClearText(detail)) = fault.detail.as_deref() else { panic!("{fault:?}") };
@@ -239,7 +239,7 @@ fn endless_talk_ends() {
         assert_fails(&route, &heard, name, message, Problem::TooLong(MAX_HEARD));
         let mut conversation = Conversation::new(route);
         conversation.begin(client(), &mut Vec::new());
-        assert_eq!(conversation.receive(&heard[..MAX_HEARD], &mut Vec::new()).unwrap(), Step::Waiting);
+        assert_eq!(conversation.receive(&heard[..MAX_HEARD], &mut Vec::new()).unwrap(), PrologueStep::Waiting);
         assert_eq!(conversation.receive(&heard[MAX_HEARD..=MAX_HEARD], &mut Vec::new()).unwrap_err().name, name);
     }
     // As many whole messages as one likes are as endless as one message.
@@ -338,7 +338,7 @@ fn a_header_is_said_before_tls_and_not_answered() {
         (v2(None), [&signature[..], b"\x21\0\0\0"].concat()),
     ] {
         let (mut conversation, mut out) = (Conversation::new(route), Vec::new());
-        assert_eq!(conversation.begin(client(), &mut out), Step::Over(None));
+        assert_eq!(conversation.begin(client(), &mut out), PrologueStep::Over(None));
         assert_eq!((out, conversation.round_trips()), (header, 0));
     }
 }
@@ -350,7 +350,7 @@ fn a_proxy_is_passed_before_the_header_and_starttls() {
     conversation.begin(client(), &mut out);
     out.clear();
     let tunnel = b"HTTP/1.1 200 OK\r\n\r\n";
-    assert_eq!(conversation.receive(tunnel, &mut out).unwrap(), Step::Over(Some(Phase::Proxy)));
+    assert_eq!(conversation.receive(tunnel, &mut out).unwrap(), PrologueStep::Over(Some(Phase::Proxy)));
     assert_eq!(out, b"PROXY UNKNOWN\r\n");
 
     // The service may greet with what the proxy says: that costs no round trip of its own.
@@ -361,14 +361,17 @@ fn a_proxy_is_passed_before_the_header_and_starttls() {
         let greeting: &[u8] = b"220 a\r\n";
         let (first, second) = if greets_at_once { (greeting, &b""[..]) } else { (&b""[..], greeting) };
         out.clear();
-        assert_eq!(conversation.receive(&[&tunnel[..], first].concat(), &mut out).unwrap(), Step::Passed(Phase::Proxy));
+        assert_eq!(
+            conversation.receive(&[&tunnel[..], first].concat(), &mut out).unwrap(),
+            PrologueStep::Passed(Phase::Proxy)
+        );
         assert_eq!(out, b"");
-        assert_eq!(conversation.receive(&[], &mut out).unwrap(), Step::Waiting);
+        assert_eq!(conversation.receive(&[], &mut out).unwrap(), PrologueStep::Waiting);
         conversation.receive(second, &mut out).unwrap();
         assert_eq!(out, b"PROXY UNKNOWN\r\nEHLO [192.0.2.1]\r\n");
         assert_eq!(conversation.awaited(), (FailureClass::Starttls, "reply to EHLO"));
         conversation.receive(b"250 STARTTLS\r\n", &mut out).unwrap();
-        assert_eq!(conversation.receive(b"220 go\r\n", &mut out).unwrap(), Step::Over(Some(Phase::Starttls)));
+        assert_eq!(conversation.receive(b"220 go\r\n", &mut out).unwrap(), PrologueStep::Over(Some(Phase::Starttls)));
         assert_eq!(conversation.round_trips(), round_trips);
     }
 }
@@ -482,12 +485,12 @@ proptest! {
         let mut said = Vec::new();
         for piece in pieces {
             match conversation.receive(&piece, &mut said) {
-                Ok(Step::Waiting) => prop_assert!(conversation.heard.len() <= MAX_HEARD),
-                Ok(Step::Over(_)) => {
+                Ok(PrologueStep::Waiting) => prop_assert!(conversation.heard.len() <= MAX_HEARD),
+                Ok(PrologueStep::Over(_)) => {
                     prop_assert!(conversation.heard.is_empty());
                     break;
                 }
-                Ok(Step::Passed(phase)) => prop_assert!(false, "nothing follows {phase}"),
+                Ok(PrologueStep::Passed(phase)) => prop_assert!(false, "nothing follows {phase}"),
                 Err(fault) => {
                     prop_assert!(matches!(fault.detail.as_deref(), Some(Detail::ClearText(_))), "{fault:?}");
                     break;

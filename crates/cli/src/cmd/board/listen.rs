@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 
 use anyhow::{Context, bail};
-use reprise_board::{Answer, Cpu, Firmware, Image, Key, Optimization, Setup, Stop, bridge};
+use reprise_board::{Cpu, Firmware, Image, Key, Optimization, ResponseMode, Setup, Stop, bridge};
 
 use super::flags::BoardArgs;
 use crate::ending::Ending;
@@ -27,7 +27,7 @@ pub(super) fn run(
     let image = Image::usual(Cpu::CortexM0, stack.into(), Optimization::Size);
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     firmware.build(image)?;
-    let setup = Setup { handshake_ms: HANDSHAKE_MS, idle_ms: IDLE_MS, ..Setup::usual(key, Answer::Http) };
+    let setup = Setup { handshake_ms: HANDSHAKE_MS, idle_ms: IDLE_MS, ..Setup::usual(key, ResponseMode::Http) };
     let mut board = firmware.boot(image, &setup)?;
     notice(format_args!("{image} with {} listens on {}; stop with Ctrl-C", key.name(), listener.local_addr()?));
     bridge::serve(&listener, &mut board, stop)?;

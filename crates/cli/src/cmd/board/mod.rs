@@ -6,10 +6,10 @@ mod listen;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use reprise_board::document::{BoardDocument, Handshake, Requests, Witness};
+use reprise_board::document::{BoardDocument, BoardHandshake, Requests, Witness};
 use reprise_board::{
-    Answer, Cpu, Fault, Firmware, Image, Key, Optimization, Qemu, Stack, Stop, calibration, find_firmware, require,
-    require_compiler, side_by_side,
+    BoardError, Cpu, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stack, Stop, calibration, find_firmware,
+    require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
 
@@ -75,7 +75,7 @@ impl Plan {
     }
 }
 
-fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocument, Fault> {
+fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocument, BoardError> {
     require_compiler()?;
     let mut images = Vec::new();
     for (index, image) in plan.images.iter().enumerate() {
@@ -126,14 +126,14 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
 }
 
 /// `None` where it failed after Ctrl-C, which ends the compiler too: what was measured before is kept.
-fn unless_stopped<T>(result: Result<T, Fault>, stop: Stop<'_>) -> Result<Option<T>, Fault> {
+fn unless_stopped<T>(result: Result<T, BoardError>, stop: Stop<'_>) -> Result<Option<T>, BoardError> {
     match result {
         Err(_) if stop() => Ok(None),
         result => result.map(Some),
     }
 }
 
-fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<Handshake>, Fault> {
+fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<BoardHandshake>, BoardError> {
     let mut jobs = Vec::new();
     for &image in &plan.images {
         let stacks = 0..image.stack.libraries().len() as u8;
@@ -144,33 +144,33 @@ fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<Ha
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn witnesses(plan: &Plan, firmware: &Firmware, rows: &[Handshake], stop: Stop<'_>) -> Result<Vec<Witness>, Fault> {
+fn witnesses(plan: &Plan, firmware: &Firmware, rows: &[BoardHandshake], stop: Stop<'_>) -> Result<Vec<Witness>, BoardError> {
     let single = plan.images.iter().filter(|image| image.stack != Stack::Both);
     let jobs = single.flat_map(|&image| plan.keys.iter().map(move |&key| (image, key))).collect();
     let witnesses = side_by_side(jobs, stop, |&(image, key)| {
         let name = image.to_string();
-        let of_it: Vec<Handshake> = rows.iter().filter(|row| row.image == name && row.key == key).cloned().collect();
+        let of_it: Vec<BoardHandshake> = rows.iter().filter(|row| row.image == name && row.key == key).cloned().collect();
         firmware.witness(image, key, &of_it)
     })?;
     Ok(witnesses.into_iter().flatten().collect())
 }
 
-fn requests(plan: &Plan, firmware: &Firmware, image: Image, stop: Stop<'_>) -> Result<Vec<Requests>, Fault> {
+fn requests(plan: &Plan, firmware: &Firmware, image: Image, stop: Stop<'_>) -> Result<Vec<Requests>, BoardError> {
     let mut counts = vec![1, plan.requests];
     counts.dedup();
     let mut jobs = Vec::new();
     for &key in &plan.keys {
-        for answer in [Answer::Fixed, Answer::Http] {
+        for answer in [ResponseMode::Fixed, ResponseMode::Http] {
             jobs.extend(counts.iter().map(|&requests| (key, answer, requests)));
         }
     }
     side_by_side(jobs, stop, |&(key, answer, requests)| firmware.requests(image, key, answer, requests))
 }
 
-fn firmware(arguments: &BoardArgs) -> Result<Firmware, Fault> {
+fn firmware(arguments: &BoardArgs) -> Result<Firmware, BoardError> {
     let folder = match &arguments.firmware {
         Some(folder) if folder.join("Makefile").is_file() => folder.clone(),
-        Some(folder) => return Err(Fault::NoSources(folder.clone())),
+        Some(folder) => return Err(BoardError::NoSources(folder.clone())),
         None => find_firmware(&std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))?,
     };
     let beside = folder.parent().unwrap_or(Path::new(".")).join("target/firmware");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_bench::Comparison;
+use reprise_bench::ComparisonPlan;
 use reprise_explain::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
 use reprise_trace::document::{CompareCase, CompareDocument};
 
@@ -37,7 +37,7 @@ pub(super) struct Gate {
 
 impl Gate {
     /// Reads the baseline, and refuses conditions that such a comparison cannot answer.
-    pub(super) fn open(arguments: &GateArgs, comparison: &Comparison<'_>) -> anyhow::Result<Self> {
+    pub(super) fn open(arguments: &GateArgs, comparison: &ComparisonPlan<'_>) -> anyhow::Result<Self> {
         let read = |path: &PathBuf| Ok((shown(path), read(path).context("--baseline")?));
         let baseline = arguments.baseline.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
         let stacks: Vec<String> = comparison.stacks.iter().map(|stack| stack.name.clone()).collect();

@@ -8,7 +8,9 @@ pub(crate) mod plugins;
 use std::io;
 
 use anyhow::{Context, bail, ensure};
-use reprise_bench::{Audience, Callgrind, Comparison, Effort, Found, Keys, Scenario, Selection, compare, serve_requests};
+use reprise_bench::{
+    Audience, Callgrind, ComparisonPlan, Effort, Found, Keys, Scenario, Selection, compare, serve_requests,
+};
 use reprise_probe::{Interrupt, Observer};
 
 use crate::ending::Ending;
@@ -40,7 +42,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         true => Effort::QUICK,
         false => Effort { samples: arguments.samples, ..Effort::USUAL },
     };
-    let comparison = Comparison {
+    let comparison = ComparisonPlan {
         scenario,
         cases: &cases,
         stacks: &stacks,

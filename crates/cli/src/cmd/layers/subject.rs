@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use reprise_attempt::Target;
 use reprise_attempt::exchange::Request;
-use reprise_bench::{IdentityFiles, Material, Peer, ResumedBy, pem_of_certificates};
+use reprise_bench::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_certificates};
 use reprise_lab::{
     Authority, ClientAuth, DelayedRelay, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec,
 };
@@ -18,7 +18,7 @@ use crate::connection_flags::ask_passphrase;
 
 /// What is measured.
 pub(super) struct Subject {
-    pub(super) peer: Peer,
+    pub(super) peer: RemoteServer,
     pub(super) material: Material,
     /// The kind of the client's key.
     pub(super) client_key: Option<String>,
@@ -100,10 +100,10 @@ impl Subject {
     }
 }
 
-fn peer(arguments: &LayersArgs, shown: String, address: SocketAddr, name: String, target: &Target) -> Peer {
+fn peer(arguments: &LayersArgs, shown: String, address: SocketAddr, name: String, target: &Target) -> RemoteServer {
     let request = Request { method: arguments.method.clone(), ..Request::default() };
     let text = request.text(target, None);
-    Peer {
+    RemoteServer {
         target: shown,
         address,
         name,

@@ -8,7 +8,7 @@ use reprise_attempt::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_attempt::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
-    Arrival, Close, End, KeyShareMode, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
+    Arrival, Close, KeyShareMode, LoadEnd, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
 };
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
@@ -59,7 +59,7 @@ impl LoadArgs {
             arrival,
             ramp: self.ramp.unwrap_or_default(),
             warmup: self.warmup.unwrap_or_default(),
-            end: self.count.map_or(End::After(self.duration), End::Count),
+            end: self.count.map_or(LoadEnd::After(self.duration), LoadEnd::Count),
             mix: self.mix.0.clone(),
             requests: self.requests,
             close: match self.close {

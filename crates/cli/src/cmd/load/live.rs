@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write};
 
-use reprise_load::{End, LatencyCounts, Observer, Options};
+use reprise_load::{LatencyCounts, LoadEnd, Observer, Options};
 use reprise_trace::Nanos;
 
 use crate::progress::is_quiet;
@@ -16,7 +16,7 @@ pub(crate) struct Live {
     /// What begins before is in no figure of the result, though it is counted here.
     warmup: Nanos,
     /// When the load ends, the warm-up included.
-    end: End,
+    end: LoadEnd,
     /// Of a search, the rate that it tries.
     rate: Cell<Option<f64>>,
     last: Cell<Told>,
@@ -89,9 +89,9 @@ impl Observer for Live {
         let left = match self.end {
             // A search gives each rate as long as it needs.
             _ if self.rate.get().is_some() => None,
-            End::After(duration) => Some(self.warmup + Nanos::from(duration)),
+            LoadEnd::After(duration) => Some(self.warmup + Nanos::from(duration)),
             // At the pace so far.
-            End::Count(count) => {
+            LoadEnd::Count(count) => {
                 let whole = u128::from(elapsed.0) * u128::from(count) / u128::from(completed.max(1));
                 Some(Nanos(u64::try_from(whole).unwrap_or(u64::MAX)))
             }

@@ -1,7 +1,7 @@
 //! Protocols whose server is played, before TLS and under it: what the client says is what the protocol's document says,
 //! byte for byte.
 
-use reprise_lab::{Application, EmbeddedServer, Resumption, Turn};
+use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
 use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Gate, Lab, Outcome, hears, says};
@@ -26,7 +26,7 @@ impl Peer {
     fn start(&self, lab: &Lab, resumption: Resumption, under_tls: Vec<Turn>) -> (Gate, EmbeddedServer) {
         let server = lab.server_with(|config| {
             config.resumption = resumption;
-            config.application = Application::Dialogue(under_tls);
+            config.application = ServerApplication::Dialogue(under_tls);
         });
         (Gate::before(server.address(), self.in_the_clear.clone()), server)
     }
