@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use reprise_trace::document::{LoadDocument, Verdict};
 use reprise_trace::{
     BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
+    Version,
 };
+use reprise_wire::AlertDescription;
 
+use crate::fault::name;
 use crate::figures::percent;
+
+const PROTOCOL_VERSION: u8 = AlertDescription::PROTOCOL_VERSION.0;
 
 /// Writes reason and warnings into a document that has none yet.
 pub fn word_load(document: &mut LoadDocument, reason: &BottleneckReason, notices: &[LoadNotice]) {
@@ -142,7 +147,7 @@ pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
                 machine",
             percent(*waited)
         ),
-        LoadNotice::Failures { fault, count } => format!("{count} × {fault}: {}", advice(*fault, document)),
+        LoadNotice::Failures { fault, count } => format!("{count} × {}: {}", name(*fault), advice(*fault, document)),
         LoadNotice::NotStarted { count } => format!(
             "{count} due connections were not started, because all --connections were busy: lower the rate or increase \
                 --connections"
@@ -231,6 +236,10 @@ fn advice(fault: FaultName, document: &LoadDocument) -> String {
         (FaultName::HelloRetryRequest, None) => "the server requests a second ClientHello, which load does not \
             send"
             .to_owned(),
+        (FaultName::Alert(PROTOCOL_VERSION), _) => {
+            let other = if document.asked.tls == Version::Tls13 { Version::Tls12 } else { Version::Tls13 };
+            format!("the server refuses {}: use --tls {}", document.asked.tls, other.number())
+        }
         _ => "`reprise measure` shows more about a single connection to this target".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use reprise_trace::document::LoadDocument;
 use reprise_trace::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Version};
+use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;
 use crate::options::{Close, Options};
@@ -18,7 +19,12 @@ const SHORT: f64 = 0.5;
 const CHANCE: f64 = 4.0;
 
 /// What somebody on this side can do something about.
-const REMEDIABLE: [FaultName; 3] = [FaultName::PortsExhausted, FaultName::DescriptorLimit, FaultName::HelloRetryRequest];
+const REMEDIABLE: [FaultName; 4] = [
+    FaultName::PortsExhausted,
+    FaultName::DescriptorLimit,
+    FaultName::HelloRetryRequest,
+    FaultName::Alert(AlertDescription::PROTOCOL_VERSION.0),
+];
 
 impl LoadOutcome {
     /// Why the figures of its document may mislead.

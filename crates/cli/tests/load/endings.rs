@@ -2,11 +2,11 @@
 
 use std::process::{Child, Command, Stdio};
 
-use reprise_lab::EmbeddedServer;
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::harness::{REPRISE, command, count, document, in_a_network_of_its_own, server, sum, text, warns};
+use crate::harness::{REPRISE, command, count, document, in_a_network_of_its_own, reprise, server, sum, text, warns};
 
 /// Until some connections have completed.
 fn wait_for_some(server: &EmbeddedServer, running: &mut Child) {
@@ -33,6 +33,23 @@ fn a_target_that_dies_and_stays_dead_is_exit_status_3() {
     assert!(count(&document, "completed", "full") > 0, "the results are kept");
     assert!(count(&document, "errors", "connection_refused") >= 3, "{}", document["errors"]);
     assert!(warns(&document, "gone"));
+}
+
+#[test]
+fn a_server_without_the_version_is_exit_status_3() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("load.json");
+    for (versions, asked, instead) in
+        [(Versions::Tls12, "1.3", "TLS 1.3: use --tls 1.2"), (Versions::Tls13, "1.2", "TLS 1.2: use --tls 1.3")]
+    {
+        let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity) }).unwrap();
+        let address = server.address().to_string();
+        let output = reprise(&["load", &address, "--tls", asked, "--count", "8", "--json", json.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        let (warning, document) = (format!("8 × alert_protocol_version: the server refuses {instead}"), document(&json));
+        assert!(warns(&document, &warning), "{}", document["warnings"]);
+    }
 }
 
 #[test]
