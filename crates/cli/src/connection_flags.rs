@@ -12,7 +12,8 @@ use anyhow::bail;
 use clap::Args;
 use reprise_attempt::Target;
 use reprise_attempt::exchange::{HTTP2_ALPN, Request};
-use reprise_probe::{Alpn, Certificates, Options, ServerName};
+use reprise_engine::ClientIdentity;
+use reprise_probe::{Alpn, Certificates, IdentityError, Options, RootsError, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
@@ -116,17 +117,10 @@ impl ConnectionArgs {
                 notice("--insecure: the server's certificate is not verified");
                 Certificates::Insecure
             }
-            (_, Some(path), _) => Certificates::Roots(reprise_probe::read_roots(path)?),
             (_, None, Some(root)) => Certificates::Roots(vec![root]),
-            (_, None, None) => Certificates::Roots(reprise_probe::platform_roots()?),
+            (_, ca, _) => Certificates::Roots(trusted_roots(ca.as_deref())?),
         };
-        let identity = match &self.cert {
-            Some(cert) => {
-                let key = self.key.as_ref().unwrap_or(cert);
-                Some(Arc::new(reprise_probe::load_identity(cert, key, &ask_passphrase)?))
-            }
-            None => None,
-        };
+        let identity = self.certificate_files().map(read_identity).transpose()?;
         if let Alpn::Protocols(protocols) = &alpn {
             check_fields(&self.header, protocols)?;
         }
@@ -158,6 +152,16 @@ pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<(
         bail!("'{name}' is not a valid server name: write the address in full, or set a name with --sni NAME");
     }
     Ok(())
+}
+
+/// Those of the file, or else the system's.
+pub(crate) fn trusted_roots(ca: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, RootsError> {
+    ca.map_or_else(reprise_probe::platform_roots, reprise_probe::read_roots)
+}
+
+/// A certificate chain and its key.
+pub(crate) fn read_identity((cert, key): (&Path, &Path)) -> Result<Arc<ClientIdentity>, IdentityError> {
+    reprise_probe::load_identity(cert, key, &ask_passphrase).map(Arc::new)
 }
 
 pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {

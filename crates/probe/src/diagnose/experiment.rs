@@ -86,6 +86,13 @@ const STORED: &[Asked] = &[TLS13_TICKET, TLS12_ID];
 use Step::{Again, Burst, Early, Interpose, Prime, Resume, Wait};
 use Variation::Plain;
 
+/// Steps that vary nothing.
+const PRIME: Step = Prime(Plain);
+const RESUME: Step = Resume(Plain);
+const EARLY: Step = Early(Plain);
+/// To be beside one that does not acknowledge at once.
+const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
+
 /// Every experiment, in the order in which they are made: what the later ones need is found out by the earlier.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
@@ -95,16 +102,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: ALL,
         needs: Needs::Nothing,
         gravity: Gravity::Nothing,
-        steps: &[
-            Prime(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Prime(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-        ],
+        steps: &[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME],
     },
     Experiment {
         name: "resume-more",
@@ -114,22 +112,8 @@ pub static EXPERIMENTS: &[Experiment] = &[
         needs: Needs::SomeRefusal,
         gravity: Gravity::Nothing,
         steps: &[
-            Prime(Plain),
-            Resume(Plain),
-            Prime(Plain),
-            Resume(Plain),
-            Prime(Plain),
-            Resume(Plain),
-            Prime(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
-            Resume(Plain),
+            PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME,
+            RESUME, RESUME,
         ],
     },
     Experiment {
@@ -166,7 +150,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
-        steps: &[Prime(Plain), Resume(Plain), Again, Again],
+        steps: &[PRIME, RESUME, Again, Again],
     },
     Experiment {
         name: "unclean-close",
@@ -175,7 +159,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
-        steps: &[Prime(Variation::EndsWithFin), Resume(Plain)],
+        steps: &[Prime(Variation::EndsWithFin), RESUME],
     },
     Experiment {
         name: "reset",
@@ -184,7 +168,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: STORED,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
-        steps: &[Prime(Variation::EndsWithReset), Resume(Plain)],
+        steps: &[Prime(Variation::EndsWithReset), RESUME],
     },
     Experiment {
         name: "fill",
@@ -193,7 +177,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: STORED,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
-        steps: &[Prime(Plain), Interpose, Resume(Plain)],
+        steps: &[PRIME, Interpose, RESUME],
     },
     Experiment {
         name: "without-sni",
@@ -202,7 +186,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
-        steps: &[Prime(Plain), Resume(Variation::WithoutSni)],
+        steps: &[PRIME, Resume(Variation::WithoutSni)],
     },
     Experiment {
         name: "without-alpn",
@@ -211,7 +195,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
-        steps: &[Prime(Plain), Resume(Variation::WithoutAlpn)],
+        steps: &[PRIME, Resume(Variation::WithoutAlpn)],
     },
     Experiment {
         name: "without-extended-master-secret",
@@ -220,7 +204,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TLS12,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
-        steps: &[Prime(Plain), Resume(Variation::WithoutExtendedMasterSecret)],
+        steps: &[PRIME, Resume(Variation::WithoutExtendedMasterSecret)],
     },
     Experiment {
         name: "with-extended-master-secret",
@@ -229,7 +213,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TLS12,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
-        steps: &[Prime(Variation::WithoutExtendedMasterSecret), Resume(Plain)],
+        steps: &[Prime(Variation::WithoutExtendedMasterSecret), RESUME],
     },
     Experiment {
         name: "other-suite",
@@ -238,7 +222,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
-        steps: &[Prime(Variation::WithoutChosenSuite), Resume(Plain)],
+        steps: &[Prime(Variation::WithoutChosenSuite), RESUME],
     },
     Experiment {
         name: "without-certificate",
@@ -247,7 +231,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
-        steps: &[Prime(Plain), Resume(Variation::WithoutCertificate)],
+        steps: &[PRIME, Resume(Variation::WithoutCertificate)],
     },
     Experiment {
         name: "psk-ke",
@@ -293,7 +277,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
         steps: &[
-            Prime(Plain),
+            PRIME,
             Resume(Variation::Identities(2)),
             Resume(Variation::Identities(5)),
             Resume(Variation::Identities(40)),
@@ -306,7 +290,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TLS13,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
-        steps: &[Prime(Plain), Resume(Variation::WithoutKeyShare)],
+        steps: &[PRIME, Resume(Variation::WithoutKeyShare)],
     },
     Experiment {
         name: "early-data",
@@ -315,7 +299,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TLS13,
         needs: Needs::EarlyData,
         gravity: Gravity::Nothing,
-        steps: &[Prime(Plain), Early(Plain), Early(Plain), Prime(Plain), Early(Variation::WithoutKeyShare)],
+        steps: &[PRIME, EARLY, EARLY, PRIME, Early(Variation::WithoutKeyShare)],
     },
     Experiment {
         name: "quick-acknowledgement",
@@ -324,16 +308,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: TICKETS,
         needs: Needs::Stall,
         gravity: Gravity::Nothing,
-        steps: &[
-            Prime(Plain),
-            Prime(Variation::AcknowledgesAtOnce),
-            Prime(Plain),
-            Prime(Variation::AcknowledgesAtOnce),
-            Prime(Plain),
-            Prime(Variation::AcknowledgesAtOnce),
-            Prime(Plain),
-            Prime(Variation::AcknowledgesAtOnce),
-        ],
+        steps: &[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK],
     },
     Experiment {
         name: "burst",
@@ -342,7 +317,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: &[TLS13_TICKET, TLS12_ID],
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
-        steps: &[Prime(Plain), Burst],
+        steps: &[PRIME, Burst],
     },
     Experiment {
         name: "patience",
@@ -351,7 +326,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         under: ALL,
         needs: Needs::Patience,
         gravity: Gravity::Nothing,
-        steps: &[Prime(Plain), Resume(Plain), Prime(Plain), Wait, Resume(Plain), Resume(Plain)],
+        steps: &[PRIME, RESUME, PRIME, Wait, RESUME, RESUME],
     },
 ];
 
@@ -363,7 +338,7 @@ pub static CONTROL: Experiment = Experiment {
     under: ALL,
     needs: Needs::Nothing,
     gravity: Gravity::Nothing,
-    steps: &[Prime(Plain), Resume(Plain), Resume(Plain)],
+    steps: &[PRIME, RESUME, RESUME],
 };
 
 impl Experiment {

@@ -14,7 +14,7 @@ use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 
 use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
-use crate::connection_flags::{DEFAULT_METHOD, ask_passphrase, check_fields, parse_alpn};
+use crate::connection_flags::{DEFAULT_METHOD, check_fields, parse_alpn, read_identity, trusted_roots};
 use crate::values::List;
 
 impl LoadArgs {
@@ -133,20 +133,13 @@ impl LoadArgs {
         if tls.key_shares == KeyShareMode::Reused {
             bail!("--verify and --cert require --key-shares unit or fresh: they use each share once");
         }
-        let certificates = match (self.verify, &self.ca) {
-            (false, _) => CertificatePolicy::AcceptAnyChain,
-            (true, Some(path)) => {
-                CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&reprise_probe::read_roots(path)?).0))
-            }
-            (true, None) => CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&reprise_probe::platform_roots()?).0)),
+        let certificates = if self.verify {
+            CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&trusted_roots(self.ca.as_deref())?).0))
+        } else {
+            CertificatePolicy::AcceptAnyChain
         };
-        let identity = match &self.cert {
-            Some(cert) => {
-                let key = self.key.as_ref().unwrap_or(cert);
-                Some(Arc::new(reprise_probe::load_identity(cert, key, &ask_passphrase)?))
-            }
-            None => None,
-        };
+        let files = self.cert.as_ref().map(|cert| (cert.as_path(), self.key.as_ref().unwrap_or(cert).as_path()));
+        let identity = files.map(read_identity).transpose()?;
         match engine_configs(tls, &self.target.host, &certificates, identity.as_ref()) {
             Some(configs) => Ok(configs),
             None => bail!("--sni contains an invalid server name"),
