@@ -87,13 +87,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::at;
     use crate::key::{KeyName, TicketKey};
     use crate::random::SystemRandom;
     use crate::ring_handle::RingHandle;
-
-    fn at(second: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(second))
-    }
 
     fn keys() -> KeyEncryptionKeys {
         let mut key = [0; 32];
@@ -240,52 +237,36 @@ mod tests {
     /// An hour, a day, a year; either way as far as there is time before.
     const LEAPS: [i64; 5] = [3600, 86_400, 31_536_000, -3600, -86_400];
 
-    #[test]
-    fn a_store_whose_clock_leaps_takes_no_key_away() {
-        for leap in LEAPS {
-            let mut world = World::new();
-            world.now = 1_000_000;
+    /// Away and back, in the middle of a rotation and beyond it: no key is taken away, and there is always one that encrypts.
+    fn assert_keeps_its_keys(leap: i64, set: fn(&mut World, i64)) {
+        let mut world = World::new();
+        world.now = 1_000_000;
+        world.settle();
+        for (seconds, ahead) in [(0, leap), (60, leap), (60, leap), (60, 0), (0, leap), (0, 0), (300, 0)] {
+            world.now += seconds;
+            set(&mut world, ahead);
+            let now = at(world.now);
+            let before = world.nodes[0].handle.load(now);
             world.settle();
-            // Away and back, in the middle of a rotation and beyond it.
-            for (seconds, store_ahead) in [(0, leap), (60, leap), (60, leap), (60, 0), (0, leap), (0, 0), (300, 0)] {
-                world.now += seconds;
-                let now = at(world.now);
-                world.store_ahead = store_ahead;
-                let before = world.nodes[0].handle.load(now);
-                world.settle();
-                let ring = world.nodes[0].handle.load(now);
-                assert!(ring.encryption_key(now).is_some(), "no ticket: {leap} {ring:?}");
-                let is_kept =
-                    |key: &TicketKey| key.times().decrypt_until <= now || ring.decryption_key(key.name(), now).is_ok();
-                assert!(before.keys().all(is_kept), "{leap}");
-                assert!(ring.keys().count() <= 16, "{leap}");
-            }
+            let ring = world.nodes[0].handle.load(now);
+            assert!(ring.encryption_key(now).is_some(), "no ticket: {leap} {ring:?}");
+            let is_kept = |key: &TicketKey| key.times().decrypt_until <= now || ring.decryption_key(key.name(), now).is_ok();
+            assert!(before.keys().all(is_kept), "{leap}");
+            assert!(ring.keys().count() <= 16, "{leap}");
+            // They do not undo one another's work for ever.
+            world.settle();
+            assert_eq!(world.nodes[0].handle.load(now).version(), ring.version(), "{leap}");
         }
     }
 
     #[test]
+    fn a_store_whose_clock_leaps_takes_no_key_away() {
+        LEAPS.into_iter().for_each(|leap| assert_keeps_its_keys(leap, |world, ahead| world.store_ahead = ahead));
+    }
+
+    #[test]
     fn a_node_whose_clock_leaps_takes_no_key_away() {
-        for leap in LEAPS {
-            let mut world = World::new();
-            world.now = 1_000_000;
-            world.settle();
-            for (seconds, second_ahead) in [(0, leap), (60, leap), (60, leap), (60, 0), (0, leap), (0, 0), (300, 0)] {
-                world.now += seconds;
-                world.second_ahead = second_ahead;
-                let now = at(world.now);
-                let before = world.nodes[0].handle.load(now);
-                world.settle();
-                let ring = world.nodes[0].handle.load(now);
-                assert!(ring.encryption_key(now).is_some(), "no ticket: {leap} {ring:?}");
-                let is_kept =
-                    |key: &TicketKey| key.times().decrypt_until <= now || ring.decryption_key(key.name(), now).is_ok();
-                assert!(before.keys().all(is_kept), "{leap}");
-                // They do not undo one another's work for ever.
-                let version = ring.version();
-                world.settle();
-                assert_eq!(world.nodes[0].handle.load(now).version(), version, "{leap}");
-            }
-        }
+        LEAPS.into_iter().for_each(|leap| assert_keeps_its_keys(leap, |world, ahead| world.second_ahead = ahead));
     }
 
     #[test]

@@ -74,3 +74,9 @@ pub use ring::KeyRing;
 pub use ring_handle::RingHandle;
 pub use rotation::{Rotation, RotationError};
 pub use sealed_ring::{KeyEncryptionKeys, SealedRingError};
+
+/// A moment of a test.
+#[cfg(test)]
+fn at(second: u64) -> rustls_pki_types::UnixTime {
+    rustls_pki_types::UnixTime::since_unix_epoch(std::time::Duration::from_secs(second))
+}

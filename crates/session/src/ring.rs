@@ -162,11 +162,8 @@ impl Clocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at;
     use crate::random::SystemRandom;
-
-    fn at(second: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(second))
-    }
 
     fn rotation() -> Rotation {
         Rotation::new(Duration::from_secs(100)).unwrap()

@@ -91,10 +91,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-
-    fn at(second: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(second))
-    }
+    use crate::at;
 
     #[test]
     fn a_ring_in_memory_rotates_by_being_used() {

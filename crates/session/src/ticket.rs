@@ -197,15 +197,12 @@ fn associated_data(header: &[u8], policy: &Policy, purpose: Purpose<'_>) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at;
     use crate::policy::PolicyBuilder;
     use crate::random::SystemRandom;
     use crate::rotation::Rotation;
 
     const LIMITS: Limits = Limits::new().lifetime(Duration::from_secs(100)).chain(Duration::from_secs(250));
-
-    fn at(second: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(second))
-    }
 
     fn ring() -> KeyRing {
         KeyRing::generate(&Rotation::new(Duration::from_secs(100)).unwrap(), at(1000), &SystemRandom).unwrap()

@@ -91,10 +91,11 @@ fn reload(files: &KeyFiles, handle: &RingHandle, seen: &mut Seen, now: UnixTime)
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use super::super::{FileTimes, Format, write};
     use super::*;
+    use crate::at;
     use crate::key::{KeyError, KeyName, KeyTimes, TicketKey};
     use crate::random::{Random, SystemRandom};
 
@@ -103,13 +104,25 @@ mod tests {
     fn key(number: u8, length: usize) -> TicketKey {
         let mut material = vec![0; length - 16];
         SystemRandom.fill(&mut material).unwrap();
-        let at = |second| UnixTime::since_unix_epoch(Duration::from_secs(second));
         let times = KeyTimes { not_before: at(0), encrypt_until: at(1), decrypt_until: at(2) };
         TicketKey::new(KeyName([number; 16]), &material, times).unwrap()
     }
 
     fn files(format: Format, paths: &[&Path]) -> KeyFiles {
         KeyFiles::new(format, paths).times(TIMES)
+    }
+
+    /// One file with one key, as nginx has it.
+    fn one_key() -> (tempfile::TempDir, PathBuf, KeyFiles) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let files = files(Format::Nginx, &[&path]);
+        (folder, path, files)
+    }
+
+    fn later(seconds: u64) -> UnixTime {
+        at(UnixTime::now().as_secs() + seconds)
     }
 
     fn current(ring: &KeyRing) -> u8 {
@@ -192,11 +205,8 @@ mod tests {
 
     #[test]
     fn keys_of_a_file_that_nobody_renews_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
-        let ring = files(Format::Nginx, &[&path]).read().unwrap();
-        let later = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs() + seconds));
+        let (_folder, _, files) = one_key();
+        let ring = files.read().unwrap();
         assert!(ring.encryption_key(later(3590)).is_some());
         assert!(ring.encryption_key(later(3601)).is_none());
         assert!(ring.decryption_key(KeyName([1; 16]), later(4190)).is_ok());
@@ -205,10 +215,8 @@ mod tests {
 
     #[test]
     fn a_file_serves_nodes_whose_clock_is_a_minute_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
-        let ring = files(Format::Nginx, &[&path]).read().unwrap();
+        let (_folder, path, files) = one_key();
+        let ring = files.read().unwrap();
         let key = ring.keys().next().unwrap();
         assert_eq!(key.times().span(), Duration::from_secs(60) + TIMES.encrypt + TIMES.lifetime);
         let changed = fs::metadata(&path).unwrap().modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -219,13 +227,11 @@ mod tests {
 
     #[test]
     fn a_file_whose_keys_are_over_starts_no_server() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
+        let (_folder, path, files) = one_key();
         let aged = |seconds| {
             let changed = std::time::SystemTime::now() - Duration::from_secs(seconds);
             fs::File::options().append(true).open(&path).unwrap().set_modified(changed).unwrap();
-            watch(files(Format::Nginx, &[&path]), Duration::from_secs(60))
+            watch(files.clone(), Duration::from_secs(60))
         };
         let (_, watcher) = aged(3500).unwrap();
         assert_eq!(watcher.fault(), None);
@@ -238,13 +244,9 @@ mod tests {
 
     #[test]
     fn a_file_that_nobody_renews_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
-        let files = files(Format::Nginx, &[&path]);
+        let (_folder, _, files) = one_key();
         let handle = RingHandle::new(files.read().unwrap());
         let mut seen = Seen::of(&handle.load(UnixTime::now()));
-        let later = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs() + seconds));
         assert!(reload(&files, &handle, &mut seen, later(3500)).is_ok());
         let fault = reload(&files, &handle, &mut seen, later(3700)).unwrap_err();
         assert!(matches!(fault, KeyFileError::EncryptsNoMore { .. }), "{fault}");
@@ -294,10 +296,8 @@ mod tests {
 
     #[test]
     fn a_watched_file_takes_effect_by_itself() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        write(&path, Format::Nginx, &[&key(1, 80)]).unwrap();
-        let (handle, watcher) = watch(files(Format::Nginx, &[&path]), Duration::from_millis(5)).unwrap();
+        let (_folder, path, files) = one_key();
+        let (handle, watcher) = watch(files, Duration::from_millis(5)).unwrap();
         write(&path, Format::Nginx, &[&key(2, 80)]).unwrap();
         let end = std::time::Instant::now() + Duration::from_secs(20);
         while current(&handle.load(UnixTime::now())) != 2 {

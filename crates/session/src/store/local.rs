@@ -107,12 +107,9 @@ impl fmt::Debug for LocalStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at;
 
     const HOUR: Duration = Duration::from_secs(3600);
-
-    fn at(second: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(second))
-    }
 
     fn id(number: u32) -> Id {
         let mut id = [7; 32];
