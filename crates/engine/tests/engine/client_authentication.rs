@@ -36,8 +36,7 @@ fn asking(client_authentication: ClientAuthentication) -> rustls::ServerConfig {
 #[test]
 fn a_certificate_is_sent_when_asked_for() {
     for version in VERSIONS {
-        let mut pair = Pair::new(with_certificate(version), asking(ClientAuthentication::Required));
-        pair.drive();
+        let pair = Pair::completed(with_certificate(version), asking(ClientAuthentication::Required));
         assert_eq!(pair.outcome().client_authentication, Seen::Sent);
         assert_eq!(pair.server.peer_certificates(), Some(certificate().chain()));
         let story = pair.story();
@@ -63,8 +62,7 @@ fn a_certificate_is_sent_when_asked_for() {
 #[test]
 fn a_certificate_is_not_sent_unasked() {
     for version in VERSIONS {
-        let mut pair = Pair::new(with_certificate(version), asking(ClientAuthentication::Off));
-        pair.drive();
+        let pair = Pair::completed(with_certificate(version), asking(ClientAuthentication::Off));
         assert_eq!(pair.outcome().client_authentication, Seen::NotRequested);
         assert!(!pair.story().iter().any(|event| event.starts_with('>') && event.contains("Certificate")));
     }
@@ -73,8 +71,7 @@ fn a_certificate_is_not_sent_unasked() {
 #[test]
 fn who_has_none_sends_an_empty_one() {
     for version in VERSIONS {
-        let mut pair = Pair::new(without_certificate(version), asking(ClientAuthentication::Optional));
-        pair.drive();
+        let pair = Pair::completed(without_certificate(version), asking(ClientAuthentication::Optional));
         assert_eq!(pair.outcome().client_authentication, Seen::RequestedNoneSent);
         assert!(pair.server.peer_certificates().is_none());
         assert!(!pair.story().iter().any(|event| event.starts_with('>') && event.contains("CertificateVerify")));
@@ -111,14 +108,12 @@ fn a_certificate_of_a_stranger_is_refused_by_name() {
 fn a_resumption_relies_on_the_certificate_of_the_session() {
     for version in VERSIONS {
         let mut pair = Pair::new(with_certificate(version), asking(ClientAuthentication::Required));
-        pair.connect(FULL);
-        pair.drive();
+        pair.complete(FULL);
         let offer = match pair.client.take_sessions().pop().unwrap() {
             Session::Tls12(session) => Offer::SessionTicket(session),
             Session::Tls13(ticket) => Offer::Ticket(ticket),
         };
-        pair.connect(offer);
-        pair.drive();
+        pair.complete(offer);
         let outcome = pair.outcome();
         assert_eq!((outcome.kind, outcome.client_authentication), (Kind::Ticket, Seen::NotRequested));
         assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Resumed));

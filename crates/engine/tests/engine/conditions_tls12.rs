@@ -21,9 +21,9 @@ use reprise_scripted::setting::Setting;
 use reprise_trace::{ClientAuthentication, Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, HandshakeType};
 
-use crate::begun;
-use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, half_done, handshake};
+use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, handshake};
 use crate::script::{Heard, NOW, framed};
+use crate::{begun, tls12_half_done};
 
 #[test]
 fn an_extended_master_secret_that_says_something() {
@@ -56,8 +56,7 @@ fn every_hello_offers_the_extended_master_secret() {
 
 #[test]
 fn a_ticket_before_a_finished_that_is_wrong_is_worth_nothing() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let (mut client, mut server) = tls12_half_done(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
     let ticket = server.ticket(b"ticket");
     client.receive(NOW, &[&handshake(&[ticket])[..], &CHANGE_CIPHER_SPEC].concat()).unwrap();
     assert!(client.take_sessions().is_empty());

@@ -32,8 +32,7 @@ fn tls13_client() -> Config {
 
 /// A pair that has a ticket with early data of up to 100 bytes.
 fn pair() -> (Pair, Tls13Ticket) {
-    let mut pair = Pair::new(tls13_client(), willing(100, Vec::new()));
-    pair.drive();
+    let mut pair = Pair::completed(tls13_client(), willing(100, Vec::new()));
     let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
     assert_eq!(ticket.max_early_data, Some(100));
     (pair, ticket)
@@ -91,8 +90,7 @@ fn it_is_taken_and_the_handshake_is_of_the_kind_early() {
 
     // And so does a ticket of this connection.
     let next = tickets(pair.client.take_sessions()).pop().unwrap();
-    pair.connect(Offer::Early(next));
-    pair.drive();
+    pair.complete(Offer::Early(next));
     assert_eq!(verdict(&pair.outcome()), (Kind::Early, Some(EarlyData::Accepted)), "with no data at all");
 }
 
@@ -117,8 +115,7 @@ fn its_keys_are_logged_as_the_server_logs_them() {
     let mut server = (*pair.server_config).clone();
     server.key_log = theirs.clone();
     pair.server_config = server.into();
-    pair.connect(Offer::Early(ticket));
-    pair.drive();
+    pair.complete(Offer::Early(ticket));
     assert_eq!(pair.outcome().kind, Kind::Early);
     let lines = ours.sorted();
     assert!(lines.iter().any(|line| line.starts_with("CLIENT_EARLY_TRAFFIC_SECRET ")), "{lines:?}");

@@ -91,8 +91,7 @@ fn it_is_taken_in_either_mode_and_observed_as_psk() {
 fn a_server_that_does_not_know_it_does_a_full_handshake() {
     let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();
     let mut pair = Pair::new(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);
-    pair.connect(Offer::External(psk(Hash::Sha256)));
-    pair.drive();
+    pair.complete(Offer::External(psk(Hash::Sha256)));
     let outcome = pair.outcome();
     assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Full, None));
     assert_eq!(outcome.verification, Verification::Verified);

@@ -6,7 +6,7 @@ use reprise_wire::{AlertDescription, ContentType, HandshakeType, KeyUpdate};
 
 use crate::script::tls13::{connected, new_session_ticket};
 use crate::script::{NOW, alert_of, clear, framed, tls12};
-use crate::{begun, tickets};
+use crate::{begun, tickets, tls12_connected, tls13_connected};
 
 const MANY: usize = 32;
 
@@ -47,13 +47,11 @@ fn change_cipher_specs() {
 
 #[test]
 fn empty_records() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let empty = || server.record(ContentType::APPLICATION_DATA, &[]);
     assert_eq!(patience(&mut client, empty), (MANY, too_many("empty records")));
 
-    let mut client = begun(Version::Tls12);
-    let mut server = tls12::connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     let empty = || server.record(ContentType::APPLICATION_DATA, &[]);
     assert_eq!(patience(&mut client, empty), (MANY, too_many("empty records")));
 }
@@ -61,16 +59,14 @@ fn empty_records() {
 #[test]
 fn hello_requests() {
     let request = framed(HandshakeType::HELLO_REQUEST, |_| {});
-    let mut client = begun(Version::Tls12);
-    let mut server = tls12::connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     let again = || server.record(ContentType::HANDSHAKE, &request);
     assert_eq!(patience(&mut client, again), (MANY, too_many("HelloRequest")));
 }
 
 #[test]
 fn key_updates() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let update = framed(HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: true }.emit(out));
     let mut secret = server.send_application();
     // The keys begin anew, so nothing was sent under them so far.
@@ -85,8 +81,7 @@ fn key_updates() {
 
 #[test]
 fn data_between_them_makes_them_bearable() {
-    let mut client = begun(Version::Tls12);
-    let mut server = tls12::connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     for _ in 0..10 * MANY {
         client.receive(NOW, &server.record(ContentType::APPLICATION_DATA, &[])).unwrap();
         client.receive(NOW, &server.record(ContentType::APPLICATION_DATA, b"data")).unwrap();
@@ -112,8 +107,7 @@ fn each_kind_has_its_own_count_and_the_handshake_none_of_them() {
 
 #[test]
 fn tickets_without_end() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let mut count = 0_u32;
     let next = || {
         count += 1;
@@ -131,8 +125,7 @@ fn tickets_without_end() {
 
 #[test]
 fn data_without_end_is_counted_beyond_what_is_held() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     for _ in 0..5_000 {
         client.receive(NOW, &server.record(ContentType::APPLICATION_DATA, b"x")).unwrap();
     }

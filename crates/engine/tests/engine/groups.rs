@@ -32,8 +32,7 @@ fn x25519mlkem768_in_a_full_and_in_a_resumed_handshake() {
         assert!(!outcome.hello_retry_request);
         assert_eq!(pair.round_trips(), 1);
         let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
-        pair.connect(reprise_engine::Offer::Ticket(ticket));
-        pair.drive();
+        pair.complete(reprise_engine::Offer::Ticket(ticket));
     }
     assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Resumed));
 }

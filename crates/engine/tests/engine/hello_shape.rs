@@ -21,8 +21,7 @@ fn resume(shape: HelloShape) -> (Pair, usize) {
     let mut pair = pair(Version::Tls13, shape);
     pair.drive();
     let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
-    pair.connect(Offer::Ticket(ticket));
-    pair.drive();
+    pair.complete(Offer::Ticket(ticket));
     assert_eq!(pair.outcome().kind, Kind::Ticket, "{shape:?}");
     let records = pair.sent.iter().zip(pair.sent.iter().skip(1)).filter(|bytes| *bytes == (&22, &3)).count();
     (pair, records)

@@ -37,7 +37,7 @@ mod truncation;
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
-use reprise_scripted as script;
+use reprise_scripted::{self as script, Hello, tls12 as tls12_server, tls13 as tls13_server};
 use reprise_trace::Version;
 
 /// A full handshake that asks for a ticket.
@@ -52,11 +52,45 @@ fn begun_with(config: Config, offer: Offer) -> Connection {
     client::start(&Arc::new(config), offer, script::NOW).unwrap()
 }
 
+/// A TLS 1.2 client and a scripted server that has said its ServerHello.
+fn tls12_greeted(edit: impl FnOnce(&mut Hello)) -> (Connection, tls12_server::Server) {
+    let mut client = begun(Version::Tls12);
+    let server = tls12_server::greeted_with(&mut client, edit);
+    (client, server)
+}
+
+/// The same once the client has sent its Finished.
+fn tls12_half_done(edit: impl FnOnce(&mut Hello)) -> (Connection, tls12_server::Server) {
+    let mut client = begun(Version::Tls12);
+    let server = tls12_server::half_done(&mut client, edit);
+    (client, server)
+}
+
+/// A TLS 1.2 client and a scripted server after their handshake.
+fn tls12_connected() -> (Connection, tls12_server::Server) {
+    let mut client = begun(Version::Tls12);
+    let server = tls12_server::connected(&mut client);
+    (client, server)
+}
+
+/// A TLS 1.3 client and a scripted server that has said its ServerHello.
+fn tls13_greeted() -> (Connection, tls13_server::Server) {
+    let mut client = begun(Version::Tls13);
+    let server = tls13_server::greeted(&mut client);
+    (client, server)
+}
+
+/// A TLS 1.3 client and a scripted server after their handshake.
+fn tls13_connected() -> (Connection, tls13_server::Server) {
+    let mut client = begun(Version::Tls13);
+    let server = tls13_server::connected(&mut client);
+    (client, server)
+}
+
 /// The ticket of a server that issues one and does nothing else.
 fn ticket() -> Tls13Ticket {
-    let mut client = begun(Version::Tls13);
-    let mut server = script::tls13::connected(&mut client);
-    let ticket = script::tls13::new_session_ticket(&[1], b"ticket");
+    let (mut client, mut server) = tls13_connected();
+    let ticket = tls13_server::new_session_ticket(&[1], b"ticket");
     client.receive(script::NOW, &server.handshake(&[ticket])).unwrap();
     tickets(client.take_sessions()).pop().unwrap()
 }

@@ -10,10 +10,10 @@ use reprise_scripted::play::Edit;
 use reprise_trace::Version;
 use reprise_wire::ContentType;
 
-use crate::begun;
-use crate::script::tls13::{Server, connected, greeted};
+use crate::script::tls13::Server;
 use crate::script::{NOW, clear, tls12};
 use crate::truncation::{tls12_recording, tls13_recording};
+use crate::{begun, tls13_connected, tls13_greeted};
 
 fn mutation() -> impl Strategy<Value = Edit> {
     prop_oneof![
@@ -104,8 +104,7 @@ proptest! {
     /// Under live keys, so that the client gets to read what was mutated.
     #[test]
     fn an_encrypted_flight(mutations in mutations(), fragment in 1_usize..600) {
-        let mut client = begun(Version::Tls13);
-        let mut server = greeted(&mut client);
+        let (mut client, mut server) = tls13_greeted();
         let honest = server.flight().concat();
         let mut flight = honest.clone();
         mutations.iter().for_each(|mutation| mutation.apply(&mut flight));
@@ -116,8 +115,7 @@ proptest! {
 
     #[test]
     fn messages_after_the_handshake(mutations in mutations(), kind in 20_u8..25) {
-        let mut client = begun(Version::Tls13);
-        let mut server = connected(&mut client);
+        let (mut client, mut server) = tls13_connected();
         let mut messages = crate::script::tls13::new_session_ticket(&[1], b"ticket");
         messages.extend([24, 0, 0, 1, 1]);
         mutations.iter().for_each(|mutation| mutation.apply(&mut messages));

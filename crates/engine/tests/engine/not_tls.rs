@@ -3,8 +3,8 @@
 use reprise_engine::Error;
 use reprise_trace::Version;
 
-use crate::begun;
 use crate::script::{NOW, alert_of};
+use crate::{begun, tls13_greeted};
 
 fn said(answer: &[u8]) -> Error {
     let mut client = begun(Version::Tls13);
@@ -52,16 +52,14 @@ fn silence_and_half_a_record() {
     let mut client = begun(Version::Tls13);
     client.receive(NOW, &[22, 3, 3]).unwrap();
     assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of a record")));
-    let mut client = begun(Version::Tls13);
-    let _server = crate::script::tls13::greeted(&mut client);
+    let (mut client, _server) = tls13_greeted();
     assert_eq!(client.waiting_for(), Some("EncryptedExtensions"));
     assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of the handshake")));
 }
 
 #[test]
 fn after_tls_was_spoken_garbage_is_a_malformed_record() {
-    let mut client = begun(Version::Tls13);
-    let _server = crate::script::tls13::greeted(&mut client);
+    let (mut client, _server) = tls13_greeted();
     let error = client.receive(NOW, b"HTTP/1.1 400 Bad Request").unwrap_err();
     assert!(matches!(error, Error::Malformed { message: "record", .. }), "{error}");
 }

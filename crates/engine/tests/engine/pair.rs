@@ -63,6 +63,19 @@ impl Pair {
         self.received.clear();
     }
 
+    /// With a first connection that has had all it wanted.
+    pub(crate) fn completed(client: Config, server: ServerConfig) -> Self {
+        let mut pair = Self::new(client, server);
+        pair.drive();
+        pair
+    }
+
+    /// Begins another connection, and moves bytes until both sides are silent.
+    pub(crate) fn complete(&mut self, offer: Offer) {
+        self.connect(offer);
+        self.drive();
+    }
+
     /// Moves bytes until both sides are silent.
     pub(crate) fn drive(&mut self) {
         self.try_drive().unwrap();

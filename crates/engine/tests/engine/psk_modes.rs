@@ -120,12 +120,10 @@ fn a_psk_that_is_out_of_range() {
 fn a_required_key_exchange_means_a_full_handshake() {
     // rustls knows no psk_ke.
     let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();
-    let mut pair = Pair::new(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);
-    pair.drive();
+    let mut pair = Pair::completed(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);
     let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
     pair.client_config = Config { certificates: client(authority()).certificates, ..config(KE) }.into();
-    pair.connect(Offer::Ticket(ticket));
-    pair.drive();
+    pair.complete(Offer::Ticket(ticket));
     let outcome = pair.outcome();
     assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Full, None));
     assert_eq!(outcome.group.as_deref(), Some("x25519"));

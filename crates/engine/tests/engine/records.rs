@@ -4,11 +4,11 @@ use reprise_engine::{Error, Misbehaviour};
 use reprise_trace::Version;
 use reprise_wire::{AlertDescription, ContentType, HandshakeType, KeyUpdate, MAX_CIPHERTEXT_TLS13, MAX_PLAINTEXT};
 
-use crate::begun;
 use crate::pair::story;
-use crate::script::tls12::{self, half_done};
-use crate::script::tls13::{Server, connected, greeted};
+use crate::script::tls12;
+use crate::script::tls13::{Server, connected};
 use crate::script::{NOW, alert_of, clear, framed, record};
+use crate::{begun, tls12_connected, tls12_half_done, tls13_connected, tls13_greeted};
 
 fn unexpected(received: ContentType, expected: &'static str) -> Error {
     Misbehaviour::UnexpectedRecord { received, expected }.into()
@@ -25,23 +25,20 @@ fn a_message_across_a_change_of_keys() {
     assert_eq!(result, Err(Misbehaviour::KeyChangeInsideMessage.into()));
 
     // After the Finished, a whole message too.
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let mut flight = server.flight();
     flight.push(crate::script::tls13::new_session_ticket(&[1], b"ticket"));
     let result = client.receive(NOW, &server.handshake(&flight));
     assert_eq!(result, Err(Misbehaviour::KeyChangeInsideMessage.into()));
 
     // After a KeyUpdate.
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let update = framed(HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
     let result = client.receive(NOW, &server.handshake(&[update.clone(), update]));
     assert_eq!(result, Err(Misbehaviour::KeyChangeInsideMessage.into()));
 
     // Before the ChangeCipherSpec of TLS 1.2.
-    let mut client = begun(Version::Tls12);
-    let _server = half_done(&mut client, |_| {});
+    let (mut client, _server) = tls12_half_done(|_| {});
     client.receive(NOW, &clear(ContentType::HANDSHAKE, &[HandshakeType::FINISHED.0, 0])).unwrap();
     let result = client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC);
     assert_eq!(result, Err(Misbehaviour::InterleavedMessage.into()));
@@ -60,15 +57,13 @@ fn records_between_the_fragments_of_a_message() {
         client.receive(NOW, &clear(ContentType::HANDSHAKE, &hello[..9])).unwrap();
         assert_eq!(client.receive(NOW, &between), Err(Misbehaviour::InterleavedMessage.into()));
     }
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     client.receive(NOW, &half(&mut server)).unwrap();
     let data = server.record(ContentType::APPLICATION_DATA, b"data");
     assert_eq!(client.receive(NOW, &data), Err(unexpected(ContentType::APPLICATION_DATA, "EncryptedExtensions")));
 
     // An alert that ends the connection is named wherever it stands.
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     client.receive(NOW, &half(&mut server)).unwrap();
     let alert = server.record(ContentType::ALERT, &[2, AlertDescription::INTERNAL_ERROR.0]);
     assert_eq!(client.receive(NOW, &alert), Err(Error::AlertReceived(AlertDescription::INTERNAL_ERROR)));
@@ -76,8 +71,7 @@ fn records_between_the_fragments_of_a_message() {
 
 #[test]
 fn fragments_are_joined_however_they_are_cut() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     for byte in server.flight().concat() {
         let fragment = server.record(ContentType::HANDSHAKE, &[byte]);
         client.receive(NOW, &fragment).unwrap();
@@ -95,14 +89,12 @@ fn fragments_without_content() {
     record(ContentType::HANDSHAKE, &[], &mut empty);
     assert_eq!(client.receive(NOW, &empty), Err(Misbehaviour::EmptyFragment.into()));
 
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let empty = server.record(ContentType::HANDSHAKE, &[]);
     assert_eq!(client.receive(NOW, &empty), Err(Misbehaviour::EmptyFragment.into()));
 
     // Padding and nothing else (RFC 8446 §5.4).
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let padding = server.record(ContentType(0), &[0; 40]);
     assert_eq!(client.receive(NOW, &padding), Err(Misbehaviour::EmptyFragment.into()));
     assert_eq!(alert_of(&mut client).as_deref(), Some("unexpected_message"));
@@ -110,8 +102,7 @@ fn fragments_without_content() {
 
 #[test]
 fn padding_is_taken_off() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     // The type, and after it zeros with a zero for type.
     let padded = [&server.flight().concat()[..], &[ContentType::HANDSHAKE.0], &[0; 300]].concat();
     client.receive(NOW, &server.record(ContentType(0), &padded)).unwrap();
@@ -120,14 +111,12 @@ fn padding_is_taken_off() {
 
 #[test]
 fn records_in_the_clear_where_keys_are_in_force() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let message = server.encrypted_extensions(&[]);
     let result = client.receive(NOW, &clear(ContentType::HANDSHAKE, &message));
     assert_eq!(result, Err(unexpected(ContentType::HANDSHAKE, "a protected record")));
 
-    let mut client = begun(Version::Tls12);
-    let _server = tls12::connected(&mut client);
+    let (mut client, _server) = tls12_connected();
     let result = client.receive(NOW, &clear(ContentType::APPLICATION_DATA, &[7; 40]));
     assert_eq!(result, Err(Error::BadRecordMac));
 }
@@ -135,22 +124,19 @@ fn records_in_the_clear_where_keys_are_in_force() {
 #[test]
 fn an_alert_in_the_clear_counts_only_before_the_keys_are_used() {
     let alert = clear(ContentType::ALERT, &[2, AlertDescription::HANDSHAKE_FAILURE.0]);
-    let mut client = begun(Version::Tls13);
-    let _server = greeted(&mut client);
+    let (mut client, _server) = tls13_greeted();
     let named = Error::AlertReceived(AlertDescription::HANDSHAKE_FAILURE);
     assert_eq!(client.receive(NOW, &alert), Err(named));
     assert_eq!(client.events().last().map(|event| event.encrypted), Some(false));
 
     let expected = "a protected record";
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let message = server.encrypted_extensions(&[]);
     client.receive(NOW, &server.handshake(&[message])).unwrap();
     assert_eq!(client.receive(NOW, &alert), Err(unexpected(ContentType::ALERT, expected)));
 
     // Nor does a farewell that anyone could have written confirm the handshake.
-    let mut client = begun(Version::Tls13);
-    let _server = connected(&mut client);
+    let (mut client, _server) = tls13_connected();
     let farewell = clear(ContentType::ALERT, &[1, 0]);
     assert_eq!(client.receive(NOW, &farewell), Err(unexpected(ContentType::ALERT, expected)));
     assert!(!client.is_confirmed() && !client.is_peer_closed());
@@ -158,8 +144,7 @@ fn an_alert_in_the_clear_counts_only_before_the_keys_are_used() {
 
 #[test]
 fn an_alert_under_application_keys_confirms_the_handshake() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     assert!(!client.is_confirmed());
     client.receive(NOW, &server.record(ContentType::ALERT, &[1, 0])).unwrap();
     assert!(client.is_confirmed() && client.is_peer_closed());
@@ -168,8 +153,7 @@ fn an_alert_under_application_keys_confirms_the_handshake() {
 #[test]
 fn a_change_of_mind_is_passed_over_until_the_farewell() {
     // RFC 8446 §6.1: user_canceled comes before close_notify.
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     client.receive(NOW, &server.record(ContentType::ALERT, &[1, AlertDescription::USER_CANCELED.0])).unwrap();
     assert!(!client.is_peer_closed());
     client.receive(NOW, &server.record(ContentType::ALERT, &[1, 0])).unwrap();
@@ -191,15 +175,13 @@ fn a_farewell_in_the_middle_of_the_handshake_is_a_refusal() {
 
 #[test]
 fn tls13_change_cipher_spec_precedes_finished_in_the_clear() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC).unwrap();
     let protected = server.record(ContentType::CHANGE_CIPHER_SPEC, &[1]);
     let error = unexpected(ContentType::CHANGE_CIPHER_SPEC, "EncryptedExtensions");
     assert_eq!(client.receive(NOW, &protected), Err(error));
 
-    let mut client = begun(Version::Tls13);
-    let _server = connected(&mut client);
+    let (mut client, _server) = tls13_connected();
     let error = unexpected(ContentType::CHANGE_CIPHER_SPEC, "application data");
     assert_eq!(client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC), Err(error));
 }
@@ -207,8 +189,7 @@ fn tls13_change_cipher_spec_precedes_finished_in_the_clear() {
 #[test]
 fn a_record_that_does_not_decrypt() {
     for at in [5, 20] {
-        let mut client = begun(Version::Tls13);
-        let mut server = greeted(&mut client);
+        let (mut client, mut server) = tls13_greeted();
         let flight = server.flight();
         let mut record = server.handshake(&flight);
         record[at] ^= 1;
@@ -216,26 +197,22 @@ fn a_record_that_does_not_decrypt() {
         assert_eq!(alert_of(&mut client).as_deref(), Some("bad_record_mac"));
     }
     for length in [0, 1, 15, 16] {
-        let mut client = begun(Version::Tls13);
-        let _server = greeted(&mut client);
+        let (mut client, _server) = tls13_greeted();
         let mut short = Vec::new();
         record(ContentType::APPLICATION_DATA, &vec![0; length], &mut short);
         assert_eq!(client.receive(NOW, &short), Err(Error::BadRecordMac));
 
-        let mut client = begun(Version::Tls12);
-        let _server = tls12::connected(&mut client);
+        let (mut client, _server) = tls12_connected();
         assert_eq!(client.receive(NOW, &short), Err(Error::BadRecordMac));
     }
 }
 
 #[test]
 fn records_come_in_their_order_and_once() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let records = [1, 2].map(|n| server.record(ContentType::APPLICATION_DATA, &[n]));
     assert_eq!(client.receive(NOW, &records[1]), Err(Error::BadRecordMac));
-    let mut client = begun(Version::Tls12);
-    let mut server = tls12::connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     let record = server.record(ContentType::APPLICATION_DATA, &[1]);
     client.receive(NOW, &record).unwrap();
     assert_eq!(client.receive(NOW, &record), Err(Error::BadRecordMac));
@@ -268,22 +245,19 @@ fn records_that_are_too_long() {
         assert_eq!(client.receive(NOW, &long), Err(error.clone()));
     }
 
-    let mut client = begun(Version::Tls13);
-    let _server = connected(&mut client);
+    let (mut client, _server) = tls13_connected();
     let mut long = Vec::new();
     record(ContentType::APPLICATION_DATA, &vec![0; MAX_CIPHERTEXT_TLS13 + 1], &mut long);
     assert_eq!(client.receive(NOW, &long), Err(Error::TooLarge { what: "record", limit: MAX_CIPHERTEXT_TLS13 }));
 
     // Not longer than it may be, but nothing that decrypts.
-    let mut client = begun(Version::Tls13);
-    let _server = connected(&mut client);
+    let (mut client, _server) = tls13_connected();
     let mut longest = Vec::new();
     record(ContentType::APPLICATION_DATA, &vec![0; MAX_CIPHERTEXT_TLS13], &mut longest);
     assert_eq!(client.receive(NOW, &longest), Err(Error::BadRecordMac));
 
     // So long that no version allows it: refused by its header alone.
-    let mut client = begun(Version::Tls13);
-    let _server = connected(&mut client);
+    let (mut client, _server) = tls13_connected();
     let error = Error::Malformed { message: "record", error: reprise_wire::Error::Oversized };
     assert_eq!(client.receive(NOW, &[23, 3, 3, 0x48, 1]), Err(error));
 }
@@ -301,8 +275,7 @@ fn messages_that_are_too_long_are_refused_by_their_header() {
     let longest = header(HandshakeType::SERVER_HELLO, 68 * 1024);
     assert_eq!(client.receive(NOW, &clear(ContentType::HANDSHAKE, &longest)), Ok(()));
 
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let begin = server.encrypted_extensions(&[]);
     let certificate = header(HandshakeType::CERTIFICATE, 0xff_ffff);
     let error = Error::TooLarge { what: "handshake message", limit: 256 * 1024 };
@@ -311,8 +284,7 @@ fn messages_that_are_too_long_are_refused_by_their_header() {
 
 #[test]
 fn a_long_chain_is_taken() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let begin = server.encrypted_extensions(&[]);
     let filler = vec![7; 16_000];
     let mut chain = vec![&**crate::server::certificate(reprise_lab::KeyKind::P256).chain().first().unwrap()];
@@ -328,8 +300,7 @@ fn a_long_chain_is_taken() {
 
 #[test]
 fn a_record_of_a_type_that_has_no_place() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let heartbeat = server.record(ContentType::HEARTBEAT, &[1, 0, 0]);
     assert_eq!(client.receive(NOW, &heartbeat), Err(unexpected(ContentType::HEARTBEAT, "application data")));
 
@@ -338,8 +309,7 @@ fn a_record_of_a_type_that_has_no_place() {
     let data = clear(ContentType::APPLICATION_DATA, b"too soon");
     assert_eq!(client.receive(NOW, &data), Err(unexpected(ContentType::APPLICATION_DATA, "ServerHello")));
 
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |_| {});
+    let (mut client, mut server) = tls12_half_done(|_| {});
     client.receive(NOW, &tls12::CHANGE_CIPHER_SPEC).unwrap();
     let data = server.record(ContentType::APPLICATION_DATA, b"too soon");
     assert_eq!(client.receive(NOW, &data), Err(unexpected(ContentType::APPLICATION_DATA, "Finished")));

@@ -6,10 +6,10 @@ use reprise_trace::Version;
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType, NamedGroup, SignatureScheme};
 
 use crate::client::{identity, trusting_client};
-use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, greeted_with, half_done, handshake};
+use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, greeted_with, handshake};
 use crate::script::{Hello, NOW, alert_of, clear, framed};
 use crate::server::certificate;
-use crate::{FULL, begun, begun_with, session};
+use crate::{FULL, begun, begun_with, session, tls12_connected, tls12_greeted, tls12_half_done};
 
 fn refused(edit: impl FnOnce(&mut Hello)) -> Error {
     refused_by(&mut begun(Version::Tls12), edit)
@@ -88,8 +88,7 @@ fn an_echo_of_a_random_id_resumes_nothing() {
 
 /// A session with an ID that a scripted server gave.
 pub(crate) fn known_session(edit: impl FnOnce(&mut Hello)) -> Tls12Session {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| {
+    let (mut client, mut server) = tls12_half_done(|hello| {
         hello.session_id = vec![5; 32];
         edit(hello);
     });
@@ -137,8 +136,7 @@ fn an_abbreviated_handshake_under_another_secret() {
 // Certificate to ServerHelloDone.
 
 fn refused_flight(say: impl FnOnce(&mut Server) -> Vec<Vec<u8>>) -> Error {
-    let mut client = begun(Version::Tls12);
-    let mut server = greeted_with(&mut client, |_| {});
+    let (mut client, mut server) = tls12_greeted(|_| {});
     let flight = say(&mut server);
     let error = client.receive(NOW, &handshake(&flight)).unwrap_err();
     assert!(client.ready().is_none());
@@ -151,8 +149,7 @@ fn a_certificate_that_does_not_fit_the_suite() {
     let error = refused_flight(|server| vec![server.certificate(KeyKind::Rsa2048)]);
     assert_eq!(error, Misbehaviour::UnfitCertificate.into());
     for suite in [CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256] {
-        let mut client = begun(Version::Tls12);
-        let mut server = greeted_with(&mut client, |hello| hello.suite = suite);
+        let (mut client, mut server) = tls12_greeted(|hello| hello.suite = suite);
         let error = client.receive(NOW, &handshake(&[server.certificate(KeyKind::P256)])).unwrap_err();
         assert_eq!(error, Misbehaviour::UnfitCertificate.into());
     }
@@ -165,8 +162,7 @@ fn an_unusable_rsa_encryption_key_is_the_servers_fault() {
     let exponent = genuine.windows(5).position(|bytes| bytes == [2, 3, 1, 0, 1]).unwrap();
     let mut even = genuine;
     even[exponent + 4] = 0;
-    let mut client = begun(Version::Tls12);
-    let mut server = greeted_with(&mut client, |hello| hello.suite = CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256);
+    let (mut client, mut server) = tls12_greeted(|hello| hello.suite = CipherSuite::TLS_RSA_WITH_AES_128_GCM_SHA256);
     let flight = [server.certificate_of(&[&even]), server.done()];
     let error = client.receive(NOW, &handshake(&flight)).unwrap_err();
     assert_eq!(error, Error::Unspoken(Unspoken::RsaKey));
@@ -271,13 +267,11 @@ fn a_change_cipher_spec_out_of_turn() {
     let hello = server.hello();
     assert_eq!(client.receive(NOW, &server.say(&hello)), Err(error));
 
-    let mut client = begun(Version::Tls12);
-    let _server = greeted_with(&mut client, |_| {});
+    let (mut client, _server) = tls12_greeted(|_| {});
     let error = unexpected_record(ContentType::CHANGE_CIPHER_SPEC, "Certificate");
     assert_eq!(client.receive(NOW, &CHANGE_CIPHER_SPEC), Err(error));
 
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |_| {});
+    let (mut client, mut server) = tls12_half_done(|_| {});
     client.receive(NOW, &CHANGE_CIPHER_SPEC).unwrap();
     let again = server.record(ContentType::CHANGE_CIPHER_SPEC, &[1]);
     let error = unexpected_record(ContentType::CHANGE_CIPHER_SPEC, "Finished");
@@ -286,23 +280,20 @@ fn a_change_cipher_spec_out_of_turn() {
 
 #[test]
 fn a_change_cipher_spec_that_says_something_else() {
-    let mut client = begun(Version::Tls12);
-    let _server = half_done(&mut client, |_| {});
+    let (mut client, _server) = tls12_half_done(|_| {});
     let error = client.receive(NOW, &clear(ContentType::CHANGE_CIPHER_SPEC, &[2])).unwrap_err();
     assert!(matches!(error, Error::Malformed { message: "ChangeCipherSpec", .. }));
 }
 
 #[test]
 fn a_finished_that_is_wrong_or_in_the_clear() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |_| {});
+    let (mut client, mut server) = tls12_half_done(|_| {});
     let finished = server.finished();
     let error = unexpected_message(HandshakeType::FINISHED, "ChangeCipherSpec");
     assert_eq!(client.receive(NOW, &handshake(&[finished])), Err(error));
 
     for spoil in [|body: &mut Vec<u8>| body[0] ^= 1, |body: &mut Vec<u8>| body.push(0), |body: &mut Vec<u8>| body.clear()] {
-        let mut client = begun(Version::Tls12);
-        let mut server = half_done(&mut client, |_| {});
+        let (mut client, mut server) = tls12_half_done(|_| {});
         let mut verify_data = server.finished()[4..].to_vec();
         spoil(&mut verify_data);
         let finished = framed(HandshakeType::FINISHED, |out| out.extend_from_slice(&verify_data));
@@ -314,16 +305,14 @@ fn a_finished_that_is_wrong_or_in_the_clear() {
 
 #[test]
 fn a_ticket_that_was_announced_and_does_not_come() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let (mut client, mut server) = tls12_half_done(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
     let error = unexpected_record(ContentType::CHANGE_CIPHER_SPEC, "NewSessionTicket");
     assert_eq!(client.receive(NOW, &server.end()), Err(error));
 }
 
 #[test]
 fn a_ticket_that_comes_unannounced() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |_| {});
+    let (mut client, mut server) = tls12_half_done(|_| {});
     let ticket = server.ticket(b"ticket");
     let error = unexpected_message(HandshakeType::NEW_SESSION_TICKET, "ChangeCipherSpec");
     assert_eq!(client.receive(NOW, &handshake(&[ticket])), Err(error));
@@ -331,8 +320,7 @@ fn a_ticket_that_comes_unannounced() {
 
 #[test]
 fn a_second_ticket() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let (mut client, mut server) = tls12_half_done(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
     let tickets = [server.ticket(b"one"), server.ticket(b"two")];
     let error = unexpected_message(HandshakeType::NEW_SESSION_TICKET, "ChangeCipherSpec");
     assert_eq!(client.receive(NOW, &handshake(&tickets)), Err(error));
@@ -340,8 +328,7 @@ fn a_second_ticket() {
 
 #[test]
 fn a_server_hello_after_the_handshake() {
-    let mut client = begun(Version::Tls12);
-    let mut server = crate::script::tls12::connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     let message = server.hello().message();
     let record = server.record(ContentType::HANDSHAKE, &message);
     let error = unexpected_message(HandshakeType::SERVER_HELLO, "application data");
@@ -352,8 +339,7 @@ fn a_server_hello_after_the_handshake() {
 /// may not begin before it (RFC 8446 §5.1 says it of TLS 1.3).
 #[test]
 fn a_message_that_begins_before_our_flight_and_ends_after_it() {
-    let mut client = begun(Version::Tls12);
-    let mut server = greeted_with(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let (mut client, mut server) = tls12_greeted(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
     let flight = server.flight();
     let ticket_begins = vec![HandshakeType::NEW_SESSION_TICKET.0, 0];
     let error = client.receive(NOW, &handshake(&[flight.concat(), ticket_begins])).unwrap_err();

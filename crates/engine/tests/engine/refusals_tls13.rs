@@ -11,7 +11,7 @@ use crate::client::{self, identity, trusting_client};
 use crate::script::tls13::{Server, connected, greeted, new_session_ticket, protocols, refusal_of_hello};
 use crate::script::{Hello, NOW, alert_of, clear, framed, records};
 use crate::server::authority;
-use crate::{FULL, begun, begun_with, tickets};
+use crate::{FULL, begun, begun_with, tickets, tls13_connected, tls13_greeted};
 use reprise_engine::CertificateError;
 
 fn both_versions() -> Connection {
@@ -170,8 +170,7 @@ fn an_extension_twice() {
 #[test]
 fn a_psk_that_was_not_offered() {
     let ticket = {
-        let mut client = begun(Version::Tls13);
-        let mut server = connected(&mut client);
+        let (mut client, mut server) = tls13_connected();
         let ticket = new_session_ticket(&[1], b"ticket");
         client.receive(NOW, &server.record(ContentType::HANDSHAKE, &ticket)).unwrap();
         tickets(client.take_sessions()).pop().unwrap()
@@ -219,8 +218,7 @@ fn a_bad_binders_ticket_is_ignored_but_its_finished_is_not() {
 
 /// What the client makes of a flight that begins with these messages.
 fn refused_flight(say: impl FnOnce(&mut Server) -> Vec<Vec<u8>>) -> Error {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let flight = say(&mut server);
     let error = client.receive(NOW, &server.handshake(&flight)).unwrap_err();
     assert!(client.ready().is_none());
@@ -275,8 +273,7 @@ fn certificates_that_are_none() {
 #[test]
 fn an_unreadable_certificate_is_unverified_only_on_request() {
     use reprise_trace::Verification;
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let mut flight = vec![server.encrypted_extensions(&[]), server.certificate_with(&[], &[b"no certificate"], &[])];
     flight.extend([server.certificate_verify(), server.finished()]);
     client.receive(NOW, &server.handshake(&flight)).unwrap();
@@ -389,8 +386,7 @@ fn a_request_for_a_certificate_that_cannot_be_answered() {
 #[test]
 fn messages_that_have_no_place_after_the_handshake() {
     for message in [HandshakeType::CERTIFICATE_REQUEST, HandshakeType::FINISHED, HandshakeType::HELLO_REQUEST] {
-        let mut client = begun(Version::Tls13);
-        let mut server = connected(&mut client);
+        let (mut client, mut server) = tls13_connected();
         let record = server.record(ContentType::HANDSHAKE, &framed(message, |_| {}));
         let error = Misbehaviour::UnexpectedMessage { received: message, expected: "application data" };
         assert_eq!(client.receive(NOW, &record), Err(error.into()));
@@ -400,8 +396,7 @@ fn messages_that_have_no_place_after_the_handshake() {
 
 #[test]
 fn a_ticket_that_is_none() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let record = server.record(ContentType::HANDSHAKE, &new_session_ticket(&[], b""));
     let error = Error::Malformed { message: "NewSessionTicket", error: reprise_wire::Error::BadLength };
     assert_eq!(client.receive(NOW, &record), Err(error));
@@ -410,8 +405,7 @@ fn a_ticket_that_is_none() {
 
 #[test]
 fn a_refusal_after_the_handshake_is_named() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     assert!(client.ready().is_some());
     let alert = server.record(ContentType::ALERT, &[2, AlertDescription::CERTIFICATE_REQUIRED.0]);
     assert_eq!(client.receive(NOW, &alert), Err(Error::AlertReceived(AlertDescription::CERTIFICATE_REQUIRED)));
@@ -439,8 +433,7 @@ fn every_alert_is_named() {
 /// for TLS 1.2 must not see a protected record before a ChangeCipherSpec (RFC 8446 §D.4).
 #[test]
 fn a_handshake_alert_without_change_cipher_spec_is_read() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let unexpected = framed(HandshakeType::SERVER_HELLO_DONE, |_| {});
     client.receive(NOW, &server.handshake(&[unexpected])).unwrap_err();
     let types: Vec<_> = records(&client.take_outgoing(NOW)).into_iter().map(|(content_type, _)| content_type).collect();
@@ -450,8 +443,7 @@ fn a_handshake_alert_without_change_cipher_spec_is_read() {
 /// BoGo: `RejectEmptyCertificateAuthorities-Client-TLS-TLS13`. The extension was not read at all.
 #[test]
 fn certificate_authorities_that_are_empty() {
-    let mut client = begun(Version::Tls13);
-    let mut server = greeted(&mut client);
+    let (mut client, mut server) = tls13_greeted();
     let request =
         [(ExtensionType::SIGNATURE_ALGORITHMS, vec![0, 2, 4, 3]), (ExtensionType::CERTIFICATE_AUTHORITIES, vec![0, 0])];
     let flight = [server.encrypted_extensions(&[]), server.certificate_request(&request)];

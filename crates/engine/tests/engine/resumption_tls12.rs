@@ -28,16 +28,14 @@ fn an_id_resumes_again_and_again() {
             ..Server::with(KeyKind::P256)
         };
         let mut pair = Pair::new(client(authority()), server.start());
-        pair.connect(Offer::Full { session_ticket: false });
-        pair.drive();
+        pair.complete(Offer::Full { session_ticket: false });
         assert!(pair.outcome().session_id_given);
         let first = session(pair.client.take_sessions());
         assert!(first.ticket.is_none() && first.extended_master_secret);
 
         let mut latest = first.clone();
         for _ in 0..2 {
-            pair.connect(Offer::SessionId(latest));
-            pair.drive();
+            pair.complete(Offer::SessionId(latest));
             let outcome = pair.outcome();
             assert_eq!((outcome.kind, outcome.version), (Kind::Id, Version::Tls12));
             assert_eq!(outcome.verification, Verification::Inherited);
@@ -66,15 +64,13 @@ fn an_id_resumes_again_and_again() {
 #[test]
 fn a_ticket_resumes_and_is_renewed() {
     let mut pair = pair(Resumption::Tickets);
-    pair.connect(FULL);
-    pair.drive();
+    pair.complete(FULL);
     assert_eq!(pair.outcome().tickets, 1);
     let mut latest = session(pair.client.take_sessions());
     for _ in 0..2 {
         let before = latest.clone();
         pair.now = pair.now + Nanos(60_000_000_000);
-        pair.connect(Offer::SessionTicket(latest));
-        pair.drive();
+        pair.complete(Offer::SessionTicket(latest));
         let outcome = pair.outcome();
         assert_eq!((outcome.kind, outcome.tickets), (Kind::Ticket, 1));
         assert!(outcome.session_offered && !outcome.session_id_given);
@@ -104,13 +100,11 @@ fn a_session_of_another_server_is_refused_and_observed_as_full() {
     for resumption in [Resumption::Stored, Resumption::Tickets] {
         let by_id = matches!(resumption, Resumption::Stored);
         let mut pair = pair(resumption);
-        pair.connect(Offer::Full { session_ticket: !by_id });
-        pair.drive();
+        pair.complete(Offer::Full { session_ticket: !by_id });
         let known = session(pair.client.take_sessions());
 
         pair.server_config = Arc::new(Server { versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start());
-        pair.connect(if by_id { Offer::SessionId(known) } else { Offer::SessionTicket(known) });
-        pair.drive();
+        pair.complete(if by_id { Offer::SessionId(known) } else { Offer::SessionTicket(known) });
         let outcome = pair.outcome();
         assert_eq!(outcome.kind, Kind::Full);
         assert!(outcome.session_offered);
@@ -123,8 +117,7 @@ fn a_session_of_another_server_is_refused_and_observed_as_full() {
 #[test]
 fn no_ticket_is_asked_for_unless_wanted() {
     let mut pair = pair(Resumption::Tickets);
-    pair.connect(Offer::Full { session_ticket: false });
-    pair.drive();
+    pair.complete(Offer::Full { session_ticket: false });
     assert_eq!(pair.outcome().tickets, 0);
     assert!(!pair.story().iter().any(|message| message.contains("NewSessionTicket")));
 }
@@ -132,8 +125,7 @@ fn no_ticket_is_asked_for_unless_wanted() {
 #[test]
 fn the_secret_of_a_resumed_session_is_logged_too() {
     let mut pair = pair(Resumption::Tickets);
-    pair.connect(FULL);
-    pair.drive();
+    pair.complete(FULL);
     let known = session(pair.client.take_sessions());
     let (ours, theirs) = (Arc::new(client::Lines::default()), Arc::new(client::Lines::default()));
     let mut config = client(authority());
@@ -142,8 +134,7 @@ fn the_secret_of_a_resumed_session_is_logged_too() {
     let mut server = pair.server_config.as_ref().clone();
     server.key_log = theirs.clone();
     pair.server_config = server.into();
-    pair.connect(Offer::SessionTicket(known));
-    pair.drive();
+    pair.complete(Offer::SessionTicket(known));
     assert_eq!(pair.outcome().kind, Kind::Ticket);
     assert_eq!(ours.sorted(), theirs.sorted());
     assert_eq!(ours.sorted().len(), 1);
@@ -152,8 +143,7 @@ fn the_secret_of_a_resumed_session_is_logged_too() {
 #[test]
 fn what_a_session_does_not_have_cannot_be_offered() {
     let mut pair = pair(Resumption::Tickets);
-    pair.connect(FULL);
-    pair.drive();
+    pair.complete(FULL);
     let mut known = session(pair.client.take_sessions());
     known.session_id.clear();
     let refused = |offer| client::start(&pair.client_config, offer, Nanos(0)).err();

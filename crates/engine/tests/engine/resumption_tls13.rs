@@ -32,8 +32,7 @@ fn tickets_resume_and_chain_under_every_suite() {
             for _ in 0..3 {
                 let mut newest = tickets(pair.client.take_sessions());
                 assert_eq!(newest.len(), 2);
-                pair.connect(Offer::Ticket(newest.pop().unwrap()));
-                pair.drive();
+                pair.complete(Offer::Ticket(newest.pop().unwrap()));
 
                 let outcome = pair.outcome();
                 assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Ticket, Some(PskMode::PskDheKe)));
@@ -70,8 +69,7 @@ fn every_ticket_of_a_connection_is_good_and_given_out_once() {
     assert_ne!(all[0].ticket, all[1].ticket);
     assert_ne!(all[0].psk.as_ref(), all[1].psk.as_ref());
     for ticket in all {
-        pair.connect(Offer::Ticket(ticket));
-        pair.drive();
+        pair.complete(Offer::Ticket(ticket));
         assert_eq!(pair.outcome().kind, Kind::Ticket);
     }
 }
@@ -84,8 +82,7 @@ fn a_ticket_of_another_server_is_refused_and_observed_as_full() {
 
     let stranger = Server { versions: &ONLY_TLS13, ..Server::with(KeyKind::P256) }.start();
     pair.server_config = Arc::new(stranger);
-    pair.connect(Offer::Ticket(ticket));
-    pair.drive();
+    pair.complete(Offer::Ticket(ticket));
     let outcome = pair.outcome();
     assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Full, None));
     assert!(outcome.session_offered);
@@ -109,8 +106,7 @@ fn after_a_retry_the_binder_covers_both_hellos() {
         let mut picky = picky.start();
         picky.ticketer = pair.server_config.ticketer.clone();
         pair.server_config = Arc::new(picky);
-        pair.connect(Offer::Ticket(ticket));
-        pair.drive();
+        pair.complete(Offer::Ticket(ticket));
 
         let outcome = pair.outcome();
         assert_eq!(outcome.kind, Kind::Ticket);
@@ -128,8 +124,7 @@ fn a_ticket_brings_its_own_suite() {
     let mut config = client(authority());
     config.cipher_suites = vec![CipherSuite::TLS_AES_128_GCM_SHA256];
     pair.client_config = config.into();
-    pair.connect(Offer::Ticket(ticket));
-    pair.drive();
+    pair.complete(Offer::Ticket(ticket));
     assert_eq!(pair.outcome().kind, Kind::Ticket);
 }
 

@@ -8,9 +8,9 @@ use reprise_wire::extensions::Cookie;
 use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
 
 use crate::client::trusting_client;
-use crate::script::tls13::{Server, connected, new_session_ticket};
+use crate::script::tls13::{Server, new_session_ticket};
 use crate::script::{Hello, NOW, alert_of, clear};
-use crate::{FULL, begun, begun_with, tickets};
+use crate::{FULL, begun, begun_with, tickets, tls13_connected};
 
 /// What the client makes of a HelloRetryRequest for P-256 that was edited.
 fn retried(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> (Server, Result<(), Error>) {
@@ -126,8 +126,7 @@ fn a_cookie_too_long_to_be_given_back() {
 
 #[test]
 fn a_psk_of_another_hash_is_withdrawn_but_not_forgotten() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let ticket = new_session_ticket(&[1], b"ticket");
     client.receive(NOW, &server.record(ContentType::HANDSHAKE, &ticket)).unwrap();
     let ticket = tickets(client.take_sessions()).pop().unwrap();

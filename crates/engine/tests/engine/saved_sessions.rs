@@ -27,8 +27,7 @@ fn connected(suite: CipherSuite, resumption: Resumption, offer: Offer) -> (Pair,
     // rustls takes early data with stored sessions only.
     config.max_early_data_size = if config.ticketer.enabled() { 0 } else { 77 };
     let mut pair = Pair::new(Config { alpn: vec![b"h2".to_vec()], ..client(authority()) }, config);
-    pair.connect(offer);
-    pair.drive();
+    pair.complete(offer);
     let session = pair.client.take_sessions().pop().unwrap();
     (pair, session)
 }
@@ -70,8 +69,7 @@ fn a_server_compares_the_calendar_age_with_its_own_clock() {
     let Ok(Session::Tls13(ticket)) = Session::decode(&saved, SERVER, Nanos(3), date() + Duration::from_secs(3600)) else {
         panic!("no ticket")
     };
-    pair.connect(Offer::Early(ticket));
-    pair.drive();
+    pair.complete(Offer::Early(ticket));
     assert_eq!((pair.outcome().kind, pair.outcome().early_data), (Kind::Ticket, Some(EarlyData::Rejected)));
 }
 

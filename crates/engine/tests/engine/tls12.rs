@@ -40,8 +40,7 @@ fn every_suite_with_every_group_and_every_key() {
                 // A certificate's curve must be among the groups too (RFC 8422 §5.1).
                 config.groups = EcdhKeyShare::GROUPS.to_vec();
                 let server = Server { cipher_suites: vec![suite], groups: vec![group], ..Server::with(key) };
-                let mut pair = Pair::new(config, server.start());
-                pair.drive();
+                let pair = Pair::completed(config, server.start());
 
                 let outcome = pair.outcome();
                 assert_eq!((outcome.version, outcome.kind), (Version::Tls12, Kind::Full));
@@ -81,8 +80,7 @@ fn the_master_secret_is_the_one_that_the_server_logs() {
         config.key_log = Some(ours.clone());
         let mut server = Server { cipher_suites: vec![suite], versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start();
         server.key_log = theirs.clone();
-        let mut pair = Pair::new(config, server);
-        pair.drive();
+        Pair::completed(config, server);
         assert_eq!(ours.sorted(), theirs.sorted());
         assert!(ours.sorted().iter().all(|line| line.starts_with("CLIENT_RANDOM ")));
         assert_eq!(ours.sorted().len(), 1);
@@ -95,8 +93,7 @@ fn alpn_is_what_the_server_chose() {
     config.versions = vec![Version::Tls12];
     config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
-    let mut pair = Pair::new(config, server.start());
-    pair.drive();
+    let pair = Pair::completed(config, server.start());
     assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
 }
 
@@ -104,8 +101,7 @@ fn alpn_is_what_the_server_chose() {
 fn a_server_that_resumes_nothing_leaves_nothing_behind() {
     let server = Server { resumption: Resumption::Off, versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) };
     let mut pair = Pair::new(client(authority()), server.start());
-    pair.connect(FULL);
-    pair.drive();
+    pair.complete(FULL);
     assert!(pair.client.take_sessions().is_empty());
     assert!(!pair.outcome().session_id_given);
     assert_eq!(pair.outcome().tickets, 0);

@@ -10,10 +10,10 @@ use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, Ha
 use crate::client::{self, Lines, trusting_client};
 use crate::pair::story;
 use crate::refusals_tls12::known_session;
-use crate::script::tls12::{connected, greeted_with, half_done, handshake};
+use crate::script::tls12::{greeted_with, handshake};
 use crate::script::{NOW, framed};
 use crate::server::authority;
-use crate::{FULL, begun, begun_with, session};
+use crate::{FULL, begun, begun_with, session, tls12_connected, tls12_greeted, tls12_half_done};
 
 fn tls12(offer: Offer) -> Connection {
     begun_with(Config { versions: vec![Version::Tls12], ..trusting_client() }, offer)
@@ -88,8 +88,7 @@ fn sessions_without_extended_master_secret_resume() {
 
 #[test]
 fn a_session_with_an_id_and_a_ticket_can_be_offered_as_either() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| {
+    let (mut client, mut server) = tls12_half_done(|hello| {
         hello.session_id = vec![5; 32];
         hello.set(ExtensionType::SESSION_TICKET, &[]);
     });
@@ -122,8 +121,7 @@ fn a_session_with_an_id_and_a_ticket_can_be_offered_as_either() {
 
 #[test]
 fn an_empty_ticket_is_a_change_of_mind() {
-    let mut client = begun(Version::Tls12);
-    let mut server = half_done(&mut client, |hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
+    let (mut client, mut server) = tls12_half_done(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));
     let ticket = server.ticket(b"");
     client.receive(NOW, &handshake(&[ticket])).unwrap();
     client.receive(NOW, &server.end()).unwrap();
@@ -136,8 +134,7 @@ fn an_empty_ticket_is_a_change_of_mind() {
 #[test]
 fn renegotiation_is_declined_outside_a_handshake() {
     let request = framed(HandshakeType::HELLO_REQUEST, |_| {});
-    let mut client = begun(Version::Tls12);
-    let mut server = greeted_with(&mut client, |_| {});
+    let (mut client, mut server) = tls12_greeted(|_| {});
     client.receive(NOW, &handshake(std::slice::from_ref(&request))).unwrap();
     let flight = server.flight();
     client.receive(NOW, &handshake(&flight)).unwrap();
@@ -162,8 +159,7 @@ fn a_warning_changes_nothing() {
     client.receive(NOW, &server.say(&hello)).unwrap();
     assert_eq!(told(&mut client)[1..], ["< unrecognized_name", "< ServerHello"]);
 
-    let mut client = begun(Version::Tls12);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls12_connected();
     client.receive(NOW, &server.record(ContentType::ALERT, &warning)).unwrap();
     assert!(client.waiting_for().is_none() && !client.is_peer_closed());
 }

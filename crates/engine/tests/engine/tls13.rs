@@ -43,8 +43,7 @@ fn every_suite_with_every_group_and_every_key() {
             for &group in EcdhKeyShare::GROUPS {
                 let mut config = client(authority());
                 config.groups = vec![group];
-                let mut pair = Pair::new(config, Server { cipher_suites: vec![suite], ..Server::with(key) }.start());
-                pair.drive();
+                let pair = Pair::completed(config, Server { cipher_suites: vec![suite], ..Server::with(key) }.start());
 
                 let outcome = pair.outcome();
                 assert_eq!(outcome.version, Version::Tls13);
@@ -106,8 +105,7 @@ fn the_secrets_are_those_that_the_server_logs() {
         config.key_log = Some(ours.clone());
         let mut server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) }.start();
         server.key_log = theirs.clone();
-        let mut pair = Pair::new(config, server);
-        pair.drive();
+        Pair::completed(config, server);
         assert_eq!(ours.sorted(), theirs.sorted());
         assert_eq!(ours.sorted().len(), 5);
     }
@@ -118,8 +116,7 @@ fn a_server_that_prefers_another_group_costs_a_round_trip() {
     for group in [NamedGroup::SECP256R1, NamedGroup::SECP384R1] {
         for suite in SUITES {
             let server = Server { groups: vec![group], cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
-            let mut pair = Pair::new(client(authority()), server.start());
-            pair.drive();
+            let pair = Pair::completed(client(authority()), server.start());
 
             let outcome = pair.outcome();
             assert!(outcome.hello_retry_request);
@@ -147,8 +144,7 @@ fn alpn_is_what_the_server_chose() {
     let mut config = client(authority());
     config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
-    let mut pair = Pair::new(config, server.start());
-    pair.drive();
+    let mut pair = Pair::completed(config, server.start());
     assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
     assert_eq!(crate::tickets(pair.client.take_sessions())[0].alpn.as_deref(), Some(&b"http/1.1"[..]));
 }
@@ -169,16 +165,14 @@ fn no_server_name_is_sent_unless_asked_for() {
     for sni in [None, Some("localhost".to_owned())] {
         let mut config = client(authority());
         config.sni = sni.clone();
-        let mut pair = Pair::new(config, Server::with(KeyKind::P256).start());
-        pair.drive();
+        let pair = Pair::completed(config, Server::with(KeyKind::P256).start());
         assert_eq!(pair.server.server_name(), sni.as_deref());
     }
 }
 
 #[test]
 fn a_server_without_tls13_is_spoken_to_in_tls12() {
-    let mut pair = Pair::new(client(authority()), Server { versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start());
-    pair.drive();
+    let pair = Pair::completed(client(authority()), Server { versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start());
     assert_eq!(pair.outcome().version, Version::Tls12);
 }
 
@@ -197,7 +191,6 @@ fn an_untrusted_chain_is_refused_and_the_server_is_told() {
 
 #[test]
 fn any_chain_is_accepted_on_request_and_said_so() {
-    let mut pair = Pair::new(trusting_client(), Server::with(KeyKind::P256).start());
-    pair.drive();
+    let pair = Pair::completed(trusting_client(), Server::with(KeyKind::P256).start());
     assert_eq!(pair.outcome().verification, Verification::ChainSkipped);
 }

@@ -9,12 +9,11 @@ use reprise_wire::{ContentType, HandshakeType, KeyUpdate, MAX_PLAINTEXT};
 
 use crate::client::client;
 use crate::pair::Pair;
-use crate::script::tls13::connected;
 use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
 use crate::tls12::ECDSA;
 use crate::tls13::SUITES;
-use crate::{FULL, begun};
+use crate::{FULL, begun, tls13_connected};
 
 fn pair(version: Version) -> Pair {
     let mut config = client(authority());
@@ -29,8 +28,7 @@ fn data_goes_both_ways_under_every_suite() {
     for suite in SUITES.into_iter().chain(ECDSA) {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
         let mut pair = Pair::new(client(authority()), server.start());
-        pair.connect(FULL);
-        pair.drive();
+        pair.complete(FULL);
         // Several records each way, the last of them not full.
         let data: Vec<u8> = (0..100_000_u32).map(|n| (n % 251) as u8).collect();
         for _ in 0..2 {
@@ -107,8 +105,7 @@ fn an_unannounced_end_is_an_error_only_before_the_handshake() {
 fn keys_are_updated_when_the_server_updates_its_own() {
     for suite in SUITES {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
-        let mut pair = Pair::new(client(authority()), server.start());
-        pair.drive();
+        let mut pair = Pair::completed(client(authority()), server.start());
         for round in 0..40_u8 {
             // rustls asks us to update ours too.
             pair.server.refresh_traffic_keys().unwrap();
@@ -130,8 +127,7 @@ fn keys_are_updated_when_the_server_updates_its_own() {
 fn the_client_updates_keys_and_asks_the_server_to() {
     for suite in SUITES {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
-        let mut pair = Pair::new(client(authority()), server.start());
-        pair.drive();
+        let mut pair = Pair::completed(client(authority()), server.start());
         for round in 0..40_u8 {
             let ask_server = round % 2 == 0;
             pair.client.update_keys(pair.now, ask_server).unwrap();
@@ -155,8 +151,7 @@ fn the_client_updates_keys_and_asks_the_server_to() {
 
 #[test]
 fn an_answer_that_was_asked_for_is_no_flood_and_ends_the_wait() {
-    let mut client = begun(Version::Tls13);
-    let mut server = connected(&mut client);
+    let (mut client, mut server) = tls13_connected();
     let mut secret = server.send_application();
     let update = framed(HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update: false }.emit(out));
     for _ in 0..100 {
@@ -217,8 +212,7 @@ fn bytes_that_arrive_one_by_one_tell_the_same_story() {
 #[test]
 fn a_key_update_is_answered_on_request_and_not_after_close() {
     for (asks, closed, answered) in [(true, false, true), (false, false, false), (true, true, false)] {
-        let mut client = begun(Version::Tls13);
-        let mut server = connected(&mut client);
+        let (mut client, mut server) = tls13_connected();
         if closed {
             client.close(NOW).unwrap();
         }
