@@ -1,5 +1,6 @@
 //! One side of one TLS connection, whichever library speaks it.
 
+use auto_impl::auto_impl;
 use reprise_trace::{Facts, FaultName, Nanos, Protocol};
 
 use crate::fault::Fault;
@@ -7,7 +8,9 @@ use crate::recorder::Recorder;
 
 /// One side of one connection after the other: a slot whose memory is used again.
 ///
-/// It is handed one whole record at a time, which it decrypts in place. What it wants to send it appends to `out`.
+/// It is handed one whole record at a time, which it decrypts in place. What it wants to send it appends to `out`. A box of an
+/// endpoint is one too: of a library that is chosen at run time.
+#[auto_impl(Box)]
 pub trait Endpoint {
     /// What outlives a connection: sessions, scratch memory, a library's context.
     type Shared;
@@ -95,74 +98,6 @@ pub trait Endpoint {
 
     /// Ends the connection, whatever its state: what it has learned goes to `shared`.
     fn end(&mut self, shared: &mut Self::Shared, how: End);
-}
-
-/// An endpoint of a library that is chosen at run time.
-impl<E: Endpoint + ?Sized> Endpoint for Box<E> {
-    type Shared = E::Shared;
-    type Plan = E::Plan;
-
-    fn begin(&mut self, shared: &mut E::Shared, plan: E::Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        (**self).begin(shared, plan, now, out)
-    }
-
-    fn receive<'r>(
-        &mut self,
-        shared: &mut E::Shared,
-        now: Nanos,
-        record: &'r mut [u8],
-        out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
-        (**self).receive(shared, now, record, out)
-    }
-
-    fn refuse(&mut self, bytes: &[u8], error: reprise_wire::Error, is_first: bool, now: Nanos, out: &mut Vec<u8>) -> Fault {
-        (**self).refuse(bytes, error, is_first, now, out)
-    }
-
-    fn receive_end(&mut self, now: Nanos, in_record: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
-        (**self).receive_end(now, in_record, out)
-    }
-
-    fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        (**self).send(now, data, out)
-    }
-
-    fn send_early(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<usize, Fault> {
-        (**self).send_early(now, data, out)
-    }
-
-    fn close(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        (**self).close(now, out)
-    }
-
-    fn depart(&mut self, now: Nanos) {
-        (**self).depart(now);
-    }
-
-    fn facts(&self) -> Option<Facts> {
-        (**self).facts()
-    }
-
-    fn alpn(&self) -> Option<Protocol> {
-        (**self).alpn()
-    }
-
-    fn is_confirmed(&self) -> bool {
-        (**self).is_confirmed()
-    }
-
-    fn awaited(&self) -> Option<&'static str> {
-        (**self).awaited()
-    }
-
-    fn record(&self, recorder: &mut dyn Recorder) {
-        (**self).record(recorder);
-    }
-
-    fn end(&mut self, shared: &mut E::Shared, how: End) {
-        (**self).end(shared, how);
-    }
 }
 
 /// What a record came to.
