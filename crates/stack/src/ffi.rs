@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
-use reprise_trace::PskMode;
+use reprise_trace::{PskMode, Version};
 
 use crate::{Abilities, Account, KeptBy, Options, SessionMode, Side, StackError};
 
@@ -281,7 +281,7 @@ impl RawContext {
         let options = CContextOptions {
             size: size_of::<CContextOptions>(),
             side: i32::from(options.side == Side::Server),
-            version: super::plugin::number(options.version),
+            version: number(options.version),
             sessions: match options.sessions {
                 SessionMode::Off => 0,
                 SessionMode::Id => 1,
@@ -338,6 +338,14 @@ impl Drop for RawContext {
     fn drop(&mut self) {
         // SAFETY: ours, and everything that was made of it holds it, so that nothing is left.
         unsafe { (self.table.context_free)(self.context.as_ptr()) };
+    }
+}
+
+/// IANA's number of a version.
+fn number(version: Version) -> u16 {
+    match version {
+        Version::Tls12 => 0x0303,
+        Version::Tls13 => 0x0304,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
-use reprise_trace::{Facts, FaultName, Nanos, Version};
+use reprise_trace::{Facts, FaultName, Nanos};
 use sha2::{Digest, Sha256};
 
 use crate::ffi::{self, RawConnection, RawContext, Table};
@@ -48,14 +48,6 @@ impl Stack for Plugin {
             )));
         }
         RawContext::new(self.table, options, true).map(|context| Box::new(PluginContext(context)) as Box<dyn Context>)
-    }
-}
-
-/// IANA's number of a version.
-pub(crate) fn number(version: Version) -> u16 {
-    match version {
-        Version::Tls12 => 0x0303,
-        Version::Tls13 => 0x0304,
     }
 }
 
