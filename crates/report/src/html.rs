@@ -2,6 +2,7 @@
 //! dark mode and with a screen reader. What a server says is text and stays text: every value goes through `maud`, which escapes
 //! it, and a policy in the file forbids whatever it could ask for.
 
+mod chart;
 mod drawing;
 mod ladder;
 mod lines;
@@ -188,7 +189,7 @@ fn block(block: &Block, name: &str, id: &str, is_below_heading: bool) -> Markup 
         Block::Heading(_) | Block::Summary(_) => Markup::default(),
         Block::Facts(facts) => self::facts(facts),
         Block::Table(table) => table::render(table, name),
-        Block::Chart(chart) => drawing::chart(chart, id),
+        Block::Chart(chart) => chart::chart(chart, id),
         Block::Ladder(ladder) => ladder::render(ladder, id),
         Block::Paragraph(text) => html! { p { (marked_up(text)) } },
         Block::Code(commands) => html! { pre tabindex="0" { code { (commands) } } },
