@@ -1,13 +1,15 @@
 //! What a handshake costs each side, in each TLS library.
 
 mod charts;
+pub(super) mod words;
 
+use reprise_trace::PskMode;
 use reprise_trace::document::{
     CompareCase, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, CompareSkipped,
     Statistics,
 };
-use reprise_trace::{Kind, PskMode};
 
+use self::words::{psk_ke, stack, words};
 use super::conditions::conditions;
 use super::{Block, Fact, Item, Page, compare_baseline, source};
 use crate::figures::{Figure, Scale, Unit};
@@ -423,25 +425,4 @@ fn skipped(document: &CompareDocument) -> Table {
         })
     });
     Table { columns, lines: lines.collect() }
-}
-
-pub(super) fn stack(client: &str, server: &str) -> String {
-    if client == server { client.to_owned() } else { format!("{client} → {server}") }
-}
-
-/// `1.3 ticket psk_ke p-256 x25519 mutual + request`.
-pub(super) fn words(case: &CompareCase) -> String {
-    let mutual = if case.mutual { " mutual" } else { "" };
-    let resumed_without = case.kind != Kind::Full && case.tls == reprise_trace::Version::Tls12;
-    // TLS 1.2 resumes without a key exchange.
-    let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
-    let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
-    let mode = psk_ke(case.psk_mode);
-    format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
-}
-
-/// The mode that is not the usual one.
-fn psk_ke(mode: Option<PskMode>) -> String {
-    let named = mode.filter(|mode| *mode == PskMode::PskKe);
-    named.map(|mode| format!(" {}", mode.name())).unwrap_or_default()
 }

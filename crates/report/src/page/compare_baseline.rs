@@ -3,7 +3,7 @@
 use reprise_trace::document::{Change, CompareBaseline, CompareChange};
 
 use super::baseline::count;
-use super::compare::{stack, words};
+use super::compare::words::{stack, words};
 use super::{Block, Item};
 use crate::figures::{Figure, Unit};
 use crate::table::{Column, Draft, Table, Tone};

@@ -2,7 +2,8 @@
 
 use reprise_trace::document::{CompareCase, CompareDocument, CompareRow, CompareSide};
 
-use super::{cases, stack, words};
+use super::cases;
+use super::words::{stack, words};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 
 /// CPU time of client and server, one chart for each handshake, the cheapest stack first: a resumption would be invisible beside a

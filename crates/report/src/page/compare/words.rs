@@ -1,0 +1,26 @@
+//! The names of stacks and handshakes.
+
+use reprise_trace::document::CompareCase;
+use reprise_trace::{Kind, PskMode, Version};
+
+/// Both stacks, or the one that was measured with itself.
+pub(in crate::page) fn stack(client: &str, server: &str) -> String {
+    if client == server { client.to_owned() } else { format!("{client} → {server}") }
+}
+
+/// `1.3 ticket psk_ke p-256 x25519 mutual + request`.
+pub(in crate::page) fn words(case: &CompareCase) -> String {
+    let mutual = if case.mutual { " mutual" } else { "" };
+    let resumed_without = case.kind != Kind::Full && case.tls == Version::Tls12;
+    // TLS 1.2 resumes without a key exchange.
+    let group = if resumed_without { String::new() } else { format!(" {}", case.group) };
+    let request = if case.request > 0 && case.kind != Kind::Early { " + request" } else { "" };
+    let mode = psk_ke(case.psk_mode);
+    format!("{} {}{mode} {}{group}{mutual}{request}", case.tls.number(), case.kind, case.key)
+}
+
+/// The mode that is not the usual one.
+pub(super) fn psk_ke(mode: Option<PskMode>) -> String {
+    let named = mode.filter(|mode| *mode == PskMode::PskKe);
+    named.map(|mode| format!(" {}", mode.name())).unwrap_or_default()
+}
