@@ -1,7 +1,7 @@
 //! `cargo xtask firmware`: every image, its sizes by component, and whether building it again gives the same bytes.
 
 use anyhow::{bail, ensure};
-use reprise_board::{Cpu, Firmware, Image, Optimization, Stack};
+use reprise_board::{BoardStack, Cpu, Firmware, Image, Optimization};
 
 use crate::workspace::Workspace;
 
@@ -12,7 +12,7 @@ pub(crate) fn build(workspace: &Workspace, twice: bool) -> anyhow::Result<()> {
     let output = workspace.metadata.target_directory.as_std_path().join("firmware");
     let firmware = Firmware { folder, output };
     let mut images = Image::all();
-    images.push(Image::usual(Cpu::Lx106, Stack::BearSsl, Optimization::Size));
+    images.push(Image::usual(Cpu::Lx106, BoardStack::BearSsl, Optimization::Size));
     let built = images.iter().map(|image| firmware.build(*image)).collect::<Result<Vec<_>, _>>()?;
     for image in &built {
         println!("{}  {} B flash, {} B static RAM", image.name, image.sizes.total.flash, image.sizes.total.ram);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, bail, ensure};
-use reprise_bench::{LIBRARIES, Library, Origin};
+use reprise_bench::{LIBRARIES, Library, LibrarySource};
 
 use crate::workspace::Workspace;
 
@@ -21,7 +21,7 @@ pub(crate) fn build_of_system(workspace: &Workspace) -> anyhow::Result<()> {
     let folders = Folders::new(workspace)?;
     let mut missing = Vec::new();
     for library in &LIBRARIES {
-        let Origin::System { package, header } = library.origin else { continue };
+        let LibrarySource::System { package, header } = library.origin else { continue };
         if is_installed(header)? { folders.build(library)? } else { missing.push(package) }
     }
     println!("{}", folders.make(PROGRAM)?.display());
@@ -50,9 +50,9 @@ pub(crate) fn build_of_source(workspace: &Workspace, names: &[String]) -> anyhow
 
 /// `mbedtls-3.6-Os` is one, `mbedtls-3.6` two, `mbedtls` all of its versions.
 fn named(names: &[String]) -> anyhow::Result<Vec<&'static Library>> {
-    let sources = || LIBRARIES.iter().filter(|library| matches!(library.origin, Origin::Source { .. }));
+    let sources = || LIBRARIES.iter().filter(|library| matches!(library.origin, LibrarySource::Source { .. }));
     if names.is_empty() {
-        let usual = |library: &&Library| matches!(library.origin, Origin::Source { named_only: None, .. });
+        let usual = |library: &&Library| matches!(library.origin, LibrarySource::Source { named_only: None, .. });
         return Ok(sources().filter(usual).collect());
     }
     let is_named = |library: &Library, name: &str| {
@@ -83,7 +83,7 @@ impl Folders {
 
     /// Whatever is there already is left alone: this works without a network from the second time on.
     fn fetch(&self, library: &Library) -> anyhow::Result<()> {
-        let Origin::Source { archives, needs, .. } = library.origin else { return Ok(()) };
+        let LibrarySource::Source { archives, needs, .. } = library.origin else { return Ok(()) };
         if let Some(missing) = needs.iter().find(|program| !is_there(program)) {
             bail!("needs {missing}");
         }
@@ -185,7 +185,7 @@ mod tests {
         let pinned = concat!(include_str!("../../stacks/sources.list"), include_str!("../../firmware/sources/sources.list"));
         let pinned: Vec<&str> = pinned.lines().filter_map(|line| line.split_whitespace().next()).collect();
         for library in &LIBRARIES {
-            if let Origin::Source { archives, .. } = library.origin {
+            if let LibrarySource::Source { archives, .. } = library.origin {
                 assert!(archives.iter().all(|archive| pinned.contains(archive)), "{library:?}");
             }
         }

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
+use reprise_session::ticket::{Limits, SealPurpose, Times, open, seal};
 use reprise_session::{KeyRing, PolicyBuilder, Rotation, SystemRandom};
 use reprise_session_benches::Used;
 use rustls::crypto::aws_lc_rs::Ticketer;
@@ -30,8 +30,9 @@ fn main() -> anyhow::Result<()> {
         let (mut our_rounds, mut their_rounds) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             our_rounds.push(time(|| {
-                let ticket = seal(&ring, &policy, Purpose::Ticket, times, &state, &SystemRandom).context("not sealed")?;
-                black_box(open(&ring, &policy, Purpose::Ticket, &limits, now, &ticket)?);
+                let ticket =
+                    seal(&ring, &policy, SealPurpose::Ticket, times, &state, &SystemRandom).context("not sealed")?;
+                black_box(open(&ring, &policy, SealPurpose::Ticket, &limits, now, &ticket)?);
                 Ok(())
             })?);
             their_rounds.push(time(|| {

@@ -8,7 +8,7 @@ use crate::clock::CpuClock;
 use crate::keys::{Certificates, SERVER_NAME};
 use crate::message::{Batch, Failed, FailureKind};
 use crate::pair::{Connected, Pair, Says};
-use crate::witness::Observed;
+use crate::witness::WireFacts;
 
 /// What connections are made over, one after the other.
 pub(crate) trait Transport {
@@ -28,7 +28,7 @@ pub(crate) trait Transport {
 /// What is known of a connection.
 pub(crate) trait Made: Copy {
     /// What the wire says; `None` where nobody reads along.
-    fn observed(&self) -> Option<Observed>;
+    fn observed(&self) -> Option<WireFacts>;
 
     /// What the libraries say that are here.
     fn accounts(&self) -> Vec<(&'static str, Account)>;
@@ -38,7 +38,7 @@ pub(crate) trait Made: Copy {
 }
 
 impl Made for Connected {
-    fn observed(&self) -> Option<Observed> {
+    fn observed(&self) -> Option<WireFacts> {
         Some(self.observed)
     }
 
@@ -178,7 +178,7 @@ impl<T: Transport> Cell<T> {
 }
 
 /// Holds what was asked for against the wire, and what the libraries say against it as well.
-pub(crate) fn check(case: Case, seen: Observed, accounts: &[(&'static str, Account)], resumes: bool) -> Result<(), Failed> {
+pub(crate) fn check(case: Case, seen: WireFacts, accounts: &[(&'static str, Account)], resumes: bool) -> Result<(), Failed> {
     let other = |what: &str, seen: String, asked: String| {
         Err(Failed::new(FailureKind::Failed, format!("{what} {seen} was negotiated where only {asked} was allowed")))
     };

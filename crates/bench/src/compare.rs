@@ -15,7 +15,7 @@ use crate::library_claims::{self, ServerTime};
 use crate::matrix::matrix;
 use crate::message::{Answer, Batch, Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
-use crate::stacks::Found;
+use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 use crate::{claims, cores};
 
@@ -64,11 +64,11 @@ pub fn compare(
 }
 
 /// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
-pub fn describe(stacks: &[Found], launcher: &Launcher) -> Vec<(Found, Result<StackInfo, Failed>)> {
+pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, Result<StackInfo, Failed>)> {
     stacks.iter().map(|found| (found.clone(), describe_one(found, launcher))).collect()
 }
 
-fn describe_one(found: &Found, launcher: &Launcher) -> Result<StackInfo, Failed> {
+fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<StackInfo, Failed> {
     match Worker::new(launcher).ask(&Request::Describe(found.at.clone()))? {
         Answer::Described(info) => Ok(info),
         _ => Err(something_else()),

@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::keys::{Certificates, Keys};
 use crate::message::{Failed, Job, StackInfo};
 use crate::scenario::Scenario;
-use crate::stacks::{Found, StackRef};
+use crate::stacks::{FoundStack, StackRef};
 
 /// What is to be compared.
 pub struct ComparisonPlan<'a> {
@@ -16,7 +16,7 @@ pub struct ComparisonPlan<'a> {
     /// Its handshakes.
     pub cases: &'a [Case],
     /// The stacks.
-    pub stacks: &'a [Found],
+    pub stacks: &'a [FoundStack],
     /// Whether each client is measured with each server, or each stack with itself alone.
     pub crossed: bool,
     /// Certificates of the keys of all cases.
@@ -61,7 +61,7 @@ pub trait Audience {
 
 /// A stack, and what its process said of it.
 pub(crate) struct Described<'a> {
-    pub(crate) found: &'a Found,
+    pub(crate) found: &'a FoundStack,
     pub(crate) info: Result<StackInfo, Failed>,
 }
 
@@ -76,7 +76,7 @@ impl Described<'_> {
 }
 
 /// A stack as documents have it.
-pub(crate) fn compared_stack(found: &Found, info: &StackInfo) -> ComparedStack {
+pub(crate) fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
     ComparedStack {
         name: found.name.clone(),
         library: info.library.clone(),
@@ -105,7 +105,7 @@ pub(crate) fn pairs<'d, 'a>(stacks: &[&'d Described<'a>], crossed: bool) -> Vec<
     stacks.iter().copied().filter(|stack| stack.can("client")).flat_map(of_client).collect()
 }
 
-pub(crate) fn job(client: &Found, server: &Found, case: Case, certificates: &Certificates) -> Job {
+pub(crate) fn job(client: &FoundStack, server: &FoundStack, case: Case, certificates: &Certificates) -> Job {
     let (client, server) = (client.at.clone(), server.at.clone());
     Job { client, server, case, certificates: certificates.clone() }
 }

@@ -10,7 +10,7 @@ use crate::cell::Cell;
 use crate::keys::{Certificates, Keys};
 use crate::message::{Answer, Failed, FailureKind, Request};
 use crate::pair::{Pair, Says};
-use crate::stacks::Found;
+use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 
 /// One thing that a stack is held to.
@@ -26,7 +26,7 @@ pub struct Check {
 ///
 /// # Errors
 /// Where the child ends or does not answer: the check that did it is unknown then.
-pub fn conformance(stack: &Found, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
+pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
     let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
     match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
         Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),

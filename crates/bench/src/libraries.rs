@@ -10,12 +10,12 @@ pub struct Library {
     /// SPDX.
     pub licence: &'static str,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: LibrarySource,
 }
 
 /// Where a library comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum Origin {
+pub enum LibrarySource {
     /// It is installed.
     System {
         /// Debian's package.
@@ -65,7 +65,7 @@ const fn system(
     package: &'static str,
     header: &'static str,
 ) -> Library {
-    Library { plugin, title, licence, origin: Origin::System { package, header } }
+    Library { plugin, title, licence, origin: LibrarySource::System { package, header } }
 }
 
 const fn source(
@@ -76,5 +76,5 @@ const fn source(
     needs: &'static [&'static str],
     named_only: Option<&'static str>,
 ) -> Library {
-    Library { plugin, title, licence, origin: Origin::Source { archives, needs, named_only } }
+    Library { plugin, title, licence, origin: LibrarySource::Source { archives, needs, named_only } }
 }

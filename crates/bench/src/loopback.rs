@@ -24,7 +24,7 @@ use crate::cell::{Cell, Made, Transport, check};
 use crate::clock::CpuClock;
 use crate::message::{Amount, Answer, Dialed, Failed, FailureKind, OnAClock, Served};
 use crate::pair::{Party, Says, words};
-use crate::witness::{Observed, Witness};
+use crate::witness::{WireFacts, Witness};
 
 /// What is read from a socket at once.
 const CHUNK: usize = 64 * 1024;
@@ -174,7 +174,7 @@ impl End {
         thread.0.saturating_sub(self.clock.readings(std::mem::take(&mut self.turns)).0)
     }
 
-    fn observed(&self, is_client: bool) -> Result<Option<Observed>, Failed> {
+    fn observed(&self, is_client: bool) -> Result<Option<WireFacts>, Failed> {
         if !self.witnesses {
             return Ok(None);
         }
@@ -228,14 +228,14 @@ pub(crate) struct Dialer {
 #[derive(Clone, Copy)]
 pub(crate) struct DialedConnection {
     dialed: Dialed,
-    observed: Option<Observed>,
+    observed: Option<WireFacts>,
     account: Account,
     sent: u64,
     received: u64,
 }
 
 impl Made for DialedConnection {
-    fn observed(&self) -> Option<Observed> {
+    fn observed(&self) -> Option<WireFacts> {
         self.observed
     }
 

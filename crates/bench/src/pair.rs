@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::case::{Case, REQUEST};
 use crate::clock::CpuClock;
-use crate::witness::{Observed, Witness};
+use crate::witness::{WireFacts, Witness};
 
 /// Both ends of connections, one after the other.
 pub(crate) struct Pair {
@@ -69,7 +69,7 @@ pub(crate) struct Connected {
     /// And of the server's.
     pub(crate) server: Nanos,
     /// What the wire says.
-    pub(crate) observed: Observed,
+    pub(crate) observed: WireFacts,
     /// What the client's library says.
     pub(crate) client_account: Account,
     /// What the server's library says.
@@ -309,7 +309,7 @@ impl Party {
     }
 
     /// A server has it once, and by the way that the wire says.
-    pub(crate) fn check_request(&mut self, observed: Observed) -> Result<(), PairError> {
+    pub(crate) fn check_request(&mut self, observed: WireFacts) -> Result<(), PairError> {
         let heard = std::mem::take(&mut self.side.heard);
         let early = self.endpoint.early_data();
         let (there, nothing) = if observed.kind == Kind::Early { (early, &*heard) } else { (&*heard, early) };

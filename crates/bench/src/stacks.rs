@@ -17,7 +17,7 @@ pub enum StackRef {
 
 /// A stack that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundStack {
     /// Its name in flags and tables: a plugin's is its file's, without the end.
     pub name: String,
     /// Where it is.
@@ -28,10 +28,10 @@ pub struct Found {
 ///
 /// # Errors
 /// If a folder is there and cannot be read.
-pub fn find(folders: &[PathBuf]) -> io::Result<Vec<Found>> {
-    let mut found: Vec<Found> = built_in()
+pub fn find(folders: &[PathBuf]) -> io::Result<Vec<FoundStack>> {
+    let mut found: Vec<FoundStack> = built_in()
         .iter()
-        .map(|(name, _)| Found { name: (*name).to_owned(), at: StackRef::BuiltIn((*name).to_owned()) })
+        .map(|(name, _)| FoundStack { name: (*name).to_owned(), at: StackRef::BuiltIn((*name).to_owned()) })
         .collect();
     for folder in folders {
         let entries = match std::fs::read_dir(folder) {
@@ -43,7 +43,7 @@ pub fn find(folders: &[PathBuf]) -> io::Result<Vec<Found>> {
         files.retain(|file| file.extension().is_some_and(|end| end == "so"));
         files.sort();
         for file in files {
-            let plugin = Found::plugin(&file);
+            let plugin = FoundStack::plugin(&file);
             if found.iter().all(|it| it.name != plugin.name) {
                 found.push(plugin);
             }
@@ -52,7 +52,7 @@ pub fn find(folders: &[PathBuf]) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-impl Found {
+impl FoundStack {
     /// A plugin by its file.
     pub fn plugin(file: &Path) -> Self {
         let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();

@@ -9,7 +9,7 @@ use reprise_wire::{
 
 /// What the wire says of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Observed {
+pub struct WireFacts {
     /// The version.
     pub version: Version,
     /// The suite.
@@ -97,7 +97,7 @@ impl Witness {
     }
 
     /// What there was; `None` where the server has chosen nothing.
-    pub(crate) fn observed(&self) -> Option<Observed> {
+    pub(crate) fn observed(&self) -> Option<WireFacts> {
         let chosen = self.chosen.as_ref()?;
         let is_tls13 = chosen.version == Version::Tls13;
         let by_ticket = self.hello.as_ref().is_some_and(|hello| hello.has_ticket);
@@ -115,7 +115,7 @@ impl Witness {
             Some(_) => PskMode::PskDheKe,
             None => PskMode::PskKe,
         });
-        Some(Observed {
+        Some(WireFacts {
             version: chosen.version,
             suite: chosen.suite,
             group: if is_tls13 { chosen.key_share } else { self.group },

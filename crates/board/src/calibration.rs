@@ -3,8 +3,8 @@
 
 use reprise_trace::Kind;
 
-use crate::document::{BoardHandshake, Calibration, Figure};
-use crate::image::{Cpu, Image, Optimization, Stack};
+use crate::document::{BoardCalibration, BoardHandshake, Figure};
+use crate::image::{BoardStack, Cpu, Image, Optimization};
 use crate::keys::Key;
 
 /// The RP2040 report's board.
@@ -23,10 +23,10 @@ struct Reported {
 fn reported() -> [Reported; 4] {
     let usual = |stack, optimization| Image::usual(Cpu::CortexM0, stack, optimization);
     let of = |board, image, rsa_1024, p_384| Reported { board, image, rsa_1024, p_384, is_alternative: false };
-    let own = usual(Stack::MbedTls2, Optimization::Size);
-    let newer = Image { rom_tables: true, ..usual(Stack::MbedTls3, Optimization::Speed) };
+    let own = usual(BoardStack::MbedTls2, Optimization::Size);
+    let newer = Image { rom_tables: true, ..usual(BoardStack::MbedTls3, Optimization::Speed) };
     [
-        of("BearSSL", usual(Stack::BearSsl, Optimization::Size), 0.7, 1.6),
+        of("BearSSL", usual(BoardStack::BearSsl, Optimization::Size), 0.7, 1.6),
         of("Mbed TLS, the board's own, -Os", own, 2.6, 3.2),
         of("Mbed TLS 3.6, -O3", newer, 1.3, 1.0),
         Reported {
@@ -45,7 +45,7 @@ pub fn images() -> [Image; 4] {
 pub const KEYS: [Key; 2] = [Key::Rsa1024, Key::P384];
 
 /// The six figures, from the full handshakes that were measured; `None` where one of them was not.
-pub fn calibrate(rows: &[BoardHandshake]) -> Option<Calibration> {
+pub fn calibrate(rows: &[BoardHandshake]) -> Option<BoardCalibration> {
     let mut figures = Vec::new();
     for Reported { board, image, rsa_1024, p_384, is_alternative } in reported() {
         for (key, reported_s) in KEYS.into_iter().zip([rsa_1024, p_384]) {
@@ -83,7 +83,7 @@ pub fn calibrate(rows: &[BoardHandshake]) -> Option<Calibration> {
          with its assembler is not known",
     ];
     let same_order = order(&figures, |figure| figure.reported_s) == order(&figures, |figure| figure.predicted_s);
-    Some(Calibration { factor, assumptions: assumptions.map(str::to_owned).to_vec(), figures, same_order })
+    Some(BoardCalibration { factor, assumptions: assumptions.map(str::to_owned).to_vec(), figures, same_order })
 }
 
 /// The figures' indices, the smallest first.

@@ -29,7 +29,7 @@ pub struct BoardDocument {
     /// The same code on an independent emulator.
     pub witnesses: Vec<Witness>,
     /// The model of time against the RP2040 report.
-    pub calibration: Option<Calibration>,
+    pub calibration: Option<BoardCalibration>,
     /// The ESP8266's CPU.
     pub esp8266: Option<Esp8266>,
     /// What was left out, and why.
@@ -186,7 +186,7 @@ pub struct Witness {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Calibration {
+pub struct BoardCalibration {
     /// The factor: seconds on the board for one second of the model at 133 MHz.
     pub factor: f64,
     /// What was taken for granted before any figure was predicted.

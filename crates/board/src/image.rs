@@ -17,7 +17,7 @@ const C_LIBRARY: &str = "nano.specs";
 /// A TLS stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Stack {
+pub enum BoardStack {
     /// BearSSL 0.6.
     #[serde(rename = "bearssl")]
     BearSsl,
@@ -32,7 +32,7 @@ pub enum Stack {
     Both,
 }
 
-impl Stack {
+impl BoardStack {
     /// As the Makefile calls it.
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ pub struct Image {
     /// The CPU.
     pub cpu: Cpu,
     /// The stack.
-    pub stack: Stack,
+    pub stack: BoardStack,
     /// The compiler's optimisation.
     pub optimization: Optimization,
     /// Whether the stack's own assembler is used.
@@ -114,7 +114,7 @@ pub struct Image {
 
 impl Image {
     /// The usual image of a stack.
-    pub fn usual(cpu: Cpu, stack: Stack, optimization: Optimization) -> Self {
+    pub fn usual(cpu: Cpu, stack: BoardStack, optimization: Optimization) -> Self {
         Self {
             cpu,
             stack,
@@ -132,17 +132,20 @@ impl Image {
     pub fn all() -> Vec<Self> {
         let mut images = Vec::new();
         for optimization in [Optimization::Size, Optimization::Speed] {
-            let bearssl = Self::usual(Cpu::CortexM0, Stack::BearSsl, optimization);
+            let bearssl = Self::usual(Cpu::CortexM0, BoardStack::BearSsl, optimization);
             images.extend([bearssl, Self { assembler: false, ..bearssl }, Self { two_way: true, ..bearssl }]);
-            for stack in [Stack::MbedTls2, Stack::MbedTls3] {
+            for stack in [BoardStack::MbedTls2, BoardStack::MbedTls3] {
                 let mbedtls = Self::usual(Cpu::CortexM0, stack, optimization);
                 images.extend([mbedtls, Self { assembler: false, ..mbedtls }, Self { rom_tables: true, ..mbedtls }]);
             }
         }
         let size = |stack| Self::usual(Cpu::CortexM0, stack, Optimization::Size);
-        images.extend([Stack::BearSsl, Stack::MbedTls2, Stack::MbedTls3].map(|stack| Self { cache: false, ..size(stack) }));
-        images.extend([Stack::MbedTls2, Stack::MbedTls3].map(|stack| Self { tickets: true, ..size(stack) }));
-        images.push(size(Stack::Both));
+        images.extend(
+            [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3]
+                .map(|stack| Self { cache: false, ..size(stack) }),
+        );
+        images.extend([BoardStack::MbedTls2, BoardStack::MbedTls3].map(|stack| Self { tickets: true, ..size(stack) }));
+        images.push(size(BoardStack::Both));
         images
     }
 

@@ -28,7 +28,7 @@ mod sizes;
 
 pub use client::{BoardClient, BoardConnection, Completed, NAME, REQUEST, SUITES};
 pub use fault::BoardError;
-pub use image::{Cpu, Image, Optimization, Stack, find_firmware, require, require_compiler};
+pub use image::{BoardStack, Cpu, Image, Optimization, find_firmware, require, require_compiler};
 pub use keys::Key;
 pub use line::{Board, Count, Reaction, Report, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};

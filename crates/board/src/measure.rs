@@ -15,7 +15,7 @@ use crate::document::{
     PhaseInstructions, Requests, Witness,
 };
 use crate::fault::BoardError;
-use crate::image::{Cpu, Image, Optimization, Stack};
+use crate::image::{BoardStack, Cpu, Image, Optimization};
 use crate::keys::Key;
 use crate::line::{Board, Report, ResponseMode, Setup, Slot};
 use crate::machine::{CortexM0, Machine, Qemu};
@@ -146,7 +146,7 @@ impl Firmware {
 
     /// What the session cache costs those who do not use it, by BearSSL's full handshake.
     pub fn cache_cost(&self, key: Key) -> Result<CacheCost, BoardError> {
-        let with = Image::usual(Cpu::CortexM0, Stack::BearSsl, Optimization::Size);
+        let with = Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size);
         let without = Image { cache: false, ..with };
         let [with_sizes, without_sizes] = [self.build(with)?.sizes.total, self.build(without)?.sizes.total];
         let full = |image, sessions| -> Result<Completed, BoardError> {
@@ -167,7 +167,7 @@ impl Firmware {
 
     /// As in the ESP8266 report: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
     pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, BoardError> {
-        let image = Image::usual(Cpu::Lx106, Stack::BearSsl, Optimization::Size);
+        let image = Image::usual(Cpu::Lx106, BoardStack::BearSsl, Optimization::Size);
         let built = self.build(image)?;
         let path = image.path(&self.output);
         let mut jobs = Vec::new();
@@ -278,7 +278,7 @@ impl PhaseInstructions {
     }
 }
 
-fn row(image: Image, library: Stack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> BoardHandshake {
+fn row(image: Image, library: BoardStack, key: Key, completed: &Completed, idle: &Report, clock_hz: u64) -> BoardHandshake {
     let outcome = outcome_of(&completed.facts);
     let cycles = completed.handshake.cycles.map(u128::from);
     let report = &completed.report;

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use reprise_attempt::exchange::{Exchange, Reply, Silent};
 use reprise_board::{
-    Board, BoardClient, BoardError, Completed, CortexM0, Cpu, Firmware, Image, Key, Optimization, Qemu, Report,
-    ResponseMode, SUITES, Setup, Slot, Stack, calibration,
+    Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Firmware, Image, Key, Optimization, Qemu, Report,
+    ResponseMode, SUITES, Setup, Slot, calibration,
 };
 use reprise_engine::EcdhKeyShare;
 use reprise_servers::missing;
@@ -14,7 +14,7 @@ use reprise_trace::Kind;
 
 const FIRST: Slot = Slot(0);
 const SECOND: Slot = Slot(1);
-const STACKS: [Stack; 3] = [Stack::BearSsl, Stack::MbedTls2, Stack::MbedTls3];
+const STACKS: [BoardStack; 3] = [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3];
 
 /// The images of this test; `None`, and said so, without a cross compiler.
 fn firmware() -> Option<&'static Firmware> {
@@ -33,12 +33,12 @@ fn firmware() -> Option<&'static Firmware> {
     built.as_ref()
 }
 
-fn usual(stack: Stack) -> Image {
+fn usual(stack: BoardStack) -> Image {
     Image::usual(Cpu::CortexM0, stack, Optimization::Size)
 }
 
 fn two_way() -> Image {
-    Image { two_way: true, ..usual(Stack::BearSsl) }
+    Image { two_way: true, ..usual(BoardStack::BearSsl) }
 }
 
 fn setup() -> Setup {
@@ -74,14 +74,14 @@ fn every_stack_resumes_and_counts_the_same_twice() {
 #[test]
 fn a_session_ends_with_its_lifetime_and_with_its_switch() {
     let Some(firmware) = firmware() else { return };
-    let mut board = firmware.boot(usual(Stack::BearSsl), &setup()).unwrap();
+    let mut board = firmware.boot(usual(BoardStack::BearSsl), &setup()).unwrap();
     let full = connect(&mut board, None);
     board.set_time(299_999).unwrap();
     assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id);
     board.set_time(300_000).unwrap();
     assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Full);
 
-    let mut without = firmware.boot(usual(Stack::BearSsl), &Setup { sessions: None, ..setup() }).unwrap();
+    let mut without = firmware.boot(usual(BoardStack::BearSsl), &Setup { sessions: None, ..setup() }).unwrap();
     let full = connect(&mut without, None);
     assert_eq!(connect(&mut without, Some(&full)).facts.kind, Kind::Full);
 }
@@ -89,23 +89,23 @@ fn a_session_ends_with_its_lifetime_and_with_its_switch() {
 #[test]
 fn two_versions_of_mbed_tls_work_in_one_image() {
     let Some(firmware) = firmware() else { return };
-    firmware.build(usual(Stack::Both)).unwrap();
+    firmware.build(usual(BoardStack::Both)).unwrap();
     for stack in 0..2 {
-        let mut board = firmware.boot(usual(Stack::Both), &Setup { stack, ..setup() }).unwrap();
+        let mut board = firmware.boot(usual(BoardStack::Both), &Setup { stack, ..setup() }).unwrap();
         let full = connect(&mut board, None);
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{stack}");
-        let rows = firmware.handshakes(usual(Stack::Both), stack, Key::P256, 1, 133_000_000).unwrap();
+        let rows = firmware.handshakes(usual(BoardStack::Both), stack, Key::P256, 1, 133_000_000).unwrap();
         let title = ["Mbed TLS 2.28.10", "Mbed TLS 3.6.5"][usize::from(stack)];
         assert!(rows.len() == 2 && rows.iter().all(|row| row.stack == title), "{rows:?}");
     }
-    let none = firmware.boot(usual(Stack::Both), &Setup { stack: 2, ..setup() });
+    let none = firmware.boot(usual(BoardStack::Both), &Setup { stack: 2, ..setup() });
     assert!(matches!(none, Err(BoardError::Refused(_))));
 }
 
 #[test]
 fn a_ticket_lives_as_long_as_its_session_may() {
     let Some(firmware) = firmware() else { return };
-    let image = Image { tickets: true, ..usual(Stack::MbedTls3) };
+    let image = Image { tickets: true, ..usual(BoardStack::MbedTls3) };
     firmware.build(image).unwrap();
     let setup = Setup { tickets: true, sessions: None, ..setup() };
     let mut board = firmware.boot(image, &setup).unwrap();
@@ -133,8 +133,8 @@ fn a_session_of_one_name_opens_no_other() {
         let other = BoardClient::offering("other.example", &SUITES, EcdhKeyShare::GROUPS, 8);
         match other.connect(&mut board, FIRST, full.session.as_ref()) {
             // BearSSL looks sessions up before it knows the name: it can only refuse.
-            Err(BoardError::Stopped(_) | BoardError::Connection(_)) => assert_eq!(stack, Stack::BearSsl),
-            Ok(completed) => assert_eq!((completed.facts.kind, stack == Stack::BearSsl), (Kind::Full, false)),
+            Err(BoardError::Stopped(_) | BoardError::Connection(_)) => assert_eq!(stack, BoardStack::BearSsl),
+            Ok(completed) => assert_eq!((completed.facts.kind, stack == BoardStack::BearSsl), (Kind::Full, false)),
             Err(fault) => panic!("{}: {fault}", stack.name()),
         }
         assert_eq!(connect(&mut board, Some(&full)).facts.kind, Kind::Id, "{}", stack.name());
@@ -246,7 +246,7 @@ fn attacks_leave_the_other_client_served_and_memory_free() {
 #[test]
 fn broken_frames_are_refused() {
     let Some(firmware) = firmware() else { return };
-    let mut board = firmware.boot(usual(Stack::BearSsl), &setup()).unwrap();
+    let mut board = firmware.boot(usual(BoardStack::BearSsl), &setup()).unwrap();
     let frames: [(u8, u8, &[u8]); 7] = [
         (b'?', 0, b""),
         (b'D', 0, b"data on a closed connection"),
@@ -281,7 +281,7 @@ fn one_buffer_for_both_directions_saves_its_size() {
         board.mark().unwrap();
         connect(&mut board, None).report
     };
-    let [one, two] = [usual(Stack::BearSsl), two_way()].map(report);
+    let [one, two] = [usual(BoardStack::BearSsl), two_way()].map(report);
     let bytes = [one, two].map(|report| report.connection_bytes);
     assert!((20_000..21_000).contains(&bytes[0]) && (36_500..37_500).contains(&bytes[1]), "{bytes:?}");
     // By the marks, that is all: nothing is on the heap, and the stack is as deep with one as with the other.
@@ -293,7 +293,7 @@ fn one_buffer_for_both_directions_saves_its_size() {
 fn resuming_saves_a_hundredfold_with_rsa_2048() {
     let Some(firmware) = firmware() else { return };
     for (key, least) in [(Key::Rsa2048, 100), (Key::P256, 12)] {
-        let rows = firmware.handshakes(usual(Stack::BearSsl), 0, key, 3, 133_000_000).unwrap();
+        let rows = firmware.handshakes(usual(BoardStack::BearSsl), 0, key, 3, 133_000_000).unwrap();
         assert!(rows.iter().all(|row| row.runs == 3 && row.identical), "{rows:?}");
         let [full, resumed] = [0, 1].map(|at: usize| rows[at].handshake.instructions);
         assert!(full > least * resumed, "{}: {full} against {resumed}", key.name());

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use reprise_board::{
-    Board, BoardError, CortexM0, Cpu, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu, ResponseMode, Setup,
-    Slot, Stack,
+    Board, BoardError, BoardStack, CortexM0, Cpu, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu,
+    ResponseMode, Setup, Slot,
 };
 use reprise_servers::missing;
 
@@ -36,7 +36,7 @@ fn without_the_cache_an_image_is_as_if_there_were_none() {
         return;
     }
     let output = root().join("target/firmware");
-    let image = Image { cache: false, ..Image::usual(Cpu::CortexM0, Stack::BearSsl, Optimization::Size) };
+    let image = Image { cache: false, ..Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size) };
     let firmware = Firmware { folder: root().join("firmware"), output: output.clone() };
     firmware.build(image).unwrap();
 
@@ -73,7 +73,7 @@ fn an_image_built_elsewhere_is_the_same() {
     if !has_compiler() {
         return;
     }
-    let image = Image::usual(Cpu::CortexM0, Stack::MbedTls3, Optimization::Size);
+    let image = Image::usual(Cpu::CortexM0, BoardStack::MbedTls3, Optimization::Size);
     let firmware = Firmware { folder: root().join("firmware"), output: root().join("target/firmware") };
     let folder = tempfile::tempdir().unwrap();
     let here = firmware.build(image).unwrap().sha256;

@@ -1,6 +1,6 @@
 //! What went wrong with a proxy or with a service that begins in the clear, in words.
 
-use reprise_attempt::{ClearTextFault, Message, Peer, Problem, Remedy, StartTls};
+use reprise_attempt::{ClearTextFault, ClearTextRemedy, Message, Peer, Problem, StartTls};
 use reprise_trace::FailureClass;
 
 /// Characters of an answer that an error quotes.
@@ -91,30 +91,30 @@ fn refusal(message: Message, code: Option<u16>, said: &[u8]) -> String {
     }
 }
 
-fn advice(remedy: Remedy, fault: &ClearTextFault) -> String {
+fn advice(remedy: ClearTextRemedy, fault: &ClearTextFault) -> String {
     let words = match (remedy, fault.peer) {
-        (Remedy::CheckProtocol, Peer::Service(protocol)) => {
+        (ClearTextRemedy::CheckProtocol, Peer::Service(protocol)) => {
             return format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
         }
-        (Remedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
-        (Remedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "check the server's log",
-        (Remedy::ReadLog, Peer::Service(_)) => "check the server's log",
-        (Remedy::ReadLog, _) => "check its log",
-        (Remedy::SuspectPath, _) => "an attacker on the path may have injected them",
-        (Remedy::GiveCredentials, Peer::HttpProxy) => "set them with --proxy http://USER:PASSWORD@HOST:PORT",
-        (Remedy::GiveCredentials, _) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
-        (Remedy::FindScheme, _) => "it may require another scheme than Basic: see its Proxy-Authenticate field",
-        (Remedy::CheckProxyRules, _) => "its rules allow no tunnel to this host or port",
-        (Remedy::CheckReach, _) => "it may not reach the target: check the target's name and port from there",
-        (Remedy::CheckReachAndRules, _) => "check the target's name and port from the proxy, and the proxy's rules",
-        (Remedy::CheckProxy, _) => "check the proxy's address and its log",
-        (Remedy::TryAnotherPort, _) => "it may offer it on another port (587), to other clients, or not at all",
-        (Remedy::ConfigureTls, Peer::Service(StartTls::MySql)) => "my.cnf: ssl_cert and ssl_key; and no skip_ssl",
-        (Remedy::ConfigureTls, _) => "postgresql.conf: ssl = on, with ssl_cert_file and ssl_key_file",
-        (Remedy::NameServedHost, _) => {
+        (ClearTextRemedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
+        (ClearTextRemedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "check the server's log",
+        (ClearTextRemedy::ReadLog, Peer::Service(_)) => "check the server's log",
+        (ClearTextRemedy::ReadLog, _) => "check its log",
+        (ClearTextRemedy::SuspectPath, _) => "an attacker on the path may have injected them",
+        (ClearTextRemedy::GiveCredentials, Peer::HttpProxy) => "set them with --proxy http://USER:PASSWORD@HOST:PORT",
+        (ClearTextRemedy::GiveCredentials, _) => "set them with --proxy socks5://USER:PASSWORD@HOST:PORT",
+        (ClearTextRemedy::FindScheme, _) => "it may require another scheme than Basic: see its Proxy-Authenticate field",
+        (ClearTextRemedy::CheckProxyRules, _) => "its rules allow no tunnel to this host or port",
+        (ClearTextRemedy::CheckReach, _) => "it may not reach the target: check the target's name and port from there",
+        (ClearTextRemedy::CheckReachAndRules, _) => "check the target's name and port from the proxy, and the proxy's rules",
+        (ClearTextRemedy::CheckProxy, _) => "check the proxy's address and its log",
+        (ClearTextRemedy::TryAnotherPort, _) => "it may offer it on another port (587), to other clients, or not at all",
+        (ClearTextRemedy::ConfigureTls, Peer::Service(StartTls::MySql)) => "my.cnf: ssl_cert and ssl_key; and no skip_ssl",
+        (ClearTextRemedy::ConfigureTls, _) => "postgresql.conf: ssl = on, with ssl_cert_file and ssl_key_file",
+        (ClearTextRemedy::NameServedHost, _) => {
             "it serves host names: the target must be one of them; set its address with --resolve ADDRESS"
         }
-        (Remedy::AskNothing, _) => "--no-request sends nothing and only waits for tickets",
+        (ClearTextRemedy::AskNothing, _) => "--no-request sends nothing and only waits for tickets",
     };
     words.to_owned()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use reprise_harness::client::Client;
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions, WatchedConfig, WatchedServer};
-use reprise_trace::{FailureClass, Handshake, Kind, Version, WatchedConnection, WatchedEnd};
+use reprise_trace::{FailureClass, Kind, Version, WatchedConnection, WatchedEnd, WatchedHandshake};
 use rustls::client::{Resumption, Tls12Resumption};
 
 fn server(authority: &Authority) -> WatchedServer {
@@ -106,7 +106,7 @@ fn a_client_that_does_not_trust_is_told_apart() {
     let stranger = Client::new(&Authority::new().unwrap(), Versions::Both);
     assert!(stranger.fetch(server.address(), "/").is_err());
     let connections = watched(&server);
-    let Handshake::Failed(end) = &connections[0].handshake else { panic!("{:?}", connections[0].handshake) };
+    let WatchedHandshake::Failed(end) = &connections[0].handshake else { panic!("{:?}", connections[0].handshake) };
     assert_eq!(end.class, FailureClass::Certificate, "{end:?}");
     // Both authorities have the same name.
     assert_eq!(end.alert.as_deref(), Some("decrypt_error"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reprise_trace::Nanos;
 
-use crate::options::{Arrival, Options, Spread};
+use crate::options::{Arrival, ArrivalSpread, Options};
 
 /// The arrivals of one thread, in order.
 pub(crate) enum Arrivals {
@@ -20,7 +20,7 @@ pub(crate) enum Arrivals {
 pub(crate) struct Open {
     per_second: f64,
     ramp: f64,
-    spread: Spread,
+    spread: ArrivalSpread,
     random: SplitMix64,
     due_after: f64,
 }
@@ -73,8 +73,8 @@ impl Open {
     /// Goes on to the one after it.
     pub(crate) fn advance(&mut self) {
         self.due_after += match self.spread {
-            Spread::Constant => 1.0,
-            Spread::Poisson => self.random.exponential(),
+            ArrivalSpread::Constant => 1.0,
+            ArrivalSpread::Poisson => self.random.exponential(),
         };
     }
 
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use std::net::SocketAddr;
 
-    fn open(rate: f64, spread: Spread, ramp: u64, threads: usize) -> Vec<Open> {
+    fn open(rate: f64, spread: ArrivalSpread, ramp: u64, threads: usize) -> Vec<Open> {
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         let options = Options {
             arrival: Arrival::Open { rate, spread, most: 1 },
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_constant_rate_is_kept_by_all_threads_together() {
-        let mut threads = open(1000.0, Spread::Constant, 0, 3);
+        let mut threads = open(1000.0, ArrivalSpread::Constant, 0, 3);
         let first: Vec<u64> = threads.iter().map(|open| open.due().0).collect();
         assert_eq!(first, [0, 1_000_000, 2_000_000]);
         let counts: usize = threads.iter_mut().map(|open| in_first(open, 2)).sum();
@@ -204,24 +204,24 @@ mod tests {
 
     #[test]
     fn a_poisson_process_keeps_its_rate_on_average() {
-        let counts = in_first(&mut open(1000.0, Spread::Poisson, 0, 1)[0], 100);
+        let counts = in_first(&mut open(1000.0, ArrivalSpread::Poisson, 0, 1)[0], 100);
         // Five standard deviations.
         assert!((98_420..=101_580).contains(&counts), "{counts}");
     }
 
     #[test]
     fn a_ramp_has_half_of_the_arrivals() {
-        let counts = in_first(&mut open(1000.0, Spread::Constant, 10, 1)[0], 10);
+        let counts = in_first(&mut open(1000.0, ArrivalSpread::Constant, 10, 1)[0], 10);
         assert!((4999..=5001).contains(&counts), "{counts}");
-        let counts = in_first(&mut open(1000.0, Spread::Constant, 10, 1)[0], 11);
+        let counts = in_first(&mut open(1000.0, ArrivalSpread::Constant, 10, 1)[0], 11);
         assert!((5999..=6001).contains(&counts), "{counts}");
     }
 
     #[test]
     fn what_is_passed_over_at_once_is_what_would_be_one_by_one() {
         for (rate, ramp) in [(1e6, 0), (1e6, 4), (3e5, 1)] {
-            let mut at_once = open(rate, Spread::Constant, ramp, 1);
-            let mut one_by_one = open(rate, Spread::Constant, ramp, 1);
+            let mut at_once = open(rate, ArrivalSpread::Constant, ramp, 1);
+            let mut one_by_one = open(rate, ArrivalSpread::Constant, ramp, 1);
             let expected = in_first(&mut one_by_one[0], 2) as u64;
             let passed = at_once[0].pass_over(Nanos(2_000_000_000));
             assert!(passed.abs_diff(expected) <= 1, "{passed} {expected}");

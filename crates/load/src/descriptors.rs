@@ -47,7 +47,7 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
-    use crate::options::Spread;
+    use crate::options::ArrivalSpread;
 
     #[test]
     fn what_has_no_room_is_not_asked_for() {
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!((few.shortage, few.arrival), (None, options.arrival));
         for arrival in [
             Arrival::Closed { connections: usize::MAX },
-            Arrival::Open { rate: 1.0, spread: Spread::Constant, most: usize::MAX },
+            Arrival::Open { rate: 1.0, spread: ArrivalSpread::Constant, most: usize::MAX },
         ] {
             let mut many = Options { arrival, ..options.clone() };
             many.fit_descriptors();

@@ -11,7 +11,7 @@ use reprise_trace::document::{
 use reprise_trace::{Kind, Phase, Protocol};
 
 use crate::load::LoadOutcome;
-use crate::options::{Arrival, Close, KeyShareMode, LoadEnd, Options, Spread as SpreadOverTime};
+use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options};
 
 impl LoadOutcome {
     /// The document of this load, without words: [`LoadOutcome::reason`] and [`LoadOutcome::notices`] are what is to be worded.
@@ -156,8 +156,8 @@ fn asked(options: &Options) -> LoadAsked {
         ramp_ns: Some(nanos(options.ramp)),
         spread: open.map(|(spread, _)| {
             match spread {
-                SpreadOverTime::Constant => "constant",
-                SpreadOverTime::Poisson => "poisson",
+                ArrivalSpread::Constant => "constant",
+                ArrivalSpread::Poisson => "poisson",
             }
             .to_owned()
         }),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::arrivals::arrivals;
 use crate::load::LoadOutcome;
-use crate::options::{Arrival, LoadEnd, Options, Spread};
+use crate::options::{Arrival, ArrivalSpread, LoadEnd, Options};
 
 /// The share of a rate that must have been held for it to count as held.
 const HELD: f64 = 0.98;
@@ -36,9 +36,9 @@ impl LoadOutcome {
         };
         let under_way = due * (1.0 - expected(planned - lasting) / expected(planned).max(f64::MIN_POSITIVE));
         let by_chance = match spread {
-            Spread::Constant => 1.0,
+            ArrivalSpread::Constant => 1.0,
             // Three standard deviations.
-            Spread::Poisson => 1.0 + 3.0 * under_way.max(0.0).sqrt(),
+            ArrivalSpread::Poisson => 1.0 + 3.0 * under_way.max(0.0).sqrt(),
         };
         self.summary.completed() as f64 >= HELD * due - under_way - by_chance
     }

@@ -55,7 +55,7 @@ mod worker;
 pub use latencies::LatencyCounts;
 pub use lean::{LeanClient, LeanShared};
 pub use load::{LoadOutcome, Observer, Silent, run};
-pub use options::{Arrival, Close, KeyShareMode, LoadEnd, Options, Plan, Spread, TlsOptions, WeightedName};
+pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
 pub use step::{Search, StepTarget, search};
 pub use unit_share::{UnitKeyShare, UnitKeyShares};

@@ -115,7 +115,7 @@ pub enum Arrival {
         /// Connections each second.
         rate: f64,
         /// How they are spread.
-        spread: Spread,
+        spread: ArrivalSpread,
         /// At most so many at once; what is due beyond waits, and its waiting counts.
         most: usize,
     },
@@ -123,7 +123,7 @@ pub enum Arrival {
 
 /// How arrivals are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum ArrivalSpread {
     /// At equal distances.
     Constant,
     /// Independent of one another.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_load::{
-    Arrival, LoadEnd, LoadOutcome, Options, Silent, Spread, StepTarget, TlsOptions, WeightedName, run, search,
+    Arrival, ArrivalSpread, LoadEnd, LoadOutcome, Options, Silent, StepTarget, TlsOptions, WeightedName, run, search,
 };
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
 use reprise_trace::document::{LoadDocument, Provenance, Target};
@@ -82,7 +82,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
     // Of what is due every millisecond, a few begin, one after the other, and the rest find no place.
     let silent = MisbehavingServer::silent().unwrap();
     let options = Options {
-        arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 1 },
+        arrival: Arrival::Open { rate: 1000.0, spread: ArrivalSpread::Constant, most: 1 },
         warmup,
         end: LoadEnd::After(warmup),
         timeout: Duration::from_millis(100),
@@ -126,7 +126,7 @@ fn what_is_made_before_a_load_makes_no_connection_late() {
     let server = server();
     // Many places take long to make.
     let options = Options {
-        arrival: Arrival::Open { rate: 100.0, spread: Spread::Constant, most: 50_000 },
+        arrival: Arrival::Open { rate: 100.0, spread: ArrivalSpread::Constant, most: 50_000 },
         end: LoadEnd::Count(1),
         ..options(server.address())
     };
@@ -144,7 +144,7 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
     let server = server();
     // Many are due while others are served, at whatever moment the end comes.
     let options = Options {
-        arrival: Arrival::Open { rate: 20_000.0, spread: Spread::Constant, most: 1_000 },
+        arrival: Arrival::Open { rate: 20_000.0, spread: ArrivalSpread::Constant, most: 1_000 },
         end: LoadEnd::After(Duration::from_millis(25)),
         timeout: Duration::from_secs(60),
         ..options(server.address())
@@ -157,7 +157,7 @@ fn what_was_due_before_the_end_and_has_a_place_begins() {
 #[test]
 fn an_unreachable_rate_against_refusals_ends_in_time() {
     let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-    for spread in [Spread::Constant, Spread::Poisson] {
+    for spread in [ArrivalSpread::Constant, ArrivalSpread::Poisson] {
         let options = Options {
             arrival: Arrival::Open { rate: 10_000_000.0, spread, most: 4 },
             end: LoadEnd::After(Duration::from_millis(500)),
@@ -196,7 +196,7 @@ fn a_search_ignores_the_ramp_and_what_is_in_flight() {
     // Each connection takes a fifth of a second, most of which it waits.
     let pause = RelayFault::Pause(Duration::from_millis(200));
     let relay = Relay::start(server.address(), RelayRule { skip_connections: 0, record: 0, fault: pause }).unwrap();
-    for (ramp, spread) in [(300, Spread::Constant), (0, Spread::Poisson)] {
+    for (ramp, spread) in [(300, ArrivalSpread::Constant), (0, ArrivalSpread::Poisson)] {
         let options = Options {
             // Twice the rate finds no place.
             arrival: Arrival::Open { rate: 40.0, spread, most: 14 },
@@ -234,7 +234,7 @@ fn seconds_without_completions_are_reported() {
     let late = RelayRule { skip_connections: 11, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(server.address(), late).unwrap();
     let options = Options {
-        arrival: Arrival::Open { rate: 40.0, spread: Spread::Constant, most: 40 },
+        arrival: Arrival::Open { rate: 40.0, spread: ArrivalSpread::Constant, most: 40 },
         end: LoadEnd::After(Duration::from_millis(290)),
         ..self::options(relay.address())
     };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, LoadEnd, LoadOutcome, Observer, Options, Silent, Spread, TlsOptions, run};
+use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadOutcome, Observer, Options, Silent, TlsOptions, run};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Nanos, Version};
@@ -152,7 +152,7 @@ fn a_server_that_dies_and_comes_back_is_loaded_again() {
 fn a_rate_beyond_reach_says_what_was_not_started() {
     let server = MisbehavingServer::silent().unwrap();
     let options = Options {
-        arrival: Arrival::Open { rate: 1000.0, spread: Spread::Constant, most: 4 },
+        arrival: Arrival::Open { rate: 1000.0, spread: ArrivalSpread::Constant, most: 4 },
         end: LoadEnd::After(Duration::from_millis(400)),
         timeout: Duration::from_millis(100),
         ..options(server.address(), Version::Tls13)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, Spread, TlsOptions, run};
+use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, run};
 use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -95,7 +95,7 @@ fn every_kind_agrees_in_every_shape() {
         let mut nginx = Nginx::start(config(versions)).unwrap();
         for close in [Close::Rst, Close::Fin, Close::Notify] {
             for arrival in
-                [Arrival::Closed { connections: 8 }, Arrival::Open { rate: 500.0, spread: Spread::Poisson, most: 20 }]
+                [Arrival::Closed { connections: 8 }, Arrival::Open { rate: 500.0, spread: ArrivalSpread::Poisson, most: 20 }]
             {
                 for (requests, threads) in [(1, 1), (3, 2)] {
                     let case = options(nginx.address(), version, kinds, 120);

@@ -18,7 +18,7 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 
 /// What is known of a watch: a few figures for each target, however many rounds there were.
 #[derive(Clone, Debug, Default)]
-pub struct Metrics {
+pub struct WatchMetrics {
     targets: BTreeMap<String, Watched>,
     conditions: BTreeMap<String, u64>,
     version: String,
@@ -37,7 +37,7 @@ struct Watched {
     ratios: Vec<Ratio>,
 }
 
-impl Metrics {
+impl WatchMetrics {
     /// Of no round yet. `version` is the program's.
     pub fn new(version: &str) -> Self {
         Self { version: version.to_owned(), ..Self::default() }

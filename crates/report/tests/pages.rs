@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use reprise_explain::{Earlier, Scope};
-use reprise_report::openmetrics::Metrics;
+use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::{self, Style};
 use reprise_report::{csv, json, line, markdown};
 use reprise_trace::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
@@ -219,8 +219,8 @@ fn a_round_is_one_line() {
 
 #[test]
 fn openmetrics_of_several_rounds_add_up_and_parse() {
-    let mut metrics = Metrics::new("0.0.0");
-    let parse = |metrics: &Metrics| {
+    let mut metrics = WatchMetrics::new("0.0.0");
+    let parse = |metrics: &WatchMetrics| {
         let text = metrics.to_text();
         parse_openmetrics(&text).unwrap_or_else(|error| panic!("{error:?} in\n{text}"))
     };

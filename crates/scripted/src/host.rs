@@ -5,7 +5,7 @@ use reprise_trace::{Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, Handshake, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
 use crate::setting::{Line, Setting};
-use crate::{Heard, Hello, framed, record, sessions, tls12, tls13};
+use crate::{HeardHello, Hello, framed, record, sessions, tls12, tls13};
 
 /// What is said in a hello, in EncryptedExtensions or in a CertificateRequest in place of what an honest server would say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ enum Server {
 
 impl Host {
     pub(crate) fn answering(setting: Setting, hello: &[u8]) -> Self {
-        let heard = Heard::of(hello);
+        let heard = HeardHello::of(hello);
         let server = match setting.version {
             Version::Tls12 => Server::Tls12(Box::new(tls12::Server::to(heard).under(setting.suite))),
             Version::Tls13 => {
@@ -174,7 +174,7 @@ impl Host {
             // The second flight of a full handshake, or the last of an abbreviated one.
             Server::Tls12(server) => drop(server.hear(bytes)),
             Server::Tls13(server) if server.server_traffic.is_none() && holds_hello(bytes) => {
-                server.hear_hello(Heard::of(bytes));
+                server.hear_hello(HeardHello::of(bytes));
             }
             Server::Tls13(_) => {}
         }

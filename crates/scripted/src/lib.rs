@@ -81,7 +81,7 @@ impl Hello {
 }
 
 /// What the client said first, and what may be said to it.
-pub struct Heard {
+pub struct HeardHello {
     /// The ClientHello, framed.
     pub message: Vec<u8>,
     /// Its random.
@@ -92,7 +92,7 @@ pub struct Heard {
     pub early: Vec<(ContentType, Vec<u8>)>,
 }
 
-impl Heard {
+impl HeardHello {
     /// Takes the client's hello from it; what stands before it, a ChangeCipherSpec, is passed over.
     pub fn from(client: &mut Connection) -> Self {
         Self::of(&client.take_outgoing(NOW))

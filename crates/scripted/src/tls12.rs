@@ -14,7 +14,7 @@ use reprise_wire::{
 };
 
 use crate::certificates::certificate;
-use crate::{Heard, Hello, NOW, clear, framed, hash, records, share, sign};
+use crate::{HeardHello, Hello, NOW, clear, framed, hash, records, share, sign};
 
 /// What a ChangeCipherSpec is on the wire.
 pub const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -22,7 +22,7 @@ pub const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
 /// A server that has received a ClientHello.
 pub struct Server {
     /// The client's hello.
-    pub heard: Heard,
+    pub heard: HeardHello,
     /// The suite of its keys.
     pub suite: &'static Suite,
     /// The group of its key exchange.
@@ -39,11 +39,11 @@ pub struct Server {
 impl Server {
     /// Takes the client's hello from it.
     pub fn answering(client: &mut Connection) -> Self {
-        Self::to(Heard::from(client))
+        Self::to(HeardHello::from(client))
     }
 
     /// Answers this hello.
-    pub fn to(heard: Heard) -> Self {
+    pub fn to(heard: HeardHello) -> Self {
         let transcript = heard.message.clone();
         Self {
             heard,

@@ -14,12 +14,12 @@ use reprise_wire::{
 };
 
 use crate::certificates::certificate;
-use crate::{Heard, Hello, NOW, clear, extensions, framed, hash, share, sign};
+use crate::{HeardHello, Hello, NOW, clear, extensions, framed, hash, share, sign};
 
 /// A server that has received a ClientHello.
 pub struct Server {
     /// The client's hello, the second one if it sent two.
-    pub heard: Heard,
+    pub heard: HeardHello,
     /// The suite of its keys.
     pub suite: &'static Suite,
     /// All messages so far, in the form in which they are hashed.
@@ -38,11 +38,11 @@ pub struct Server {
 impl Server {
     /// Takes the client's first hello.
     pub fn answering(client: &mut Connection) -> Self {
-        Self::to(Heard::from(client))
+        Self::to(HeardHello::from(client))
     }
 
     /// Answers this hello.
-    pub fn to(heard: Heard) -> Self {
+    pub fn to(heard: HeardHello) -> Self {
         let transcript = heard.message.clone();
         let mut server = Self {
             heard,
@@ -178,11 +178,11 @@ impl Server {
 
     /// Takes the client's second hello.
     pub fn hear_again(&mut self, client: &mut Connection) {
-        self.hear_hello(Heard::from(client));
+        self.hear_hello(HeardHello::from(client));
     }
 
     /// Takes this hello for the client's second one.
-    pub fn hear_hello(&mut self, heard: Heard) {
+    pub fn hear_hello(&mut self, heard: HeardHello) {
         self.heard = heard;
         self.transcript.extend_from_slice(&self.heard.message);
         self.agree();

@@ -60,7 +60,7 @@ pub use inspector::{Inspector, Refusal};
 pub use java::{Java, JavaConfig};
 pub use misbehaving::{MisbehavingServer, ScriptStep};
 pub use nginx::{Nginx, NginxConfig, SessionCache};
-pub use node::{Node, NodeConfig};
+pub use node::{NodeConfig, NodeJs};
 pub use own_network::own_network;
 pub use played::{Act, Actor, ConnectionEnd, PlayedServer};
 pub use presence::{NotRun, find, missing};

@@ -8,7 +8,7 @@ use crate::Result;
 
 /// A running Node that answers every request with 200. Its account is `tls.TLSSocket.isSessionReused()`.
 #[derive(Debug)]
-pub struct Node {
+pub struct NodeJs {
     site: Site,
 }
 
@@ -53,7 +53,7 @@ impl NodeConfig {
     }
 }
 
-impl Node {
+impl NodeJs {
     /// Starts Node; it accepts connections when this returns.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Node {
     }
 }
 
-impl RealServer for Node {
+impl RealServer for NodeJs {
     fn running(&self) -> RunningServer {
         self.site.running()
     }

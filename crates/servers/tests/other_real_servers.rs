@@ -8,7 +8,7 @@ use reprise_harness::client::Client;
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions};
 use reprise_servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
-    Node, NodeConfig, RealServer,
+    NodeConfig, NodeJs, RealServer,
 };
 
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -117,7 +117,7 @@ fn node_resumes_as_configured() {
             [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])]
         {
             let config = NodeConfig { session_tickets, session_store, ..NodeConfig::new(identity.clone()) };
-            let mut server = Node::start(config).unwrap();
+            let mut server = NodeJs::start(config).unwrap();
             let case = format!("{key} tickets {session_tickets} store {session_store}");
             agrees_under_both(&mut server, &authority, resumes, &case);
         }

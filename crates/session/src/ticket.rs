@@ -37,7 +37,7 @@ pub(crate) const SKEW: Duration = Duration::from_secs(60);
 /// What a sealed thing is for: one is never taken for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Purpose<'a> {
+pub enum SealPurpose<'a> {
     /// A ticket, which the client keeps.
     Ticket,
     /// The entry of a shared store under this key: the store cannot hand out one in the place of another.
@@ -124,7 +124,7 @@ impl Default for Limits {
 pub fn seal(
     ring: &KeyRing,
     policy: &Policy,
-    purpose: Purpose<'_>,
+    purpose: SealPurpose<'_>,
     times: Times,
     state: &[u8],
     random: &dyn Random,
@@ -151,7 +151,7 @@ pub fn seal(
 pub fn open(
     ring: &KeyRing,
     policy: &Policy,
-    purpose: Purpose<'_>,
+    purpose: SealPurpose<'_>,
     limits: &Limits,
     now: UnixTime,
     sealed: &[u8],
@@ -180,13 +180,13 @@ fn time(seconds: [u8; 8]) -> UnixTime {
     UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(seconds)))
 }
 
-fn associated_data(header: &[u8], policy: &Policy, purpose: Purpose<'_>) -> Vec<u8> {
+fn associated_data(header: &[u8], policy: &Policy, purpose: SealPurpose<'_>) -> Vec<u8> {
     let mut aad = Vec::with_capacity(HEADER_LEN + 32 + 1 + 32);
     aad.extend_from_slice(header);
     aad.extend_from_slice(policy.as_bytes());
     match purpose {
-        Purpose::Ticket => aad.push(1),
-        Purpose::Entry(key) => {
+        SealPurpose::Ticket => aad.push(1),
+        SealPurpose::Entry(key) => {
             aad.push(2);
             aad.extend_from_slice(key.as_bytes());
         }
@@ -217,11 +217,11 @@ mod tests {
     }
 
     fn ticket(ring: &KeyRing) -> Vec<u8> {
-        seal(ring, &policy("a"), Purpose::Ticket, issued_at(1000), b"state", &SystemRandom).unwrap()
+        seal(ring, &policy("a"), SealPurpose::Ticket, issued_at(1000), b"state", &SystemRandom).unwrap()
     }
 
     fn opened(ring: &KeyRing, now: u64, ticket: &[u8]) -> Result<Vec<u8>, Refused> {
-        open(ring, &policy("a"), Purpose::Ticket, &LIMITS, at(now), ticket).map(|opened| opened.state.to_vec())
+        open(ring, &policy("a"), SealPurpose::Ticket, &LIMITS, at(now), ticket).map(|opened| opened.state.to_vec())
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         // The key decrypts for 200 seconds, whatever sessions may.
         let (ring, limits) = (ring(), Limits { lifetime: Duration::from_secs(199), ..LIMITS });
         let ticket = ticket(&ring);
-        let opened = |now| open(&ring, &policy("a"), Purpose::Ticket, &limits, at(now), &ticket).map(|_| ());
+        let opened = |now| open(&ring, &policy("a"), SealPurpose::Ticket, &limits, at(now), &ticket).map(|_| ());
         assert_eq!((opened(1099), opened(1100)), (Ok(()), Err(Refused::Expired)));
     }
 
@@ -261,19 +261,19 @@ mod tests {
     fn another_policy_purpose_or_entry_is_refused() {
         let ring = ring();
         let [one, two] = [[1; 32], [2; 32]].map(StoreKey::new);
-        let entry = seal(&ring, &policy("a"), Purpose::Entry(&one), issued_at(1000), b"state", &SystemRandom).unwrap();
+        let entry = seal(&ring, &policy("a"), SealPurpose::Entry(&one), issued_at(1000), b"state", &SystemRandom).unwrap();
         let open = |policy: &Policy, purpose| open(&ring, policy, purpose, &LIMITS, at(1001), &entry).map(|_| ());
-        assert_eq!(open(&policy("a"), Purpose::Entry(&one)), Ok(()));
-        assert_eq!(open(&policy("a"), Purpose::Entry(&two)), Err(Refused::Altered));
-        assert_eq!(open(&policy("a"), Purpose::Ticket), Err(Refused::Altered));
-        assert_eq!(open(&policy("b"), Purpose::Entry(&one)), Err(Refused::Policy));
+        assert_eq!(open(&policy("a"), SealPurpose::Entry(&one)), Ok(()));
+        assert_eq!(open(&policy("a"), SealPurpose::Entry(&two)), Err(Refused::Altered));
+        assert_eq!(open(&policy("a"), SealPurpose::Ticket), Err(Refused::Altered));
+        assert_eq!(open(&policy("b"), SealPurpose::Entry(&one)), Err(Refused::Policy));
     }
 
     #[test]
     fn the_chain_is_capped_whatever_was_renewed() {
         let ring = ring();
         let times = Times { first_authentication: at(800), issued: at(1000) };
-        let renewed = seal(&ring, &policy("a"), Purpose::Ticket, times, b"state", &SystemRandom).unwrap();
+        let renewed = seal(&ring, &policy("a"), SealPurpose::Ticket, times, b"state", &SystemRandom).unwrap();
         assert!(opened(&ring, 1049, &renewed).is_ok());
         assert_eq!(opened(&ring, 1050, &renewed), Err(Refused::OverCap));
     }
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn what_is_issued_by_a_clock_far_ahead_is_refused() {
         let ring = ring();
-        let ticket = seal(&ring, &policy("a"), Purpose::Ticket, issued_at(1090), b"state", &SystemRandom).unwrap();
+        let ticket = seal(&ring, &policy("a"), SealPurpose::Ticket, issued_at(1090), b"state", &SystemRandom).unwrap();
         assert!(opened(&ring, 1030, &ticket).is_ok());
         assert_eq!(opened(&ring, 1029, &ticket), Err(Refused::Future));
     }

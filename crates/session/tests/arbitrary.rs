@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use reprise_session::key_file::{Format, KeyFiles};
-use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
+use reprise_session::ticket::{Limits, SealPurpose, Times, open, seal};
 use reprise_session::{KeyEncryptionKeys, KeyRing, LookAhead, PolicyBuilder, Rotation, SystemRandom};
 use rustls_pki_types::UnixTime;
 
@@ -24,7 +24,7 @@ proptest! {
         let name = ring.keys().next().unwrap().name();
         let ticket = [&name.0[..start], &bytes].concat();
         let policy = PolicyBuilder::new().build();
-        prop_assert!(open(&ring, &policy, Purpose::Ticket, &LIMITS, UnixTime::now(), &ticket).is_err());
+        prop_assert!(open(&ring, &policy, SealPurpose::Ticket, &LIMITS, UnixTime::now(), &ticket).is_err());
     }
 
     #[test]
@@ -35,7 +35,7 @@ proptest! {
         let _ = ring.rotated(&Rotation::new(Duration::from_secs(100)).unwrap(), at(now), &SystemRandom);
         let policy = PolicyBuilder::new().build();
         let times = Times { first_authentication: at(first), issued: at(issued) };
-        let _ = seal(&ring, &policy, Purpose::Ticket, times, b"state", &SystemRandom);
+        let _ = seal(&ring, &policy, SealPurpose::Ticket, times, b"state", &SystemRandom);
     }
 
     #[test]

@@ -47,5 +47,6 @@ pub use phase::{Phase, Phases};
 pub use round_trips::round_trips;
 pub use units::{Bytes, Nanos};
 pub use watched::{
-    Agreed, ClientOffer, GivenSession, Handshake, HandshakeEnd, OfferedSession, Watched, WatchedConnection, WatchedEnd,
+    Agreed, ClientOffer, GivenSession, HandshakeEnd, OfferedSession, Watched, WatchedConnection, WatchedEnd,
+    WatchedHandshake,
 };

@@ -28,7 +28,7 @@ pub struct WatchedConnection {
     /// What its ClientHello offers; none where no whole one came.
     pub offer: Option<ClientOffer>,
     /// What the handshake came to.
-    pub handshake: Handshake,
+    pub handshake: WatchedHandshake,
     /// Whether the client had ended the connection before a ticket of TLS 1.3 was sent.
     pub left_before_tickets: bool,
     /// How many sessions the server gave: tickets that it sent, or one session ID.
@@ -57,7 +57,7 @@ impl WatchedConnection {
             process: None,
             arrived,
             offer: None,
-            handshake: Handshake::Unfinished,
+            handshake: WatchedHandshake::Unfinished,
             left_before_tickets: false,
             sessions_given: 0,
             request_times: Vec::new(),
@@ -71,8 +71,8 @@ impl WatchedConnection {
     /// What was agreed on; none where the handshake did not complete.
     pub fn agreed(&self) -> Option<&Agreed> {
         match &self.handshake {
-            Handshake::Completed(agreed) => Some(agreed),
-            Handshake::Unfinished | Handshake::Failed(_) => None,
+            WatchedHandshake::Completed(agreed) => Some(agreed),
+            WatchedHandshake::Unfinished | WatchedHandshake::Failed(_) => None,
         }
     }
 }
@@ -133,7 +133,7 @@ pub struct GivenSession {
 
 /// What a handshake came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Handshake {
+pub enum WatchedHandshake {
     /// It is not over, or the client left in the middle of it.
     Unfinished,
     /// It completed.

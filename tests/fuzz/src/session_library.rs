@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reprise_session::ticket::{Limits, Purpose, Times, open, seal};
+use reprise_session::ticket::{Limits, SealPurpose, Times, open, seal};
 use reprise_session::{
     KeyEncryptionKeys, KeyName, KeyRing, LookAhead, MAX_IDENTITIES, Policy, PolicyBuilder, Rotation, SystemRandom, TicketKey,
 };
@@ -17,7 +17,7 @@ pub(crate) fn run(bytes: &[u8]) {
     look_ahead(bytes);
     let (ring, keys, policy) = (ring(), keys(), PolicyBuilder::new().build());
     assert!(opened(&ring, &policy, bytes).is_none(), "nobody has sealed this");
-    let sealed = seal(&ring, &policy, Purpose::Ticket, times(), bytes, &SystemRandom).unwrap();
+    let sealed = seal(&ring, &policy, SealPurpose::Ticket, times(), bytes, &SystemRandom).unwrap();
     assert_eq!(opened(&ring, &policy, &sealed).as_deref(), Some(bytes));
     // A seed is a ring that is whole: by the key that sealed it, it opens.
     drop(KeyRing::open(&keys, bytes));
@@ -57,7 +57,7 @@ fn look_ahead(bytes: &[u8]) {
 
 fn opened(ring: &KeyRing, policy: &Policy, sealed: &[u8]) -> Option<Vec<u8>> {
     let limits = Limits::new().lifetime(Duration::from_secs(100)).chain(Duration::from_secs(100));
-    open(ring, policy, Purpose::Ticket, &limits, at(NOW), sealed).ok().map(|opened| opened.state.to_vec())
+    open(ring, policy, SealPurpose::Ticket, &limits, at(NOW), sealed).ok().map(|opened| opened.state.to_vec())
 }
 
 fn at(second: u64) -> UnixTime {

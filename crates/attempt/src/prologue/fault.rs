@@ -105,7 +105,7 @@ pub enum Problem {
 
 /// What can be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remedy {
+pub enum ClearTextRemedy {
     /// Look into the peer's log, which may say why.
     ReadLog,
     /// Check the port, and which protocol is spoken there.
@@ -159,33 +159,33 @@ impl ClearTextFault {
     }
 
     /// What can be done about it, where that is known.
-    pub fn remedy(&self) -> Option<Remedy> {
+    pub fn remedy(&self) -> Option<ClearTextRemedy> {
         Some(match (&self.problem, self.peer) {
-            (Problem::Closed, _) if self.message == Message::Answer => Remedy::AskNothing,
-            (Problem::Closed, _) => Remedy::ReadLog,
-            (Problem::Unexpected(_), _) if self.message != Message::Answer => Remedy::CheckProtocol,
-            (Problem::Injected(_), _) => Remedy::SuspectPath,
-            (Problem::AuthenticationRequired, _) => Remedy::GiveCredentials,
-            (Problem::AuthenticationFailed, Peer::HttpProxy) => Remedy::FindScheme,
-            (Problem::NoTunnel { .. }, Peer::Socks5Proxy) => Remedy::CheckReachAndRules,
-            (Problem::NoTunnel { code: 403 | 405, .. }, _) => Remedy::CheckProxyRules,
-            (Problem::NoTunnel { code: 500..=599, .. }, _) => Remedy::CheckReach,
-            (Problem::NoTunnel { .. }, _) => Remedy::CheckProxy,
-            (Problem::NotOffered, Peer::Service(StartTls::Smtp)) => Remedy::TryAnotherPort,
-            (Problem::NotOffered, Peer::Service(StartTls::MySql)) => Remedy::ConfigureTls,
+            (Problem::Closed, _) if self.message == Message::Answer => ClearTextRemedy::AskNothing,
+            (Problem::Closed, _) => ClearTextRemedy::ReadLog,
+            (Problem::Unexpected(_), _) if self.message != Message::Answer => ClearTextRemedy::CheckProtocol,
+            (Problem::Injected(_), _) => ClearTextRemedy::SuspectPath,
+            (Problem::AuthenticationRequired, _) => ClearTextRemedy::GiveCredentials,
+            (Problem::AuthenticationFailed, Peer::HttpProxy) => ClearTextRemedy::FindScheme,
+            (Problem::NoTunnel { .. }, Peer::Socks5Proxy) => ClearTextRemedy::CheckReachAndRules,
+            (Problem::NoTunnel { code: 403 | 405, .. }, _) => ClearTextRemedy::CheckProxyRules,
+            (Problem::NoTunnel { code: 500..=599, .. }, _) => ClearTextRemedy::CheckReach,
+            (Problem::NoTunnel { .. }, _) => ClearTextRemedy::CheckProxy,
+            (Problem::NotOffered, Peer::Service(StartTls::Smtp)) => ClearTextRemedy::TryAnotherPort,
+            (Problem::NotOffered, Peer::Service(StartTls::MySql)) => ClearTextRemedy::ConfigureTls,
             // A server that cannot start a process for the client sends an ErrorResponse in the clear.
             (Problem::Refused { said, .. }, Peer::Service(StartTls::Postgres)) => {
                 if said.starts_with(b"N") {
-                    Remedy::ConfigureTls
+                    ClearTextRemedy::ConfigureTls
                 } else {
-                    Remedy::ReadLog
+                    ClearTextRemedy::ReadLog
                 }
             }
             // RFC 6120 §4.9.3.5 to §4.9.3.7.
             (Problem::StreamError { condition, .. }, _)
                 if ["host-unknown", "host-gone", "improper-addressing"].contains(&condition.as_str()) =>
             {
-                Remedy::NameServedHost
+                ClearTextRemedy::NameServedHost
             }
             _ => return None,
         })

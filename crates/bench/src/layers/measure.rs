@@ -16,7 +16,7 @@ use super::{advice, claims};
 use crate::compare::{describe, statistics};
 use crate::comparison::{Audience, compared_stack};
 use crate::message::{Answer, Failed, FailureKind, Request, StackInfo};
-use crate::stacks::Found;
+use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 
 /// What is to be measured.
@@ -30,7 +30,7 @@ pub struct Layers<'a> {
     /// How to resume TLS 1.2 sessions.
     pub resumed_by: ResumedBy,
     /// The clients.
-    pub stacks: &'a [Found],
+    pub stacks: &'a [FoundStack],
     /// What contexts are made of.
     pub material: &'a Material,
     /// The kind of the client's key, for the page.
@@ -152,7 +152,7 @@ struct Cell {
 
 impl Run<'_> {
     /// Each level of each stack has a child process of its own: where one crashes, the others go on.
-    fn prepare(&mut self, found: &Found, info: &StackInfo, launcher: &Launcher, audience: &mut dyn Audience) {
+    fn prepare(&mut self, found: &FoundStack, info: &StackInfo, launcher: &Launcher, audience: &mut dyn Audience) {
         let speaks = |version: &Version| info.abilities.iter().any(|ability| ability == version.number());
         let newest = [Version::Tls13, Version::Tls12].into_iter().find(speaks);
         let versions = if self.plan.versions.is_empty() { newest.as_slice() } else { self.plan.versions };
@@ -178,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    fn add(&mut self, found: &Found, version: Version, level: Level, sessions: bool) -> Result<(), Failed> {
+    fn add(&mut self, found: &FoundStack, version: Version, level: Level, sessions: bool) -> Result<(), Failed> {
         let resumed_by = if version == Version::Tls13 { ResumedBy::Ticket } else { self.plan.resumed_by };
         let peer = &self.plan.peer;
         let job = LayerJob {

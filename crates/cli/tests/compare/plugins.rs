@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use reprise_bench::{LIBRARIES as KNOWN, Origin};
+use reprise_bench::{LIBRARIES as KNOWN, LibrarySource};
 use reprise_servers::{NotRun, missing};
 
 use super::{document, reprise, strings};
@@ -38,7 +38,7 @@ pub(crate) fn folder() -> Result<&'static Path, NotRun> {
 /// `just full`, which builds them first: they take minutes to build, and to pair.
 pub(crate) fn of_sources() -> (PathBuf, Vec<&'static str>) {
     let folder = Path::new(env!("CARGO_BIN_EXE_reprise")).with_file_name("../stacks");
-    let of_source = KNOWN.iter().filter(|library| matches!(library.origin, Origin::Source { .. }));
+    let of_source = KNOWN.iter().filter(|library| matches!(library.origin, LibrarySource::Source { .. }));
     let built = of_source.map(|library| library.plugin).filter(|plugin| folder.join(format!("{plugin}.so")).is_file());
     let built: Vec<&str> = built.collect();
     assert!(!built.is_empty(), "no plugin in {}: cargo xtask stacks --source", folder.display());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
 use reprise_servers::{Balancer, Balancing};
-use reprise_servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, Node, NodeConfig};
+use reprise_servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, NodeConfig, NodeJs};
 use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 
 use crate::broken::{Software, Started, broken};
@@ -51,7 +51,7 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let lines = lines.iter().filter(|line| !line.starts_with('#'));
     let options: Vec<String> = lines.map(|line| line.replace(": keys", ": Buffer.alloc(48, 7)")).collect();
     let config = NodeConfig { options: options.join(", "), ..NodeConfig::new(lab.identity(KeyKind::P256)) };
-    Started::behind_one_address([(); 2].map(|()| Node::start(config.clone()).unwrap()))
+    Started::behind_one_address([(); 2].map(|()| NodeJs::start(config.clone()).unwrap()))
 }
 
 /// The lines are options of `tls.createServer`, or statements about its `server`.
@@ -60,14 +60,14 @@ fn node(lab: &Lab, lines: &[String]) -> Started {
         lines.iter().map(String::as_str).partition(|line| line.starts_with("server."));
     let (statements, options) = (statements.join("\n"), options.join(", "));
     let config = NodeConfig { options, statements, ..NodeConfig::new(lab.identity(KeyKind::P256)) };
-    Node::start(config).unwrap().into()
+    NodeJs::start(config).unwrap().into()
 }
 
 /// The same of `tls.createSecureContext` and `tls.TLSSocket`.
 fn bare_node(lab: &Lab, lines: &[String]) -> Started {
     let options = [&[format!("ca: `{}`", lab.authority.pem())], lines].concat().join(", ");
     let config = NodeConfig { options, bare_sockets: true, ..NodeConfig::new(lab.identity(KeyKind::P256)) };
-    Node::start(config).unwrap().into()
+    NodeJs::start(config).unwrap().into()
 }
 
 /// The lines are properties; the size of the cache has one too.

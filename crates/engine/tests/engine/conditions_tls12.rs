@@ -22,7 +22,7 @@ use reprise_trace::{ClientAuthentication, Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, HandshakeType};
 
 use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, handshake};
-use crate::script::{Heard, NOW, framed};
+use crate::script::{HeardHello, NOW, framed};
 use crate::{begun, tls12_half_done};
 
 #[test]
@@ -49,7 +49,7 @@ fn the_session_hash_covers_the_clients_certificate() {
 #[test]
 fn every_hello_offers_the_extended_master_secret() {
     for kind in [Kind::Full, Kind::Id, Kind::Ticket] {
-        let heard = Heard::from(&mut Setting { kind, ..Setting::full(Version::Tls12) }.client());
+        let heard = HeardHello::from(&mut Setting { kind, ..Setting::full(Version::Tls12) }.client());
         assert_eq!(heard.extension(ExtensionType::EXTENDED_MASTER_SECRET), Some(&[][..]), "{kind}");
     }
 }

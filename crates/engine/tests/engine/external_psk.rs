@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::client::{self, client, trusting_client};
 use crate::pair::Pair;
 use crate::script::tls13::{Server, new_session_ticket, refusal_of_hello};
-use crate::script::{Heard, NOW, clear, hash};
+use crate::script::{HeardHello, NOW, clear, hash};
 use crate::server::{self, ONLY_TLS13, authority};
 use crate::{begun_with, tickets};
 
@@ -32,7 +32,7 @@ fn offering(hash: Hash) -> Connection {
 
 /// Asserts that the last hello offers the PSK, with age zero, and proves that its sender has the key. `before` is what
 /// the binder's transcript begins with.
-fn verify(heard: &Heard, hash_of: Hash, before: &[u8]) {
+fn verify(heard: &HeardHello, hash_of: Hash, before: &[u8]) {
     let extension = heard.extension(ExtensionType::PRE_SHARED_KEY).unwrap();
     let offered = OfferedPsks::parse(extension).unwrap();
     let identities: Vec<_> = offered.identities.iter().collect();
@@ -47,7 +47,7 @@ fn verify(heard: &Heard, hash_of: Hash, before: &[u8]) {
 #[test]
 fn the_binder_proves_the_key_under_either_hash() {
     for hash in [Hash::Sha256, Hash::Sha384] {
-        verify(&Heard::from(&mut offering(hash)), hash, &[]);
+        verify(&HeardHello::from(&mut offering(hash)), hash, &[]);
     }
 }
 

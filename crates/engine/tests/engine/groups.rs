@@ -10,7 +10,7 @@ use rustls::HandshakeKind;
 use crate::client::{client, trusting_client};
 use crate::pair::Pair;
 use crate::script::tls12::{greeted_with, handshake};
-use crate::script::{Heard, NOW};
+use crate::script::{HeardHello, NOW};
 use crate::server::{ONLY_TLS13, Server, authority};
 use crate::{FULL, begun_with, tickets};
 
@@ -41,7 +41,7 @@ fn x25519mlkem768_in_a_full_and_in_a_resumed_handshake() {
 fn groups_after_the_first_have_no_share_and_cost_a_retry() {
     for (ours, theirs) in [([HYBRID, NamedGroup::X25519], NamedGroup::X25519), ([NamedGroup::X25519, HYBRID], HYBRID)] {
         let mut client = begun_with(Config { groups: ours.to_vec(), ..trusting_client() }, FULL);
-        let heard = Heard::from(&mut client);
+        let heard = HeardHello::from(&mut client);
         let shares = KeyShareClientHello::parse(heard.extension(ExtensionType::KEY_SHARE).unwrap()).unwrap();
         assert_eq!(shares.client_shares.iter().map(|share| share.group).collect::<Vec<_>>(), ours[..1]);
 
@@ -57,7 +57,7 @@ fn groups_after_the_first_have_no_share_and_cost_a_retry() {
 fn it_belongs_to_tls13_alone() {
     let offered = |versions: Vec<Version>| {
         let config = Config { versions, groups: GROUPS.to_vec(), ..trusting_client() };
-        let heard = Heard::from(&mut begun_with(config, FULL));
+        let heard = HeardHello::from(&mut begun_with(config, FULL));
         let data = heard.extension(ExtensionType::SUPPORTED_GROUPS).unwrap();
         SupportedGroups::parse(data).unwrap().groups.iter().collect::<Vec<_>>()
     };

@@ -38,7 +38,7 @@ fn a_suite_that_is_not_spoken_is_not_offered() {
         ..trusting_client()
     };
     let mut client = crate::begun_with(config, FULL);
-    let heard = crate::script::Heard::from(&mut client);
+    let heard = crate::script::HeardHello::from(&mut client);
     assert!(heard.hello().cipher_suites.iter().eq([CipherSuite::TLS_AES_256_GCM_SHA384]));
 }
 
@@ -46,7 +46,7 @@ fn a_suite_that_is_not_spoken_is_not_offered() {
 fn the_longest_protocol_of_alpn_is_offered() {
     let longest = vec![b'x'; 255];
     let mut client = crate::begun_with(Config { alpn: vec![longest.clone()], ..trusting_client() }, FULL);
-    let heard = crate::script::Heard::from(&mut client);
+    let heard = crate::script::HeardHello::from(&mut client);
     let offered = heard.extension(ExtensionType::ALPN);
     assert_eq!(offered, Some(&crate::script::tls13::protocols(&[&longest])[..]));
 }
@@ -60,7 +60,7 @@ fn tls12_alone_has_no_use_for_what_is_of_tls13() {
         ..trusting_client()
     };
     let mut client = crate::begun_with(config, FULL);
-    let heard = crate::script::Heard::from(&mut client);
+    let heard = crate::script::HeardHello::from(&mut client);
     assert!(heard.session_id.is_empty());
     let absent = [
         ExtensionType::SUPPORTED_VERSIONS,

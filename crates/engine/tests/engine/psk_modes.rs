@@ -8,7 +8,7 @@ use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, Na
 use crate::client::{self, client, trusting_client};
 use crate::pair::Pair;
 use crate::script::tls13::{Server, new_session_ticket, refusal_of_hello};
-use crate::script::{Heard, NOW};
+use crate::script::{HeardHello, NOW};
 use crate::server::{self, ONLY_TLS13, authority};
 use crate::{FULL, begun_with, ticket, tickets};
 
@@ -37,12 +37,12 @@ fn the_hello_lists_them_in_order_of_preference() {
     let reversed = &[PskMode::PskKe, PskMode::PskDheKe];
     let cases: [(&[PskMode], &[u8]); 4] = [(KE, &[1, 0]), (DHE, &[1, 1]), (BOTH, &[2, 1, 0]), (reversed, &[2, 0, 1])];
     for (modes, said) in cases {
-        let heard = Heard::from(&mut offering(modes));
+        let heard = HeardHello::from(&mut offering(modes));
         assert_eq!(heard.extension(ExtensionType::PSK_KEY_EXCHANGE_MODES), Some(said));
         assert!(heard.extension(ExtensionType::KEY_SHARE).unwrap().len() > 32);
     }
     assert_eq!(Tls13Extensions::default().psk_modes, DHE);
-    let heard = Heard::from(&mut begun_with(config(&[]), FULL));
+    let heard = HeardHello::from(&mut begun_with(config(&[]), FULL));
     assert_eq!(heard.extension(ExtensionType::PSK_KEY_EXCHANGE_MODES), None);
 }
 

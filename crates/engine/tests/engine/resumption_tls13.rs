@@ -10,7 +10,7 @@ use rustls::HandshakeKind;
 
 use crate::client::{self, client};
 use crate::pair::Pair;
-use crate::script::Heard;
+use crate::script::HeardHello;
 use crate::server::{ONLY_TLS13, Resumption, Server, authority};
 use crate::tickets;
 use crate::tls13::SUITES;
@@ -161,7 +161,7 @@ fn a_ticket_too_long_for_a_hello_is_refused_before_it_is_sent() {
     let hello = |length: usize| {
         let ticket = Tls13Ticket { ticket: vec![7; length], ..known.clone() };
         let mut client = client::start(&pair.client_config, Offer::Ticket(ticket), Nanos(0))?;
-        Ok(Heard::from(&mut client).hello().extensions.unwrap().as_bytes().len())
+        Ok(HeardHello::from(&mut client).hello().extensions.unwrap().as_bytes().len())
     };
     let longest = 0xffff - hello(1).unwrap() + 1;
     assert_eq!(hello(longest), Ok(0xffff));

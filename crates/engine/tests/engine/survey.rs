@@ -64,7 +64,7 @@ fn all_versions_are_offered_first_without_a_scsv() {
     let config = Config { survey: true, ..trusting_client() };
     let (suites, groups) = (config.cipher_suites.clone(), config.groups.clone());
     let mut client = begun_with(config, FULL);
-    let heard = crate::script::Heard::from(&mut client);
+    let heard = crate::script::HeardHello::from(&mut client);
     let hello: ClientHello<'_> = heard.hello();
     assert!(hello.cipher_suites.iter().zip(&suites).all(|(offered, spoken)| offered == *spoken));
     assert!(hello.cipher_suites.len() > suites.len() + 100);

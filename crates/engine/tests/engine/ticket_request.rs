@@ -7,7 +7,7 @@ use reprise_wire::{ExtensionType, NamedGroup};
 
 use crate::client::trusting_client;
 use crate::script::tls13::{Server, greeted, refusal_of_hello};
-use crate::script::{Heard, NOW};
+use crate::script::{HeardHello, NOW};
 use crate::{FULL, begun, begun_with, ticket};
 
 const EXTENSION: ExtensionType = ExtensionType::TICKET_REQUEST;
@@ -37,7 +37,7 @@ fn both_numbers_are_in_every_hello_only_on_request() {
         server.hear_again(&mut client);
         assert_eq!(server.heard.extension(EXTENSION), Some(&[5, 1][..]));
     }
-    assert_eq!(Heard::from(&mut begun(Version::Tls13)).extension(EXTENSION), None);
+    assert_eq!(HeardHello::from(&mut begun(Version::Tls13)).extension(EXTENSION), None);
 }
 
 #[test]

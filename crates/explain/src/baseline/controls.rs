@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier, summarize};
-use reprise_trace::document::{Cause, Change, Control, ControlChange, MeasureDocument, OwnChange, SampleRecord};
+use reprise_trace::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange, SampleRecord};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use super::{estimate, estimate_of};
@@ -70,14 +70,14 @@ impl<'a> Controls<'a> {
         // What only makes the interval wider explains nothing.
         let is_taken_off = |left: &Ratio| left.median.ln().abs() <= raw.median.ln().abs() / 2.0;
         let cause = match () {
-            () if left.ci95.is_none() || raw.ci95.is_none() => Cause::Unknown,
-            () if is_change(&left) => Cause::Tls,
-            () if !is_change(&raw) && !is_change(&beside_machine) => Cause::None,
-            () if !is_taken_off(&left) => Cause::Unknown,
-            () if is_calibrated && !is_change(&beside_machine) => Cause::Machine,
-            () if is_calibrated => Cause::Network,
-            () if self.is_local => Cause::Machine,
-            () => Cause::MachineOrNetwork,
+            () if left.ci95.is_none() || raw.ci95.is_none() => ChangeCause::Unknown,
+            () if is_change(&left) => ChangeCause::Tls,
+            () if !is_change(&raw) && !is_change(&beside_machine) => ChangeCause::None,
+            () if !is_taken_off(&left) => ChangeCause::Unknown,
+            () if is_calibrated && !is_change(&beside_machine) => ChangeCause::Machine,
+            () if is_calibrated => ChangeCause::Network,
+            () if self.is_local => ChangeCause::Machine,
+            () => ChangeCause::MachineOrNetwork,
         };
         Some(OwnChange { ratio: left.median, ci95: ends(&left), cause })
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn assert_cause(cause: Cause, now: Medians, before: Medians, address: &str) {
+    fn assert_cause(cause: ChangeCause, now: Medians, before: Medians, address: &str) {
         let mut now = measured(now, address);
         let comparison = compared(&now, &[&measured(before, address)]);
         let verdict = comparison.verdict.clone().unwrap();
@@ -235,7 +235,7 @@ mod tests {
         now.baseline = Some(Box::new(comparison));
         for gate in ["baseline.tls.change.low > 5%", "baseline.tls.slower > 0", "baseline.slower > 0"] {
             let judged = gate.parse::<Condition>().unwrap().judge(std::slice::from_ref(&now));
-            assert_eq!(matches!(judged, Judgement::Met(_)), cause == Cause::Tls, "{gate}: {judged:?}");
+            assert_eq!(matches!(judged, Judgement::Met(_)), cause == ChangeCause::Tls, "{gate}: {judged:?}");
         }
     }
 
@@ -245,52 +245,57 @@ mod tests {
     #[test]
     fn where_connect_rose_as_tls_did_no_gate_fails() {
         let before = (1000, 10_000, 4_000, None);
-        assert_cause(Cause::MachineOrNetwork, (1150, 11_500, 4_600, None), before, ELSEWHERE);
-        assert_cause(Cause::Machine, (1150, 11_500, 4_600, None), before, HERE);
+        assert_cause(ChangeCause::MachineOrNetwork, (1150, 11_500, 4_600, None), before, ELSEWHERE);
+        assert_cause(ChangeCause::Machine, (1150, 11_500, 4_600, None), before, HERE);
     }
 
     /// Two round trips of 0.2 ms cannot cost a handshake 1 ms more.
     #[test]
     fn a_slower_connect_explains_no_more_than_round_trips() {
-        assert_cause(Cause::Tls, (240, 6_000, 2_400, Some(1000)), (200, 5_000, 2_000, Some(1000)), ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (240, 6_000, 2_400, Some(1000)), (200, 5_000, 2_000, Some(1000)), ELSEWHERE);
     }
 
     #[test]
     fn where_the_calibration_rose_too_it_is_the_machine() {
         let before = (100, 1000, 400, Some(500));
-        assert_cause(Cause::Machine, (115, 1150, 460, Some(575)), before, HERE);
-        assert_cause(Cause::Machine, (100, 1150, 460, Some(575)), before, HERE);
-        assert_cause(Cause::None, (115, 1000, 400, Some(500)), before, HERE);
+        assert_cause(ChangeCause::Machine, (115, 1150, 460, Some(575)), before, HERE);
+        assert_cause(ChangeCause::Machine, (100, 1150, 460, Some(575)), before, HERE);
+        assert_cause(ChangeCause::None, (115, 1000, 400, Some(500)), before, HERE);
     }
 
     #[test]
     fn where_the_calibration_stayed_it_is_the_network() {
-        assert_cause(Cause::Network, (11_500, 13_800, 12_650, Some(500)), (10_000, 12_000, 11_000, Some(500)), ELSEWHERE);
+        assert_cause(
+            ChangeCause::Network,
+            (11_500, 13_800, 12_650, Some(500)),
+            (10_000, 12_000, 11_000, Some(500)),
+            ELSEWHERE,
+        );
     }
 
     #[test]
     fn where_tls_alone_rose_the_gate_fails() {
         let before = (100, 1000, 400, Some(500));
-        assert_cause(Cause::Tls, (100, 1200, 400, Some(500)), before, HERE);
-        assert_cause(Cause::Tls, (100, 1200, 400, Some(500)), before, ELSEWHERE);
-        assert_cause(Cause::Tls, (100, 1200, 400, None), (100, 1000, 400, None), HERE);
+        assert_cause(ChangeCause::Tls, (100, 1200, 400, Some(500)), before, HERE);
+        assert_cause(ChangeCause::Tls, (100, 1200, 400, Some(500)), before, ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (100, 1200, 400, None), (100, 1000, 400, None), HERE);
     }
 
     /// A busy client makes a connection over a network longer by its own work alone.
     #[test]
     fn a_slower_client_excuses_only_its_share_of_a_far_target() {
         let before = (10_000, 20_000, 15_000, Some(500));
-        assert_cause(Cause::Tls, (10_000, 24_000, 15_000, Some(600)), before, ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (10_000, 24_000, 15_000, Some(600)), before, ELSEWHERE);
     }
 
     #[test]
     fn a_faster_machine_does_not_hide_that_tls_is_slower() {
-        assert_cause(Cause::Tls, (100, 1000, 320, Some(400)), (100, 1000, 400, Some(500)), HERE);
+        assert_cause(ChangeCause::Tls, (100, 1000, 320, Some(400)), (100, 1000, 400, Some(500)), HERE);
     }
 
     #[test]
     fn a_faster_network_makes_nothing_slower() {
-        assert_cause(Cause::None, (800, 4000, 2000, Some(500)), (1000, 4000, 2000, Some(500)), ELSEWHERE);
+        assert_cause(ChangeCause::None, (800, 4000, 2000, Some(500)), (1000, 4000, 2000, Some(500)), ELSEWHERE);
     }
 
     #[test]

@@ -1,31 +1,32 @@
 //! What the changes of `tls` come to: is TLS slower, or the machine, or the network?
 
 use reprise_trace::Phase;
-use reprise_trace::document::{BaselineVerdict, Cause, Change, Control, ControlChange, PhaseChange};
+use reprise_trace::document::{BaselineVerdict, Change, ChangeCause, Control, ControlChange, PhaseChange};
 
 /// Of everything that was compared; `None` where there is no `tls` in both results.
 pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Option<BaselineVerdict> {
     let all = || phases.iter().filter(|it| it.phase == Phase::Tls);
-    let of = |cause: Cause| -> Vec<&PhaseChange> { all().filter(|it| cause_of(it) == cause).collect() };
+    let of = |cause: ChangeCause| -> Vec<&PhaseChange> { all().filter(|it| cause_of(it) == cause).collect() };
     all().next()?;
     // TLS where anything is TLS's; the rest in the order in which it is the less certain.
-    let order = [Cause::Tls, Cause::Machine, Cause::Network, Cause::MachineOrNetwork, Cause::None];
-    let cause = order.into_iter().find(|cause| !of(*cause).is_empty()).unwrap_or(Cause::Unknown);
+    let order =
+        [ChangeCause::Tls, ChangeCause::Machine, ChangeCause::Network, ChangeCause::MachineOrNetwork, ChangeCause::None];
+    let cause = order.into_iter().find(|cause| !of(*cause).is_empty()).unwrap_or(ChangeCause::Unknown);
     Some(BaselineVerdict { cause, text: sentence(cause, &of(cause), controls) })
 }
 
-fn cause_of(change: &PhaseChange) -> Cause {
+fn cause_of(change: &PhaseChange) -> ChangeCause {
     match (change.own, change.change) {
         (Some(own), _) => own.cause,
-        (None, Change::None) => Cause::None,
-        (None, _) => Cause::Unknown,
+        (None, Change::None) => ChangeCause::None,
+        (None, _) => ChangeCause::Unknown,
     }
 }
 
-fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) -> String {
+fn sentence(cause: ChangeCause, which: &[&PhaseChange], controls: &[ControlChange]) -> String {
     let names: Vec<String> = which.iter().map(|it| format!("{} {}", it.tls.number(), it.kind)).collect();
     let names = names.join(", ");
-    let ratio = |it: &PhaseChange| if cause == Cause::Tls { it.own.map(|own| own.ratio) } else { it.ratio };
+    let ratio = |it: &PhaseChange| if cause == ChangeCause::Tls { it.own.map(|own| own.ratio) } else { it.ratio };
     let is_slower = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio > 1.0));
     let is_faster = which.iter().any(|it| ratio(it).is_some_and(|ratio| ratio < 1.0));
     let how = match (is_slower, is_faster) {
@@ -38,26 +39,26 @@ fn sentence(cause: Cause, which: &[&PhaseChange], controls: &[ControlChange]) ->
         it.map_or_else(String::new, |it| format!(" ({:+.0} %)", (it.ratio - 1.0) * 100.0))
     };
     match cause {
-        Cause::Tls => format!("TLS is {how}: {names} changed by more than the calibration and connect."),
-        Cause::Machine if controls.iter().any(|it| it.control == Control::Calibration) => format!(
+        ChangeCause::Tls => format!("TLS is {how}: {names} changed by more than the calibration and connect."),
+        ChangeCause::Machine if controls.iter().any(|it| it.control == Control::Calibration) => format!(
             "The machine is {how} now, not TLS: its calibration{} changed as {names} did.",
             moved(Control::Calibration)
         ),
-        Cause::Machine => {
+        ChangeCause::Machine => {
             format!("The machine is {how} now, not TLS: connect{} changed as {names} did.", moved(Control::Connect))
         }
-        Cause::Network => format!(
+        ChangeCause::Network => format!(
             "The network is {how} now, not TLS: connect{} changed as {names} did; the machine's calibration{} did not.",
             moved(Control::Connect),
             moved(Control::Calibration)
         ),
-        Cause::MachineOrNetwork => {
+        ChangeCause::MachineOrNetwork => {
             format!(
                 "The machine or the network is {how} now, not TLS: connect{} changed as {names} did.",
                 moved(Control::Connect)
             )
         }
-        Cause::None => "TLS is unchanged: no handshake changed beyond its interval.".to_owned(),
-        Cause::Unknown => "Whether TLS changed is unknown: there are no intervals, or they are too wide.".to_owned(),
+        ChangeCause::None => "TLS is unchanged: no handshake changed beyond its interval.".to_owned(),
+        ChangeCause::Unknown => "Whether TLS changed is unknown: there are no intervals, or they are too wide.".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reprise_trace::document::{Finding, Remedy, Severity};
 use reprise_trace::{
-    Agreed, ClientOffer, Handshake, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
+    Agreed, ClientOffer, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 
 use crate::causes::cause;
@@ -223,10 +223,10 @@ pub(super) fn named(connection: &WatchedConnection) -> String {
 /// What became of a connection.
 pub(super) fn outcome(connection: &WatchedConnection) -> &'static str {
     match &connection.handshake {
-        Handshake::Completed(Agreed { kind: Kind::Full, .. }) => "a full handshake",
-        Handshake::Completed(_) => "resumed",
-        Handshake::Failed(_) => "the handshake failed",
-        Handshake::Unfinished => "the handshake was not finished",
+        WatchedHandshake::Completed(Agreed { kind: Kind::Full, .. }) => "a full handshake",
+        WatchedHandshake::Completed(_) => "resumed",
+        WatchedHandshake::Failed(_) => "the handshake failed",
+        WatchedHandshake::Unfinished => "the handshake was not finished",
     }
 }
 

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use reprise_trace::document::Finding;
 use reprise_trace::{
-    Agreed, ClientOffer, GivenSession, Handshake, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection,
-    WatchedEnd,
+    Agreed, ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
+    WatchedHandshake,
 };
 
 use super::case::Case;
@@ -103,7 +103,7 @@ impl Example {
         for connection in &mut self.watched.connections {
             let offer = connection.offer.as_mut().unwrap();
             offer.sessions.iter_mut().for_each(|session| session.version = Version::Tls12);
-            if let Handshake::Completed(agreed) = &mut connection.handshake {
+            if let WatchedHandshake::Completed(agreed) = &mut connection.handshake {
                 agreed.version = Version::Tls12;
             }
         }
@@ -142,7 +142,7 @@ impl Example {
     /// Each ended so long after its handshake.
     pub(super) fn ended_after(mut self, stay: Nanos) -> Self {
         for connection in &mut self.watched.connections {
-            if let (Handshake::Completed(agreed), Some((at, _))) = (&connection.handshake, &mut connection.end) {
+            if let (WatchedHandshake::Completed(agreed), Some((at, _))) = (&connection.handshake, &mut connection.end) {
                 *at = agreed.at + stay;
             }
         }
@@ -169,7 +169,7 @@ impl Example {
         };
         self.watched.connections.push(WatchedConnection {
             offer: Some(offer),
-            handshake: Handshake::Completed(agreed),
+            handshake: WatchedHandshake::Completed(agreed),
             sessions_given: 2,
             request_times: vec![at(4)],
             requests: 1,

@@ -1,6 +1,6 @@
 //! Why nothing can be said: no handshake completed.
 
-use reprise_trace::{Failure, FailureClass, Handshake};
+use reprise_trace::{Failure, FailureClass, WatchedHandshake};
 
 use super::case::Case;
 
@@ -10,8 +10,8 @@ pub(super) fn failure(case: &Case<'_>, address: &str) -> Option<Failure> {
         return None;
     }
     let failed = case.connections().iter().rev().find_map(|it| match &it.handshake {
-        Handshake::Failed(end) => Some((it, end)),
-        Handshake::Unfinished | Handshake::Completed(_) => None,
+        WatchedHandshake::Failed(end) => Some((it, end)),
+        WatchedHandshake::Unfinished | WatchedHandshake::Completed(_) => None,
     });
     let Some((connection, end)) = failed else {
         return Some(nobody(case, address));

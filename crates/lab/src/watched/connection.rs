@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reprise_trace::{
-    Agreed, ClientOffer, FailureClass, Handshake, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd,
+    Agreed, ClientOffer, FailureClass, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 use reprise_wire::AlertDescription;
 use rustls::server::{Acceptor, ProducesTickets};
@@ -98,7 +98,7 @@ impl Serving {
         connection.hear_handshake(started, self.handshake_timeout)?;
         let agreed = agreed(connection, offer, self.book.now());
         let sends_tickets = agreed.version == Version::Tls13;
-        self.book.note(number, |it| it.handshake = Handshake::Completed(agreed));
+        self.book.note(number, |it| it.handshake = WatchedHandshake::Completed(agreed));
         if sends_tickets {
             let is_left = connection.is_left_within(TICKET_DELAY).unwrap_or(false);
             self.book.note(number, |it| it.left_before_tickets = is_left);
@@ -154,7 +154,7 @@ impl Serving {
             End::Tls(error) => failure(error),
             other => HandshakeEnd { class: FailureClass::Tls, alert: None, reason: other.to_string() },
         };
-        self.book.note(number, |it| it.handshake = Handshake::Failed(failed));
+        self.book.note(number, |it| it.handshake = WatchedHandshake::Failed(failed));
         socket_end(end)
     }
 

@@ -1,7 +1,7 @@
 //! What is other than in an earlier result.
 
 use reprise_trace::Phase;
-use reprise_trace::document::{Cause, Change, Comparison, Difference, PhaseChange};
+use reprise_trace::document::{Change, ChangeCause, Comparison, Difference, PhaseChange};
 
 use super::{Block, Item};
 use crate::figures::{Figure, Scale, Unit};
@@ -90,7 +90,7 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
         if previous.is_some() && !same_version {
             drafts.push(None);
         }
-        let is_others = change.own.is_some_and(|own| own.cause != Cause::Tls);
+        let is_others = change.own.is_some_and(|own| own.cause != ChangeCause::Tls);
         let (is, tone) = match change.change {
             Change::Slower if is_others => ("slower", Tone::Quiet),
             Change::Faster if is_others => ("faster", Tone::Quiet),
@@ -125,7 +125,7 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
 fn verdicts(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     let all = || comparisons.iter().filter_map(|(label, comparison)| Some((label, comparison.verdict.as_ref()?)));
     let worth_saying: Vec<Block> = all()
-        .filter(|(_, verdict)| verdict.cause != Cause::None)
+        .filter(|(_, verdict)| verdict.cause != ChangeCause::None)
         .map(|(label, verdict)| match label.is_empty() {
             true => Block::Paragraph(verdict.text.clone()),
             false => Block::Paragraph(format!("{label}: {}", verdict.text)),

@@ -1,6 +1,6 @@
 //! The same TLS servers on emulated microcontrollers: handshakes, memory, flash, and how far the model is from a real board.
 
-use reprise_board::document::{BoardDocument, BoardHandshake, Calibration, Esp8266};
+use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, Esp8266};
 use reprise_board::{Key, ResponseMode};
 use reprise_trace::Kind;
 
@@ -258,7 +258,7 @@ fn cache(document: &BoardDocument) -> Option<Part> {
     })
 }
 
-fn calibration(calibration: &Calibration, document: &BoardDocument) -> Part {
+fn calibration(calibration: &BoardCalibration, document: &BoardDocument) -> Part {
     let rows = calibration.figures.iter().map(|it| {
         let error = if it.fitted { "fitted".to_owned() } else { format!("{:+.0} %", it.error * 100.0) };
         vec![

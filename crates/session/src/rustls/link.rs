@@ -17,7 +17,7 @@ use crate::random::SystemRandom;
 use crate::ring_handle::RingHandle;
 use crate::rotation::after;
 use crate::store::{Answer, Answers, LocalStore, StoreKey, StoredState};
-use crate::ticket::{self, Purpose, Refused, Times};
+use crate::ticket::{self, Refused, SealPurpose, Times};
 
 /// rustls asks in this order: which certificate, then whether what the client offers can be opened, then for something to
 /// give the client. So the link knows the policy first, and carries the time of the first authentication from what was
@@ -112,7 +112,7 @@ impl Link {
         Some((state.policy?, Times { first_authentication, issued }))
     }
 
-    fn seal(&self, ring: &RingHandle, purpose: Purpose<'_>, state: &[u8]) -> Option<Vec<u8>> {
+    fn seal(&self, ring: &RingHandle, purpose: SealPurpose<'_>, state: &[u8]) -> Option<Vec<u8>> {
         let (policy, times) = self.issue()?;
         ticket::seal(&ring.load(times.issued), &policy, purpose, times, state, &SystemRandom)
     }
@@ -131,7 +131,7 @@ impl Link {
                 Some((_, Answer::Unanswered)) => return Err(Refused::Unanswered),
                 Some((_, Answer::Absent)) | None => return Err(Refused::Absent),
             };
-            ticket::open(&ring.load(now), policy, Purpose::Entry(&key), &self.settings().limits, now, &sealed)
+            ticket::open(&ring.load(now), policy, SealPurpose::Entry(&key), &self.settings().limits, now, &sealed)
         })
     }
 
@@ -176,14 +176,14 @@ impl ProducesTickets for Link {
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        let ticket = self.seal(self.settings().tickets.as_ref()?, Purpose::Ticket, plain)?;
+        let ticket = self.seal(self.settings().tickets.as_ref()?, SealPurpose::Ticket, plain)?;
         (ticket.len() <= self.settings().max_hello / HELLO_PER_TICKET).then_some(ticket)
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
         let ring = self.settings().tickets.as_ref()?;
         let opened = self.attempt(|_, policy, now| {
-            ticket::open(&ring.load(now), policy, Purpose::Ticket, &self.settings().limits, now, cipher)
+            ticket::open(&ring.load(now), policy, SealPurpose::Ticket, &self.settings().limits, now, cipher)
         })?;
         self.state().opened_ticket = true;
         Some(opened)
@@ -201,7 +201,7 @@ impl StoresServerSessions for Link {
             }
             Store::Shared { store, ring } => {
                 let key = StoreKey::of(&key);
-                let Some(entry) = self.seal(ring, Purpose::Entry(&key), &value) else { return false };
+                let Some(entry) = self.seal(ring, SealPurpose::Entry(&key), &value) else { return false };
                 store.put(key, entry, self.settings().limits.lifetime)
             }
         }

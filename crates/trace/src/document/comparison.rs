@@ -100,14 +100,14 @@ pub struct OwnChange {
     /// Its interval, 95 %, which holds the uncertainty of the control too; null where a part of it has none.
     pub ci95: Option<[f64; 2]>,
     /// What the change is put down to.
-    pub cause: Cause,
+    pub cause: ChangeCause,
 }
 
 /// What a change is put down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum ChangeCause {
     /// There is nothing to be put down: no change beyond the interval.
     None,
     /// TLS itself, at the server or in what was negotiated: more changed than the controls did.
@@ -127,7 +127,7 @@ pub enum Cause {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BaselineVerdict {
     /// What they are put down to: TLS where any of them is.
-    pub cause: Cause,
+    pub cause: ChangeCause,
     /// The same in one sentence.
     pub text: String,
 }

@@ -24,7 +24,7 @@ pub use compare_baseline::{
     CompareBaseline, CompareChange, CompareInstructionsChange, CompareOwn, CompareRatioChange, StackChange,
 };
 pub use comparison::{
-    BaselineVerdict, Cause, Change, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
+    BaselineVerdict, Change, ChangeCause, Comparison, Control, ControlChange, CpuChange, Difference, OwnChange, PhaseChange,
     RatioChange,
 };
 pub use condition::{ConditionOutcome, ConditionRecord};

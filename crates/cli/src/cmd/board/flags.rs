@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use reprise_board::{Key, Stack};
+use reprise_board::{BoardStack, Key};
 
 use crate::outputs::OutputArgs;
 
@@ -79,7 +79,7 @@ pub(crate) enum KeyName {
 
 impl std::fmt::Display for StackName {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(Stack::from(*self).name())
+        formatter.write_str(BoardStack::from(*self).name())
     }
 }
 
@@ -89,7 +89,7 @@ impl std::fmt::Display for KeyName {
     }
 }
 
-impl From<StackName> for Stack {
+impl From<StackName> for BoardStack {
     fn from(name: StackName) -> Self {
         match name {
             StackName::Bearssl => Self::BearSsl,

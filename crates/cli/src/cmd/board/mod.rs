@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use reprise_board::document::{BoardDocument, BoardHandshake, Requests, Witness};
 use reprise_board::{
-    BoardError, Cpu, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stack, Stop, calibration, find_firmware,
+    BoardError, BoardStack, Cpu, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stop, calibration, find_firmware,
     require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
@@ -51,12 +51,12 @@ struct Plan {
 
 impl Plan {
     fn of(arguments: &BoardArgs) -> anyhow::Result<Self> {
-        let stacks: Vec<Stack> = arguments.stacks.iter().map(|&name| name.into()).collect();
-        let chosen = |image: &Image| stacks.contains(&image.stack) || image.stack == Stack::Both && stacks.len() > 1;
+        let stacks: Vec<BoardStack> = arguments.stacks.iter().map(|&name| name.into()).collect();
+        let chosen = |image: &Image| stacks.contains(&image.stack) || image.stack == BoardStack::Both && stacks.len() > 1;
         let mut images = if arguments.matrix {
             Image::all()
         } else {
-            let size = [Stack::BearSsl, Stack::MbedTls2, Stack::MbedTls3];
+            let size = [BoardStack::BearSsl, BoardStack::MbedTls2, BoardStack::MbedTls3];
             let size = size.map(|stack| Image::usual(Cpu::CortexM0, stack, Optimization::Size));
             size.into_iter().chain(calibration::images()).collect()
         };
@@ -87,7 +87,7 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
     }
     notice("measuring on the Cortex-M0+");
     let handshakes = handshakes(plan, firmware, stop)?;
-    let bearssl = Image::usual(Cpu::CortexM0, Stack::BearSsl, Optimization::Size);
+    let bearssl = Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size);
     let has_bearssl = plan.images.contains(&bearssl);
 
     let mut left_out = Vec::new();
@@ -145,7 +145,7 @@ fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<Bo
 }
 
 fn witnesses(plan: &Plan, firmware: &Firmware, rows: &[BoardHandshake], stop: Stop<'_>) -> Result<Vec<Witness>, BoardError> {
-    let single = plan.images.iter().filter(|image| image.stack != Stack::Both);
+    let single = plan.images.iter().filter(|image| image.stack != BoardStack::Both);
     let jobs = single.flat_map(|&image| plan.keys.iter().map(move |&key| (image, key))).collect();
     let witnesses = side_by_side(jobs, stop, |&(image, key)| {
         let name = image.to_string();

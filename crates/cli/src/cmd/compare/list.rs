@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use reprise_bench::{CONFORMANCE_KEYS, Failed, Found, Keys, LIBRARIES, Library, Origin, StackRef, conformance, describe};
+use reprise_bench::{
+    CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, conformance, describe,
+};
 
 use super::flags::{StacksArgs, StacksCommand};
 use super::plugins;
@@ -56,16 +58,16 @@ Your own library: stacks/include/reprise_stack.h is the contract; 'reprise stack
 ";
 
 /// How to get each library that is not there.
-fn rest(found: &[Found]) -> String {
+fn rest(found: &[FoundStack]) -> String {
     let missing = |library: &&Library| found.iter().all(|found| found.name != library.plugin);
     let mut page = String::new();
     for library in LIBRARIES.iter().filter(missing) {
         let how = match library.origin {
-            Origin::System { package, .. } => format!("apt-get install {package}; cargo xtask stacks --system"),
-            Origin::Source { named_only: Some(why), .. } => {
+            LibrarySource::System { package, .. } => format!("apt-get install {package}; cargo xtask stacks --system"),
+            LibrarySource::Source { named_only: Some(why), .. } => {
                 format!("cargo xtask stacks --source {} (only by name: {why})", library.plugin)
             }
-            Origin::Source { .. } => format!("cargo xtask stacks --source {}", library.plugin),
+            LibrarySource::Source { .. } => format!("cargo xtask stacks --source {}", library.plugin),
         };
         if page.is_empty() {
             page.push_str(
@@ -104,10 +106,10 @@ fn check(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Ending> {
 }
 
 /// A file, or a stack that is there.
-fn named(arguments: &StacksArgs, stack: &str) -> anyhow::Result<Found> {
+fn named(arguments: &StacksArgs, stack: &str) -> anyhow::Result<FoundStack> {
     let file = Path::new(stack);
     if stack.contains('/') || file.extension().is_some_and(|end| end == "so") {
-        return Ok(Found::plugin(file));
+        return Ok(FoundStack::plugin(file));
     }
     let found = plugins::found(&arguments.plugins)?;
     match found.iter().find(|found| found.name == stack) {

@@ -9,7 +9,7 @@ use std::io;
 
 use anyhow::{Context, bail, ensure};
 use reprise_bench::{
-    Audience, Callgrind, ComparisonPlan, Effort, Found, Keys, Scenario, Selection, compare, serve_requests,
+    Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Scenario, Selection, compare, serve_requests,
 };
 use reprise_probe::{Interrupt, Observer};
 
@@ -77,7 +77,7 @@ pub(crate) fn run_child() -> anyhow::Result<Ending> {
 }
 
 /// Those of these names; all, where none is named.
-pub(crate) fn chosen(found: Vec<Found>, names: &[String]) -> anyhow::Result<Vec<Found>> {
+pub(crate) fn chosen(found: Vec<FoundStack>, names: &[String]) -> anyhow::Result<Vec<FoundStack>> {
     if names.is_empty() {
         return Ok(found);
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use reprise_bench::{Found, Launcher, find};
+use reprise_bench::{FoundStack, Launcher, find};
 
 use super::flags::PluginArgs;
 
@@ -20,8 +20,8 @@ pub(crate) fn folders(arguments: &PluginArgs) -> Vec<PathBuf> {
 }
 
 /// Every stack that there is.
-pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<Found>> {
-    let named: Vec<Found> = arguments.files.iter().map(|file| Found::plugin(file)).collect();
+pub(crate) fn found(arguments: &PluginArgs) -> anyhow::Result<Vec<FoundStack>> {
+    let named: Vec<FoundStack> = arguments.files.iter().map(|file| FoundStack::plugin(file)).collect();
     let mut all = find(&folders(arguments)).context("cannot read a plugin directory")?;
     // Who names a file wants it, and not another of its name.
     all.retain(|found| named.iter().all(|it| it.name != found.name));

@@ -5,7 +5,7 @@ mod subject;
 
 use std::time::Duration;
 
-use reprise_bench::{Found, Layers, StackRef, layers};
+use reprise_bench::{FoundStack, Layers, StackRef, layers};
 use reprise_probe::Interrupt;
 use reprise_trace::Level;
 
@@ -56,8 +56,8 @@ pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
 }
 
 /// What most programs use: OpenSSL, and rustls.
-fn usual(found: Vec<Found>) -> Vec<Found> {
-    let is_usual = |found: &Found| match &found.at {
+fn usual(found: Vec<FoundStack>) -> Vec<FoundStack> {
+    let is_usual = |found: &FoundStack| match &found.at {
         StackRef::BuiltIn(name) => name == "rustls-aws-lc",
         StackRef::Plugin(_) => found.name.starts_with("openssl"),
     };

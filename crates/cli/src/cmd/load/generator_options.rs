@@ -8,7 +8,7 @@ use reprise_attempt::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_attempt::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
-    Arrival, Close, KeyShareMode, LoadEnd, Options, Spread, StepTarget, TlsOptions, WeightedName, engine_configs,
+    Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, StepTarget, TlsOptions, WeightedName, engine_configs,
 };
 use reprise_trace::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
@@ -45,8 +45,8 @@ impl LoadArgs {
             Some(rate) => Arrival::Open {
                 rate,
                 spread: match self.spread {
-                    SpreadArg::Constant => Spread::Constant,
-                    SpreadArg::Poisson => Spread::Poisson,
+                    SpreadArg::Constant => ArrivalSpread::Constant,
+                    SpreadArg::Poisson => ArrivalSpread::Poisson,
                 },
                 most,
             },

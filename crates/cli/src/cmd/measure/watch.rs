@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use reprise_probe::Interrupt;
 use reprise_report::line;
-use reprise_report::openmetrics::Metrics;
+use reprise_report::openmetrics::WatchMetrics;
 use reprise_trace::Failure;
 
 use super::gate::{Complaints, Gate};
@@ -99,7 +99,7 @@ impl Watch {
         Ok(())
     }
 
-    fn publish(&self, metrics: &Metrics) {
+    fn publish(&self, metrics: &WatchMetrics) {
         if let Some(server) = &self.server {
             server.publish(metrics.to_text());
         }
@@ -108,7 +108,7 @@ impl Watch {
 
 /// What is kept of the rounds.
 struct History {
-    metrics: Metrics,
+    metrics: WatchMetrics,
     rounds: u64,
     bad: u64,
     down: u64,
@@ -117,7 +117,7 @@ struct History {
 
 impl History {
     fn new() -> Self {
-        Self { metrics: Metrics::new(env!("CARGO_PKG_VERSION")), rounds: 0, bad: 0, down: 0, last_failure: None }
+        Self { metrics: WatchMetrics::new(env!("CARGO_PKG_VERSION")), rounds: 0, bad: 0, down: 0, last_failure: None }
     }
 
     fn add(&mut self, measured: &Measured, failure: Option<Failure>, complaints: Complaints) {

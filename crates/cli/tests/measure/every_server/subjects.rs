@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, Identity, Resumption};
 use reprise_servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
-    Nginx, NginxConfig, Node, NodeConfig, RealServer, SServer, SServerConfig, SessionCache, missing,
+    Nginx, NginxConfig, NodeConfig, NodeJs, RealServer, SServer, SServerConfig, SessionCache, missing,
 };
 
 use super::beyond::{Beyond, PSK};
@@ -132,12 +132,12 @@ pub(super) fn all() -> Vec<Subject> {
         }),
         go(),
         subject("Node", &["node"], "--version", |identity, session_store, session_tickets| {
-            Node::start(NodeConfig { session_store, session_tickets, ..NodeConfig::new(identity.clone()) })
+            NodeJs::start(NodeConfig { session_store, session_tickets, ..NodeConfig::new(identity.clone()) })
         })
         .told(Beyond::PskKe, |identity| {
-            Node::start(NodeConfig { allow_no_dhe_kex: true, ..NodeConfig::new(identity.clone()) })
+            NodeJs::start(NodeConfig { allow_no_dhe_kex: true, ..NodeConfig::new(identity.clone()) })
         })
-        .told(Beyond::Psk, |identity| Node::start(NodeConfig { psk: psk(), ..NodeConfig::new(identity.clone()) })),
+        .told(Beyond::Psk, |identity| NodeJs::start(NodeConfig { psk: psk(), ..NodeConfig::new(identity.clone()) })),
         subject("Java", &["java", "javac"], "-version", |identity, session_cache, session_tickets| {
             Java::start(JavaConfig { session_cache, session_tickets, ..JavaConfig::new(identity.clone()) })
         }),
