@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-//! use reprise_load::{Arrival, End, Options, Silent, run};
+//! use reprise_load::{Arrival, LoadEnd, Options, Silent, run};
 //! use reprise_trace::Kind;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +16,7 @@
 //! let server = EmbeddedServer::start(EmbeddedConfig::new(identity))?;
 //! let options = Options {
 //!     arrival: Arrival::Closed { connections: 1 },
-//!     end: End::Count(10),
+//!     end: LoadEnd::Count(10),
 //!     ..Options::new(server.address(), *b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 //! };
 //! let outcome = run(&options, &|| false, &Silent)?;
