@@ -7,7 +7,8 @@ use reprise_servers::require;
 use reprise_servers::{Apache, ApacheConfig, RealServer};
 use serde_json::Value;
 
-use super::{document, plugins, reprise, row, skipped};
+use super::{plugins, reprise, row, skipped};
+use reprise_harness::json_of;
 
 struct Site {
     apache: Apache,
@@ -33,7 +34,7 @@ impl Site {
         let target = format!("localhost:{}", self.apache.address().port());
         let root = self.folder.path().join("root.pem");
         let mut command = reprise(&[&target, "--ca", root.to_str().unwrap()]);
-        let (document, output) = document(command.args(flags));
+        let (document, output) = json_of(command.args(flags));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         document
     }

@@ -6,22 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::reprise;
-
-/// Holds a document against its published schema.
-#[track_caller]
-pub(crate) fn validates(document: &Value) {
-    let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/reprise.layers.1.json")).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(document).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
-}
+use reprise_harness::{assert_refused, assert_valid};
 
 #[track_caller]
 fn refuses(arguments: &[&str], why: &str) {
-    let output = reprise(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(why), "{said}");
+    assert_refused(&mut reprise(arguments), why);
 }
 
 #[test]
@@ -74,5 +63,5 @@ fn ctrl_c_keeps_what_was_measured() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["interrupted"], true);
     assert_eq!(document["rows"].as_array().unwrap().len(), 4);
-    validates(&document);
+    assert_valid(&document);
 }
