@@ -12,7 +12,7 @@ use reprise_trace::{Kind, Version};
 use super::figures::{Value, as_change};
 use super::parse::{ConditionError, Cursor, whole};
 use super::possible::LEAST;
-use super::{Bound, Judgement, Quantity, Test, Which};
+use super::{Bound, Judgement, Of, Quantity, Test, Which};
 
 /// A condition on a comparison of stacks.
 #[derive(Clone, Debug, PartialEq)]
@@ -315,28 +315,6 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What a comparison has.
-const QUANTITIES: [Quantity; 18] = [
-    Quantity::Median,
-    Quantity::Mean,
-    Quantity::Min,
-    Quantity::Max,
-    Quantity::P90,
-    Quantity::P95,
-    Quantity::P99,
-    Quantity::Ratio,
-    Quantity::Samples,
-    Quantity::Kinds,
-    Quantity::Failed,
-    Quantity::Sent,
-    Quantity::Received,
-    Quantity::Instructions,
-    Quantity::Change,
-    Quantity::RawChange,
-    Quantity::Slower,
-    Quantity::Faster,
-];
-
 fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<Figure, ConditionError> {
     let begin = cursor.at;
     let mut figure = Figure::default();
@@ -399,19 +377,13 @@ fn word(
     }
     let begin = cursor.at;
     let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
-    let quantity = match name {
-        "p50" => Some(Quantity::Median),
-        _ => QUANTITIES.into_iter().find(|quantity| quantity.name() == name),
-    };
     let has = |of: fn(&CompareCase) -> &String| planned.cases.iter().any(|case| of(case) == name);
     Ok(match name {
         "baseline" => std::mem::replace(of_baseline, true),
         "mutual" => std::mem::replace(&mut figure.mutual, true),
         "low" => figure.bound.replace(Bound::Low).is_some(),
         "high" => figure.bound.replace(Bound::High).is_some(),
-        "resumed" => figure.kind.replace(Which::Resumed).is_some(),
-        _ => match (CompareSide::ALL.into_iter().find(|side| side.name() == name), kind, quantity) {
+        _ => match (side(name), Which::named(name), Quantity::named(name, Of::Comparison)) {
             (Some(side), _, _) => figure.side.replace(side).is_some(),
             (_, Some(kind), _) => figure.kind.replace(kind).is_some(),
             (_, _, Some(quantity)) => figure.quantity.replace(quantity).is_some(),
@@ -422,11 +394,15 @@ fn word(
     })
 }
 
+fn side(name: &str) -> Option<CompareSide> {
+    CompareSide::ALL.into_iter().find(|side| side.name() == name)
+}
+
 fn is_word(name: &str) -> bool {
-    ["baseline", "mutual", "low", "high", "p50", Which::Resumed.name()].contains(&name)
-        || CompareSide::ALL.iter().any(|side| side.name() == name)
-        || Kind::ALL.iter().any(|kind| kind.name() == name)
-        || QUANTITIES.iter().any(|quantity| quantity.name() == name)
+    ["baseline", "mutual", "low", "high"].contains(&name)
+        || side(name).is_some()
+        || Which::named(name).is_some()
+        || Quantity::named(name, Of::Comparison).is_some()
 }
 
 fn words(planned: &ComparePlanned<'_>) -> String {
@@ -436,6 +412,8 @@ fn words(planned: &ComparePlanned<'_>) -> String {
         names.dedup();
         names.join(", ")
     };
+    // p50 is the median by another name.
+    let quantities = Quantity::names(Of::Comparison).map(|(name, _)| name).filter(|name| *name != "p50");
     format!(
         "a side or clock ({}), a stack ({}), a version (1.2, 1.3), a kind ({}, resumed), a key ({}), a group ({}), mutual, or a \
          figure ({}, low, high)",
@@ -444,7 +422,7 @@ fn words(planned: &ComparePlanned<'_>) -> String {
         Kind::ALL.map(|kind| kind.name()).join(", "),
         of(|case| &case.key),
         of(|case| &case.group),
-        QUANTITIES.map(Quantity::name).join(", "),
+        quantities.collect::<Vec<_>>().join(", "),
     )
 }
 

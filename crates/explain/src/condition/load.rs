@@ -12,7 +12,7 @@ use reprise_trace::{Kind, Phase};
 
 use super::figures::Value;
 use super::parse::{ConditionError, Cursor, whole};
-use super::{Bound, Judgement, Quantity, Test, Which};
+use super::{Bound, Judgement, Of, Quantity, Test, Which};
 
 /// A condition on a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,26 +232,6 @@ impl fmt::Display for Figure {
 
 const LATENCY: &str = "latency";
 
-/// What a load has, by the names of conditions.
-const QUANTITIES: [Quantity; 16] = [
-    Quantity::Rate,
-    Quantity::Median,
-    Quantity::P90,
-    Quantity::P95,
-    Quantity::P99,
-    Quantity::P999,
-    Quantity::Max,
-    Quantity::Samples,
-    Quantity::Kinds,
-    Quantity::Failed,
-    Quantity::NotStarted,
-    Quantity::Refused,
-    Quantity::Status,
-    Quantity::ClientCpu,
-    Quantity::ServerCpu,
-    Quantity::ClientBusy,
-];
-
 fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
     cursor.take("load.");
     let begin = cursor.at;
@@ -259,16 +239,13 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
     loop {
         let at = cursor.at;
         let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_');
-        let known = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
-        let which = known.or((name == Which::Resumed.name()).then_some(Which::Resumed));
         let phase = Phase::ALL.into_iter().find(|phase| phase.name() == name).map(Span::Phase);
         let of = phase.or((name == LATENCY).then_some(Span::Latency));
-        let named = Quantity::NAMES.into_iter().find(|(known, it)| *known == name && QUANTITIES.contains(it));
         let statuses = Statuses::read(name).filter(|_| quantity == Some(Quantity::Status));
-        let is_second = match (which, of, named, statuses) {
+        let is_second = match (Which::named(name), of, Quantity::named(name, Of::Load), statuses) {
             (Some(which), ..) => kind.replace(which).is_some(),
             (_, Some(of), ..) => span.replace(of).is_some(),
-            (_, _, Some((_, named)), _) => quantity.replace(named).is_some(),
+            (_, _, Some(named), _) => quantity.replace(named).is_some(),
             (.., Some(statuses)) => status.replace(statuses).is_some(),
             _ => return Err(cursor.expected_at(at, words())),
         };
@@ -309,12 +286,11 @@ fn contradiction(figure: Figure) -> Option<String> {
 }
 
 fn words() -> String {
-    let names = Quantity::NAMES.into_iter().filter(|(_, it)| QUANTITIES.contains(it)).map(|(name, _)| name);
     format!(
         "a kind ({}, resumed), {LATENCY} or a phase ({}), or a figure ({}); after status '200' or '5xx'",
         Kind::ALL.map(|kind| kind.name()).join(", "),
         Phase::ALL.map(Phase::name).join(", "),
-        names.collect::<Vec<_>>().join(", "),
+        Quantity::names(Of::Load).map(|(name, _)| name).collect::<Vec<_>>().join(", "),
     )
 }
 
