@@ -33,8 +33,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let mut evidence = first_lines(missed.iter().map(line));
     evidence.extend(most_kept.map(|most| format!("A session was offered after {most} other names at most")));
-    let finding = Finding::new("client-cache-small", severity, confidence, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-cache-small")))
+    Some(case.found("client-cache-small", severity, confidence, title, evidence))
 }
 
 fn others_since(case: &Case<'_>, chance: &Chance<'_>) -> usize {

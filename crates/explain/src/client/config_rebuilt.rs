@@ -13,8 +13,7 @@ use crate::causes::cause;
 const ID: &str = "client-config-rebuilt";
 
 pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
-    let of_one_process = forgets(case).or_else(|| silent(case)).map(|found| found.fixed_by(case.remedies(ID)));
-    of_one_process.or_else(|| new_processes(case).map(|found| found.fixed_by(remedies_across_processes())))
+    forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))
 }
 
 /// No configuration lives longer than its process: what the cause's own remedies keep is not enough here.
@@ -35,9 +34,6 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
         return None;
     }
     let forgotten: Vec<&Chance<'_>> = case.misses().filter(|chance| is_alone(case, chance)).collect();
-    if forgotten.is_empty() {
-        return None;
-    }
     let confidence = if forgotten.len() > 1 { Confidence::Likely } else { Confidence::Possible };
     let severity = if forgotten.len() > 1 { Severity::Fault } else { Severity::Risk };
     let title = format!(
@@ -48,7 +44,7 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
         let from = chance.latest().map_or_else(String::new, named);
         format!("{}: no session offered, though {from} left one that nobody had offered", named(chance.connection))
     };
-    Some(Finding::new(ID, severity, confidence, title).because(first_lines(forgotten.iter().map(line))))
+    case.found_in(ID, severity, confidence, title, forgotten.iter().map(line))
 }
 
 /// The session would come from the connection right before, to the same name, and no other is open.
@@ -75,7 +71,7 @@ fn silent(case: &Case<'_>) -> Option<Finding> {
             configuration object distinguish them"
             .to_owned(),
     );
-    Some(Finding::new(ID, Severity::Fault, confidence, title).because(evidence))
+    Some(case.found(ID, Severity::Fault, confidence, title, evidence))
 }
 
 /// What a process holds in memory ends with it: nothing is wrong with the program.
@@ -96,7 +92,8 @@ fn new_processes(case: &Case<'_>) -> Option<Finding> {
         before = connection;
     }
     let title = format!("{processes} processes made the connections, and sessions in memory end with their process");
-    Some(Finding::new(ID, Severity::Note, Confidence::Certain, title).because(first_lines(lines)))
+    let finding = Finding::new(ID, Severity::Note, Confidence::Certain, title);
+    Some(finding.because(first_lines(lines)).fixed_by(remedies_across_processes()))
 }
 
 #[cfg(test)]

@@ -44,8 +44,7 @@ fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
         line("psk_key_exchange_modes (RFC 8446, section 4.2.9)", tls13),
         line("session_ticket (RFC 5077, section 3.2)", tls12),
     ];
-    let finding = Finding::new("client-never-offers", severity, confidence, title);
-    Some(finding.because(evidence.into_iter().flatten()).fixed_by(case.remedies("client-never-offers")))
+    Some(case.found("client-never-offers", severity, confidence, title, evidence.into_iter().flatten().collect()))
 }
 
 fn offers_none(case: &Case<'_>) -> Option<Finding> {
@@ -62,8 +61,7 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
             make two connections from the same configuration object; if the second still offers nothing, it is this"
             .to_owned(),
     );
-    let finding = Finding::new("client-never-offers", Severity::Fault, confidence, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-never-offers")))
+    Some(case.found("client-never-offers", Severity::Fault, confidence, title, evidence))
 }
 
 /// Each connection that could have, and where its session came from.

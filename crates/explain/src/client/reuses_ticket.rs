@@ -33,8 +33,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let lines = again().flatten().map(|connection| format!("{}: {}", named(connection), outcome(connection)));
     let mut evidence = first_lines(lines);
     evidence.push(format!("This server takes each ticket once: {refused} of the {offers} offers did not resume"));
-    let finding = Finding::new("client-reuses-ticket", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-reuses-ticket")))
+    Some(case.found("client-reuses-ticket", Severity::Risk, Confidence::Certain, title, evidence))
 }
 
 #[cfg(test)]

@@ -24,8 +24,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let mut evidence = first_lines(empty_handed.iter().map(line));
     evidence.push(format!("At most {most} of the concurrent connections could offer a session"));
-    let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Likely, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("tickets-run-out")))
+    Some(case.found("tickets-run-out", Severity::Risk, Confidence::Likely, title, evidence))
 }
 
 /// How many connections to the same name, begun at the same time, offered a session and are none of those that could have
