@@ -5,11 +5,13 @@
 
 use std::fmt;
 
-use reprise_trace::document::Change;
-use reprise_trace::document::{CompareCase, CompareDocument, CompareOver, CompareRow, CompareSide};
+use reprise_trace::document::{
+    Change, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOver, CompareRatio,
+    CompareRatioChange, CompareRow, CompareSide, CompareSkipped,
+};
 use reprise_trace::{Kind, Version};
 
-use super::figures::{Value, as_change};
+use super::figures::{Value, as_change, listed};
 use super::parse::{ConditionError, Cursor, whole};
 use super::possible::LEAST;
 use super::{Bound, Judgement, Of, Quantity, Test, Which};
@@ -108,122 +110,90 @@ impl CompareCondition {
             Quantity::Change | Quantity::RawChange => self.changes(result),
             Quantity::RatioChange => self.ratio_changes(result),
             Quantity::InstructionsChange => self.instructions_changes(result),
-            _ => self.rows(result),
+            _ => result.rows.iter().filter_map(|row| self.of_row(row)).collect(),
         };
-        // What a library never said that it can is not missed.
-        let lost = result.skipped.iter().filter(|it| it.outcome != "unsupported");
-        for skipped in lost {
-            let place = Place { client: &skipped.client, server: &skipped.server, case: &skipped.case };
-            if self.figure.covers(&place) {
-                values.push(self.test.value(self.of(&place), None, None, ""));
-            }
-        }
+        values.extend(self.lost(result).filter_map(|it| self.value(Place::of_skipped(it), None, None, "")));
         values
     }
 
-    fn rows(&self, result: &CompareDocument) -> Vec<Value> {
-        let place = |row: &CompareRow| self.figure.covers(&Place::of_row(row));
-        let value = |row: &CompareRow| {
-            let (value, interval) = self.of_row(row);
-            let count = match self.test.quantity {
-                Quantity::Kinds => format!(", of {} connections", row.kinds.total()),
-                Quantity::Samples | Quantity::Instructions => String::new(),
-                _ => format!(", n = {}", row.n),
-            };
-            self.test.value(self.of(&Place::of_row(row)), value, interval, &count)
-        };
-        result.rows.iter().filter(|row| place(row)).map(value).collect()
+    /// What does not work. What a library never said that it can is not missed.
+    fn lost<'a>(&self, result: &'a CompareDocument) -> impl Iterator<Item = &'a CompareSkipped> {
+        let figure = &self.figure;
+        let skipped = result.skipped.iter().filter(|it| it.outcome != "unsupported");
+        skipped.filter(move |it| figure.covers(&Place::of_skipped(it)))
     }
 
-    fn of_row(&self, row: &CompareRow) -> (Option<f64>, Option<[f64; 2]>) {
-        let statistics = row.of(self.figure.side());
-        match self.test.quantity {
+    /// The value of a row that is meant.
+    fn value(&self, place: Place<'_>, value: Option<f64>, interval: Option<[f64; 2]>, count: &str) -> Option<Value> {
+        let of = || format!("{place}: {} {}", self.figure.side().name(), self.test.quantity.name());
+        self.figure.covers(&place).then(|| self.test.value(of(), value, interval, count))
+    }
+
+    fn of_row(&self, row: &CompareRow) -> Option<Value> {
+        let side = self.figure.side();
+        let (value, interval) = match self.test.quantity {
             Quantity::Samples => (Some(row.n as f64), None),
             Quantity::Kinds => (self.test.share(row.kinds.of(row.case.kind), row.kinds.total()), None),
             Quantity::Sent => (Some(row.bytes.sent.0 as f64), None),
             Quantity::Received => (Some(row.bytes.received.0 as f64), None),
-            Quantity::Instructions => {
-                let count = row.instructions.and_then(|it| it.of(self.figure.side()));
-                (count.map(|count| count as f64), None)
-            }
-            quantity => quantity.of_times(statistics),
-        }
+            Quantity::Instructions => (row.instructions.and_then(|it| it.of(side)).map(|count| count as f64), None),
+            quantity => quantity.of_times(row.of(side)),
+        };
+        let count = match self.test.quantity {
+            Quantity::Kinds => format!(", of {} connections", row.kinds.total()),
+            Quantity::Samples | Quantity::Instructions => String::new(),
+            _ => format!(", n = {}", row.n),
+        };
+        self.value(Place { client: &row.client, server: &row.server, case: &row.case }, value, interval, &count)
     }
 
-    /// By a resumed handshake against the full one.
+    /// Whether it is by a resumed handshake against the full one, on the side that is meant.
+    fn is_resumption(&self, ratio: &CompareRatio) -> bool {
+        ratio.side == self.figure.side() && ratio.from.kind == Kind::Full && ratio.to.kind != Kind::Full
+    }
+
     fn ratios(&self, result: &CompareDocument) -> Vec<Value> {
-        let wanted = result.ratios.iter().filter(|it| {
-            let place = Place { client: &it.client, server: &it.server, case: &it.to };
-            it.side == self.figure.side()
-                && it.from.kind == Kind::Full
-                && it.to.kind != Kind::Full
-                && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.client, server: &it.server, case: &it.to };
-                self.test.value(self.of(&place), Some(it.median), it.ci95, "")
-            })
-            .collect()
+        let wanted = result.ratios.iter().filter(|it| self.is_resumption(it));
+        wanted.filter_map(|it| self.value(Place::of_ratio(it), Some(it.median), it.ci95, "")).collect()
     }
 
     fn changes(&self, result: &CompareDocument) -> Vec<Value> {
-        let changes = result.baseline.iter().flat_map(|it| &it.changes);
-        let wanted = changes.filter(|it| {
-            let place = Place { client: &it.client, server: &it.server, case: &it.case };
-            it.side == self.figure.side() && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.client, server: &it.server, case: &it.case };
-                let (ratio, ci95, _) = it.judged();
-                let is_raw = self.test.quantity == Quantity::RawChange;
-                let (ratio, ci95) = if is_raw { (it.ratio, it.ci95) } else { (ratio, ci95) };
-                let beside = it.own.as_ref().filter(|_| !is_raw).map(|own| format!(" beside {}", own.beside));
-                let (value, interval) = as_change(Some(ratio), ci95);
-                self.test.value(self.of(&place), value, interval, &beside.unwrap_or_default())
-            })
-            .collect()
+        let changes = result.baseline.iter().flat_map(|it| &it.changes).filter(|it| it.side == self.figure.side());
+        let is_raw = self.test.quantity == Quantity::RawChange;
+        let value = |it: &CompareChange| {
+            let (ratio, ci95, _) = it.judged();
+            let (ratio, ci95) = if is_raw { (it.ratio, it.ci95) } else { (ratio, ci95) };
+            let beside = it.own.as_ref().filter(|_| !is_raw).map(|own| format!(" beside {}", own.beside));
+            let (value, interval) = as_change(Some(ratio), ci95);
+            self.value(Place::of_change(it), value, interval, &beside.unwrap_or_default())
+        };
+        changes.filter_map(value).collect()
     }
 
     fn ratio_changes(&self, result: &CompareDocument) -> Vec<Value> {
-        let changes = result.baseline.iter().flat_map(|it| &it.ratios);
-        let wanted = changes.filter(|it| {
-            let place = Place { client: &it.now.client, server: &it.now.server, case: &it.now.to };
-            let is_resumption = it.now.from.kind == Kind::Full && it.now.to.kind != Kind::Full;
-            it.now.side == self.figure.side() && is_resumption && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.now.client, server: &it.now.server, case: &it.now.to };
-                let (value, interval) = as_change(Some(it.ratio), it.ci95);
-                self.test.value(self.of(&place), value, interval, "")
-            })
-            .collect()
+        let changes = result.baseline.iter().flat_map(|it| &it.ratios).filter(|it| self.is_resumption(&it.now));
+        let value = |it: &CompareRatioChange| {
+            let (value, interval) = as_change(Some(it.ratio), it.ci95);
+            self.value(Place::of_ratio(&it.now), value, interval, "")
+        };
+        changes.filter_map(value).collect()
     }
 
     fn instructions_changes(&self, result: &CompareDocument) -> Vec<Value> {
         let changes = result.baseline.iter().flat_map(|it| &it.instructions);
-        let place = |it: &reprise_trace::document::CompareInstructionsChange| -> Option<Value> {
-            let place = Place { client: &it.client, server: &it.server, case: &it.case };
+        let value = |it: &CompareInstructionsChange| {
             let count = it.after.of(self.figure.side()).zip(it.before.of(self.figure.side()));
             let value = count.map(|(after, before)| after as f64 / before as f64 - 1.0).filter(|it| it.is_finite());
-            self.figure.covers(&place).then(|| self.test.value(self.of(&place), value, None, ""))
+            self.value(Place { client: &it.client, server: &it.server, case: &it.case }, value, None, "")
         };
-        changes.filter_map(place).collect()
+        changes.filter_map(value).collect()
     }
 
     fn failed(&self, result: &CompareDocument) -> Value {
-        let lost = result
-            .skipped
-            .iter()
-            .filter(|it| it.outcome != "unsupported")
-            .filter(|it| self.figure.covers(&Place { client: &it.client, server: &it.server, case: &it.case }));
-        let names: Vec<String> = lost.map(|it| format!("{} {}", it.client, it.outcome)).collect();
+        let names: Vec<String> = self.lost(result).map(|it| format!("{} {}", it.client, it.outcome)).collect();
         let all = (result.rows.len() + names.len()) as u64;
         let count = self.test.share(names.len() as u64, all);
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.test.value(self.figure.to_string(), count, None, &names)
+        self.test.value(self.figure.to_string(), count, None, &listed(&names))
     }
 
     /// Of both sides; of what is the sum of both, or a clock's, only where it is named.
@@ -231,28 +201,27 @@ impl CompareCondition {
         let wanted = if self.test.quantity == Quantity::Slower { Change::Slower } else { Change::Faster };
         let is_meant =
             |side| self.figure.side.map_or(matches!(side, CompareSide::Client | CompareSide::Server), |it| it == side);
-        let changes = result.baseline.iter().flat_map(|it| &it.changes).filter(|it| {
-            is_meant(it.side) && self.figure.covers(&Place { client: &it.client, server: &it.server, case: &it.case })
-        });
+        let changes = result.baseline.iter().flat_map(|it| &it.changes);
+        let changes = changes.filter(|it| is_meant(it.side) && self.figure.covers(&Place::of_change(it)));
         let judged: Vec<_> = changes.filter(|it| it.judged().2 != Change::Unknown).collect();
-        let names: Vec<String> = judged
-            .iter()
-            .filter(|it| it.judged().2 == wanted)
-            .map(|it| format!("{} of {}", it.side.name(), Place { client: &it.client, server: &it.server, case: &it.case }))
-            .collect();
+        let changed = judged.iter().filter(|it| it.judged().2 == wanted);
+        let names: Vec<String> = changed.map(|it| format!("{} of {}", it.side.name(), Place::of_change(it))).collect();
         let count = (!judged.is_empty()).then_some(names.len() as f64);
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.test.value(self.figure.to_string(), count, None, &names)
-    }
-
-    fn of(&self, place: &Place<'_>) -> String {
-        format!("{place}: {} {}", self.figure.side().name(), self.test.quantity.name())
+        self.test.value(self.figure.to_string(), count, None, &listed(&names))
     }
 }
 
 impl<'a> Place<'a> {
-    fn of_row(row: &'a CompareRow) -> Self {
-        Self { client: &row.client, server: &row.server, case: &row.case }
+    fn of_skipped(skipped: &'a CompareSkipped) -> Self {
+        Self { client: &skipped.client, server: &skipped.server, case: &skipped.case }
+    }
+
+    fn of_ratio(ratio: &'a CompareRatio) -> Self {
+        Self { client: &ratio.client, server: &ratio.server, case: &ratio.to }
+    }
+
+    fn of_change(change: &'a CompareChange) -> Self {
+        Self { client: &change.client, server: &change.server, case: &change.case }
     }
 }
 
