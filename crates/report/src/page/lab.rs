@@ -7,7 +7,7 @@ use reprise_trace::{Failure, Kind, Phase, Version};
 
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
-use super::{Block, Fact, Item, Page, source};
+use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -35,10 +35,10 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     }
     let mut summary: Vec<Block> = lab_sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.results.iter().any(|result| result.interrupted) {
-        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
+        summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
     for result in &document.results {
-        let labelled = |warning: &String| Block::Item(Item::warning(format!("{}: {warning}", result.label)));
+        let labelled = |warning: &String| Block::warning(format!("{}: {warning}", result.label));
         summary.extend(result.warnings.iter().map(labelled));
     }
     // What is wrong with the flags is wrong with every server, and said once.
