@@ -138,7 +138,10 @@ impl Block {
 }
 
 /// What has the same key in one group, in the order in which the keys first occur.
-fn grouped<'a, T, K: PartialEq>(items: impl IntoIterator<Item = &'a T>, key: impl Fn(&'a T) -> K) -> Vec<(K, Vec<&'a T>)> {
+pub(crate) fn grouped<'a, T, K: PartialEq>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&'a T) -> K,
+) -> Vec<(K, Vec<&'a T>)> {
     let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
     for item in items {
         let key = key(item);
