@@ -11,6 +11,8 @@ use reprise_trace::document::{
 };
 use reprise_trace::{Kind, Version};
 
+use crate::compare_baseline::words as words_of_row;
+
 use super::figures::{Value, as_change, listed};
 use super::parse::{ConditionError, Cursor, whole};
 use super::possible::LEAST;
@@ -227,14 +229,7 @@ impl<'a> Place<'a> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let case = self.case;
-        let pair = if self.client == self.server {
-            self.client.to_owned()
-        } else {
-            format!("{} with {}", self.client, self.server)
-        };
-        let mutual = if case.mutual { " mutual" } else { "" };
-        write!(f, "{pair} {} {} {} {}{mutual}", case.tls.number(), case.kind, case.key, case.group)
+        f.write_str(&words_of_row(self.client, self.server, self.case))
     }
 }
 
