@@ -97,7 +97,6 @@ fn advice(remedy: Remedy, fault: &ClearTextFault) -> String {
             return format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
         }
         (Remedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
-        (Remedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "check the server's log",
         (Remedy::ReadLog, Peer::Service(_)) => "check the server's log",
         (Remedy::ReadLog, _) => "check its log",
         (Remedy::SuspectPath, _) => "an attacker on the path may have injected them",
@@ -157,7 +156,6 @@ fn ldap_meaning(code: u16) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[track_caller]

@@ -2,9 +2,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Chance, first_lines, is_one_client, named};
+use super::case::{Chance, ClientCase, first_lines, is_one_client, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     // How many other names were asked for since the session's own.
     let between = |chance: &Chance<'_>| others_since(case, chance);
     let missed: Vec<(&Chance<'_>, usize)> =
@@ -36,7 +36,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     Some(case.found("client-cache-small", severity, confidence, title, evidence))
 }
 
-fn others_since(case: &Case<'_>, chance: &Chance<'_>) -> usize {
+fn others_since(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
     let Some(latest) = chance.latest() else { return 0 };
     let mut names: Vec<Option<&str>> = case
         .offers()

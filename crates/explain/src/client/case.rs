@@ -10,7 +10,7 @@ use reprise_trace::{
 use crate::causes::cause;
 
 /// What the rules judge.
-pub(super) struct Case<'a> {
+pub(super) struct ClientCase<'a> {
     connections: &'a [WatchedConnection],
     /// What the client is written with, where it says so.
     pub(super) software: Option<&'static str>,
@@ -39,7 +39,7 @@ const ENOUGH: usize = 3;
 /// So many lines of evidence are shown.
 const LINES: usize = 5;
 
-impl<'a> Case<'a> {
+impl<'a> ClientCase<'a> {
     pub(super) fn new(watched: &'a Watched, software: Option<&'static str>) -> Self {
         let (offered_later, chances) = (BTreeSet::new(), Vec::new());
         let mut case = Self { connections: &watched.connections, software, offered_later, chances };

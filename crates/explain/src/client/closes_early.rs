@@ -7,9 +7,9 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Version, WatchedConnection, WatchedEnd};
 
-use super::case::{Case, named, waited_until};
+use super::case::{ClientCase, named, waited_until};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     if case.offers_any() || !case.chances().is_empty() {
         return None;
     }

@@ -5,14 +5,14 @@
 
 use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
-use super::case::{Case, Chance, first_lines, is_other_process, named};
+use super::case::{Chance, ClientCase, first_lines, is_other_process, named};
 use super::never_offers::{self, is_silent};
 use super::software::{CURL, Habit, habit};
 use crate::causes::cause;
 
 const ID: &str = "client-config-rebuilt";
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))
 }
 
@@ -29,7 +29,7 @@ fn remedies_across_processes() -> Vec<Remedy> {
 }
 
 /// It offers sessions, and twice or more offers none right after it had read one, while nothing else was open.
-fn forgets(case: &Case<'_>) -> Option<Finding> {
+fn forgets(case: &ClientCase<'_>) -> Option<Finding> {
     if !case.offers_any() {
         return None;
     }
@@ -48,13 +48,13 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// The session would come from the connection right before, to the same name, and no other is open.
-fn is_alone(case: &Case<'_>, chance: &Chance<'_>) -> bool {
+fn is_alone(case: &ClientCase<'_>, chance: &Chance<'_>) -> bool {
     let Some(before) = case.connections().iter().rev().find(|it| it.number < chance.connection.number) else { return false };
     let is_from_before = chance.latest().is_some_and(|latest| latest.number == before.number);
     case.open_beside(chance) == 0 && is_from_before && !case.is_offered_later(before)
 }
 
-fn silent(case: &Case<'_>) -> Option<Finding> {
+fn silent(case: &ClientCase<'_>) -> Option<Finding> {
     if !is_silent(case) {
         return None;
     }
@@ -75,7 +75,7 @@ fn silent(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// What a process holds in memory ends with it: nothing is wrong with the program.
-fn new_processes(case: &Case<'_>) -> Option<Finding> {
+fn new_processes(case: &ClientCase<'_>) -> Option<Finding> {
     let processes = case.processes().filter(|count| *count > 1)?;
     if case.offers_any() || !case.chances().is_empty() {
         return None;

@@ -2,9 +2,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, named};
+use super::case::{ClientCase, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let announced = || case.completed().filter(|(_, offer, _)| offer.early_data);
     let count = announced().count();
     let accepted = announced().filter(|(_, _, agreed)| agreed.early_data.is_some()).count();

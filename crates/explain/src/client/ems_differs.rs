@@ -5,9 +5,9 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Offered, named, outcome};
+use super::case::{ClientCase, Offered, named, outcome};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| {
         let source = it.source.offer.as_ref().map(|source| source.extended_master_secret);
         it.session.version == Version::Tls12 && source.is_some_and(|source| source != it.offer.extended_master_secret)

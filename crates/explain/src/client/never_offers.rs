@@ -6,20 +6,20 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, first_lines, named, outcome};
+use super::case::{ClientCase, first_lines, named, outcome};
 use super::software::{GO, Habit, habit};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     asks_for_none(case).or_else(|| offers_none(case))
 }
 
 /// Whether it could have offered a session, and never did, though it asks for them.
-pub(super) fn is_silent(case: &Case<'_>) -> bool {
+pub(super) fn is_silent(case: &ClientCase<'_>) -> bool {
     case.misses().next().is_some() && !case.offers_any() && asks_for_none(case).is_none()
 }
 
 /// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
-fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
+fn asks_for_none(case: &ClientCase<'_>) -> Option<Finding> {
     if case.offers_any() {
         return None;
     }
@@ -47,7 +47,7 @@ fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
     Some(case.found("client-never-offers", severity, confidence, title, evidence.into_iter().flatten().collect()))
 }
 
-fn offers_none(case: &Case<'_>) -> Option<Finding> {
+fn offers_none(case: &ClientCase<'_>) -> Option<Finding> {
     if !is_silent(case) {
         return None;
     }
@@ -65,7 +65,7 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// Each connection that could have, and where its session came from.
-pub(super) fn evidence(case: &Case<'_>) -> Vec<String> {
+pub(super) fn evidence(case: &ClientCase<'_>) -> Vec<String> {
     let line = |chance: &super::case::Chance<'_>| {
         let from = chance.latest().map_or_else(String::new, named);
         format!(

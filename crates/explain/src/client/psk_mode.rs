@@ -3,12 +3,12 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, named};
+use super::case::{ClientCase, named};
 
 /// RFC 8446, section 4.2.9.
 const PSK_DHE_KE: u8 = 1;
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let tls13 = case.completed().filter(|(_, _, agreed)| agreed.version == Version::Tls13);
     let lines = tls13
         .filter(|(_, offer, _)| offer.psk_modes.as_ref().is_some_and(|modes| !modes.contains(&PSK_DHE_KE)))

@@ -4,9 +4,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Offered, named, outcome};
+use super::case::{ClientCase, Offered, named, outcome};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.sni != it.offer.sni);
     let lines = case.offered().filter(differs).map(|it| line(&it));
     let title = "The client offers sessions of one name to another";

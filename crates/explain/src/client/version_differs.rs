@@ -2,9 +2,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, is_one_client, named};
+use super::case::{ClientCase, is_one_client, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let mut lines = Vec::new();
     for (connection, offer) in case.offers().filter(|(_, offer)| offer.sessions.is_empty()) {
         let before = case

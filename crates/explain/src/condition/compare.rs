@@ -21,7 +21,7 @@ use super::{Bound, Judgement, Of, Quantity, Test, Which};
 /// A condition on a comparison of stacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareCondition {
-    figure: Figure,
+    figure: CompareFigure,
     test: Test,
 }
 
@@ -50,7 +50,7 @@ pub struct ComparePlanned<'a> {
 
 /// Which figure of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Figure {
+struct CompareFigure {
     side: Option<CompareSide>,
     stacks: Vec<String>,
     tls: Option<Version>,
@@ -75,7 +75,7 @@ impl CompareCondition {
     /// # Errors
     /// Where it stops making sense.
     pub fn read(text: &str, planned: &ComparePlanned<'_>) -> Result<Self, ConditionError> {
-        let what = |figure: &Figure| (figure.quantity(), figure.bound.unwrap_or(Bound::Value));
+        let what = |figure: &CompareFigure| (figure.quantity(), figure.bound.unwrap_or(Bound::Value));
         let (figure, test) = whole(text, |cursor| figure(cursor, planned), what)?;
         Ok(Self { figure, test })
     }
@@ -233,7 +233,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-impl Figure {
+impl CompareFigure {
     fn side(&self) -> CompareSide {
         self.side.unwrap_or(CompareSide::Both)
     }
@@ -264,7 +264,7 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for CompareFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<&str> = Vec::new();
         words.extend(self.quantity().is_of_baseline().then_some("baseline"));
@@ -279,9 +279,9 @@ impl fmt::Display for Figure {
     }
 }
 
-fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<CompareFigure, ConditionError> {
     let begin = cursor.at;
-    let mut figure = Figure::default();
+    let mut figure = CompareFigure::default();
     let mut of_baseline = false;
     loop {
         let at = cursor.at;
@@ -321,7 +321,7 @@ fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<Figur
 /// Reads one word: whether the figure has such a one already.
 fn word(
     cursor: &mut Cursor<'_>,
-    figure: &mut Figure,
+    figure: &mut CompareFigure,
     of_baseline: &mut bool,
     planned: &ComparePlanned<'_>,
 ) -> Result<bool, ConditionError> {
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn figure_of(text: &str) -> Figure {
+    fn figure_of(text: &str) -> CompareFigure {
         read(text).unwrap_or_else(|error| panic!("{text}: {error}")).figure
     }
 

@@ -7,7 +7,7 @@ use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use crate::figures::percent_to;
 
-use super::{Bound, Condition, Figure, Findings, Quantity, Test, Unit};
+use super::{Bound, Condition, Findings, MeasureFigure, Quantity, Test, Unit};
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,7 +219,7 @@ impl Condition {
     }
 }
 
-impl Figure {
+impl MeasureFigure {
     /// Whether a run is meant.
     pub(super) fn covers(&self, asked: Asked) -> bool {
         let with_full = self.quantity.compares_with_full() && asked.kind == Kind::Full;
@@ -232,7 +232,7 @@ impl Figure {
     }
 }
 
-impl std::fmt::Display for Figure {
+impl std::fmt::Display for MeasureFigure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let baseline = self.quantity.is_of_baseline().then_some("baseline");
         let (tls, kind) = (self.tls.map(|it| it.number()), self.kind.map(|it| it.name()));

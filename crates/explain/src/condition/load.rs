@@ -17,7 +17,7 @@ use super::{Bound, Judgement, Of, Quantity, Test, Which};
 /// A condition on a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadCondition {
-    figure: Figure,
+    figure: LoadFigure,
     test: Test,
 }
 
@@ -44,7 +44,7 @@ pub struct LoadPlanned<'a> {
 
 /// Which figure of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Figure {
+struct LoadFigure {
     kind: Option<Which>,
     span: Option<Span>,
     status: Option<Statuses>,
@@ -78,7 +78,7 @@ impl FromStr for LoadCondition {
 impl LoadCondition {
     /// Why such a load cannot have the figure; `None` where it may.
     pub fn impossible(&self, planned: &LoadPlanned<'_>) -> Option<String> {
-        let Figure { kind, span, quantity, .. } = self.figure;
+        let LoadFigure { kind, span, quantity, .. } = self.figure;
         let is_asked = |which: Which| planned.kinds.iter().any(|kind| which.covers(*kind));
         // Where sessions are refused or there are none yet, a handshake is full whatever was asked.
         if kind.is_some_and(|which| which != Which::Kind(Kind::Full) && !is_asked(which)) {
@@ -159,7 +159,7 @@ impl LoadCondition {
     }
 
     fn latencies(&self, result: &LoadDocument) -> Vec<Value> {
-        let Figure { kind, span, quantity, .. } = self.figure;
+        let LoadFigure { kind, span, quantity, .. } = self.figure;
         let of_kind = |of: Kind, latency: Option<&LoadLatency>| {
             let time = latency.and_then(|it| match quantity {
                 Quantity::P90 => Some(it.p90),
@@ -213,7 +213,7 @@ impl fmt::Display for Span {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for LoadFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(which) = self.kind {
             write!(f, "{}.", which.name())?;
@@ -232,7 +232,7 @@ impl fmt::Display for Figure {
 
 const LATENCY: &str = "latency";
 
-fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>) -> Result<LoadFigure, ConditionError> {
     cursor.take("load.");
     let begin = cursor.at;
     let (mut kind, mut span, mut status, mut quantity) = (None, None, None, None);
@@ -261,13 +261,13 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         (None, Some(_)) => Quantity::Median,
         (None, None) => return Err(cursor.expected("a figure or a phase, '.rate' or '.latency'")),
     };
-    let figure = Figure { kind, span, status, quantity };
+    let figure = LoadFigure { kind, span, status, quantity };
     contradiction(figure).map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
 /// What words cannot stand together, as what was expected instead.
-fn contradiction(figure: Figure) -> Option<String> {
-    let Figure { kind, span, status, quantity } = figure;
+fn contradiction(figure: LoadFigure) -> Option<String> {
+    let LoadFigure { kind, span, status, quantity } = figure;
     let name = quantity.name();
     if quantity.has_phase() && span.is_none() {
         return Some(format!("latency or a phase with {name}, '{LATENCY}.{name}'"));

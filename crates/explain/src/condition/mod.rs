@@ -32,7 +32,7 @@ pub use possible::Planned;
 /// A condition that was read; [`str::parse`] makes one. Reading is total: whatever the text, it ends in one or the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    figure: Figure,
+    figure: MeasureFigure,
     test: Test,
 }
 
@@ -57,7 +57,7 @@ struct Test {
 
 /// Which figure of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Figure {
+struct MeasureFigure {
     tls: Option<Version>,
     kind: Option<Which>,
     phase: Option<Phase>,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reprise_trace::document::{Confidence, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::{Bound, Comparator, Condition, Figure, Findings, Of, Quantity, Test, Unit, Which};
+use super::{Bound, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
 use crate::cause;
 
 /// Where a condition stops making sense, and what was expected there.
@@ -167,7 +167,7 @@ fn words() -> String {
     )
 }
 
-fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>) -> Result<MeasureFigure, ConditionError> {
     let begin = cursor.at;
     let (mut tls, mut kind, mut phase, mut quantity, mut bound) = (None, None, None, None, None);
     let (mut of_baseline, mut of_bytes, mut findings) = (false, false, Findings::default());
@@ -204,14 +204,14 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         }
         (None, None) => return Err(cursor.expected("a phase or a figure, '.tls' or '.failed'")),
     };
-    let figure = Figure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
+    let figure = MeasureFigure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
     let wrong = contradiction(figure, of_baseline, of_bytes);
     wrong.map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
 /// What words cannot stand together, as what was expected instead.
-fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<String> {
-    let Figure { tls, kind, phase, findings, quantity, bound } = figure;
+fn contradiction(figure: MeasureFigure, of_baseline: bool, of_bytes: bool) -> Option<String> {
+    let MeasureFigure { tls, kind, phase, findings, quantity, bound } = figure;
     let name = quantity.name();
     if quantity.is_of_baseline() != of_baseline {
         return Some(match of_baseline {
