@@ -102,7 +102,8 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
 
 /// A comparison: one row for each pair, handshake and side, with the header. What was skipped has its outcome, and no figures.
 pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
-    const HEADER: &str = "scenario,client,server,tls,kind,key,group,cipher,mutual,outcome,side,n,median_ns,ci95_low_ns,ci95_high_ns,mean_ns,p99_ns,instructions,over,psk_mode,request";
+    const HEADER: &str = "scenario,client,server,tls,kind,key,group,cipher,mutual,outcome,side,n,median_ns,\
+        ci95_low_ns,ci95_high_ns,mean_ns,p99_ns,instructions,over,psk_mode,request";
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(HEADER.split(','))?;
     let end = |case: &CompareCase| {
@@ -137,7 +138,8 @@ pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
 /// Levels: one row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and
 /// no figures.
 pub fn layers(document: &LayersDocument, out: impl Write) -> io::Result<()> {
-    const HEADER: &str = "stack,tls,level,sessions,outcome,requests,handshakes,refused,clock,n,median_ns,ci95_low_ns,ci95_high_ns,mean_ns,p99_ns";
+    const HEADER: &str = "stack,tls,level,sessions,outcome,requests,handshakes,refused,clock,n,median_ns,\
+        ci95_low_ns,ci95_high_ns,mean_ns,p99_ns";
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(HEADER.split(','))?;
     for row in &document.rows {

@@ -22,7 +22,7 @@ pub(crate) use layers::layers;
 pub(crate) use load::load;
 pub(crate) use measure::measure;
 pub(crate) use side_by_side::side_by_side;
-pub(crate) use trace::ladder::{Cell, Ladder, Message, Rung};
+pub(crate) use trace::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 pub(crate) use trace::{trace, trace_explained};
 
 use reprise_trace::Failure;
