@@ -97,7 +97,6 @@ fn advice(remedy: ClearTextRemedy, fault: &ClearTextFault) -> String {
             return format!("check the port, and that it speaks {protocol} in the clear: --starttls names the protocol");
         }
         (ClearTextRemedy::CheckProtocol, _) => "check the proxy's port, and whether it is http:// or socks5://",
-        (ClearTextRemedy::ReadLog, Peer::Service(_)) if fault.problem == Problem::Closed => "check the server's log",
         (ClearTextRemedy::ReadLog, Peer::Service(_)) => "check the server's log",
         (ClearTextRemedy::ReadLog, _) => "check its log",
         (ClearTextRemedy::SuspectPath, _) => "an attacker on the path may have injected them",
@@ -157,7 +156,6 @@ fn ldap_meaning(code: u16) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[track_caller]

@@ -3,10 +3,11 @@
 use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
 use reprise_trace::document::{
     Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
-    CompareRatioChange, CompareRow, CompareSide, ComparedStack, StackChange, Statistics,
+    CompareRatio, CompareRatioChange, CompareRow, CompareSide, ComparedStack, StackChange,
 };
 
-use crate::baseline::comparable::{cut_short, of_provenance, other};
+use crate::baseline::comparable::{cut_short, each_once, of_provenance, other, too_few};
+use crate::estimates::{ends, estimate, of_statistics};
 
 /// An earlier comparison, and the file that it was read from.
 #[derive(Clone, Copy, Debug)]
@@ -24,16 +25,11 @@ pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], 
     let changed =
         |row: &CompareRow, side| raw(row, side, &results, seed).map(|raw| change(now, row, side, raw, &results, seed));
     let figures = now.rows.iter().flat_map(|row| CompareSide::ALL.map(|side| (row, side)));
-    let mut warnings = Vec::new();
-    for result in &results {
+    let mut warnings = each_once(results.iter().flat_map(|result| {
         let of_one = of_provenance(&result.provenance, &now.provenance);
         let of_over = other("way of connecting", &over(result), &over(now));
-        for warning in of_one.into_iter().chain(of_over).chain(cut_short(result.interrupted)) {
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
+        of_one.into_iter().chain(of_over).chain(cut_short(result.interrupted))
+    }));
     let changes: Vec<CompareChange> = figures.filter_map(|(row, side)| changed(row, side)).collect();
     if changes.iter().all(|it| it.own.is_none()) {
         warnings.push(
@@ -42,13 +38,7 @@ pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], 
                 .to_owned(),
         );
     }
-    if results.len() == 2 {
-        warnings.push(
-            "Two baselines are too few to estimate the variation between runs: use one, or three and \
-            more"
-                .to_owned(),
-        );
-    }
+    warnings.extend(too_few(results.len()));
     let stacks = now.stacks.iter().filter_map(|stack| {
         let before = newest.result.stacks.iter().find(|it| it.name == stack.name)?;
         (!is_same(before, stack)).then(|| StackChange {
@@ -65,7 +55,7 @@ pub fn compare_stacks(now: &CompareDocument, earlier: &[EarlierComparison<'_>], 
         changes,
         ratios: ratios(now, &results),
         instructions: instructions(now, newest.result),
-        missing: newest.result.rows.iter().filter(is_gone).map(words).collect(),
+        missing: newest.result.rows.iter().filter(is_gone).map(|it| words(&it.client, &it.server, &it.case)).collect(),
         warnings,
     })
 }
@@ -74,9 +64,9 @@ fn over(document: &CompareDocument) -> Option<String> {
     Some(document.over.name().to_owned())
 }
 
-fn words(row: &CompareRow) -> String {
-    let pair = if row.client == row.server { row.client.clone() } else { format!("{} with {}", row.client, row.server) };
-    let case = &row.case;
+/// "mine with openssl-3 1.3 ticket p-256 x25519 mutual".
+pub(crate) fn words(client: &str, server: &str, case: &CompareCase) -> String {
+    let pair = if client == server { client.to_owned() } else { format!("{client} with {server}") };
     let mutual = if case.mutual { " mutual" } else { "" };
     format!("{pair} {} {} {} {}{mutual}", case.tls.number(), case.kind, case.key, case.group)
 }
@@ -96,10 +86,10 @@ fn row_of<'d>(document: &'d CompareDocument, client: &str, server: &str, case: &
 
 /// A figure after by before, whatever else changed meanwhile; and the medians before. `None` where one of them has no such figure.
 fn raw(row: &CompareRow, side: CompareSide, earlier: &[&CompareDocument], seed: u64) -> Option<(Ratio, u64)> {
-    let now = estimate(row.of(side)?);
+    let now = of_statistics(row.of(side)?);
     let rows: Vec<&CompareRow> =
         earlier.iter().map(|it| row_of(it, &row.client, &row.server, &row.case)).collect::<Option<_>>()?;
-    let before: Vec<Ratio> = rows.iter().map(|row| row.of(side).map(estimate)).collect::<Option<_>>()?;
+    let before: Vec<Ratio> = rows.iter().map(|row| row.of(side).map(of_statistics)).collect::<Option<_>>()?;
     let by_estimates = ratio_to_earlier(now, &before)?;
     let ratio = match rows.as_slice() {
         // By the samples themselves where both have them.
@@ -148,15 +138,12 @@ fn change(
 }
 
 fn ratios(now: &CompareDocument, earlier: &[&CompareDocument]) -> Vec<CompareRatioChange> {
-    let change = |after: &reprise_trace::document::CompareRatio| {
-        let same = |it: &&reprise_trace::document::CompareRatio| {
+    let change = |after: &CompareRatio| {
+        let same = |it: &&CompareRatio| {
             (&it.client, &it.server, it.side, &it.from, &it.to)
                 == (&after.client, &after.server, after.side, &after.from, &after.to)
         };
-        let of = |it: &reprise_trace::document::CompareRatio| Ratio {
-            median: it.median,
-            ci95: it.ci95.map(|[low, high]| (low, high)),
-        };
+        let of = |it: &CompareRatio| estimate(it.median, it.ci95);
         let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
         let ratio = ratio_to_earlier(of(after), &before)?;
         Some(CompareRatioChange {
@@ -181,13 +168,4 @@ fn instructions(now: &CompareDocument, newest: &CompareDocument) -> Vec<CompareI
         })
     };
     now.rows.iter().filter_map(change).collect()
-}
-
-fn estimate(statistics: &Statistics) -> Ratio {
-    let ci95 = statistics.ci95_ns.map(|[low, high]| (low as f64, high as f64));
-    Ratio { median: statistics.median_ns as f64, ci95 }
-}
-
-fn ends(ratio: &Ratio) -> Option<[f64; 2]> {
-    ratio.ci95.map(|(low, high)| [low, high])
 }

@@ -27,7 +27,7 @@ mod psk_refused;
 mod resumed_ticket_refused;
 mod signature_unverified;
 
-use reprise_trace::document::{Finding, Remedy};
+use reprise_trace::document::{Confidence, Finding, Severity};
 
 use crate::causes::cause;
 use crate::series::Case;
@@ -67,16 +67,18 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What fixes a cause in the servers of the case's protocol.
-fn remedies(slug: &str, case: &Case<'_>) -> Vec<Remedy> {
-    cause(slug).map(|cause| cause.remedies_in(case.figures.target.starttls.as_deref())).unwrap_or_default()
+impl Case<'_> {
+    /// A finding with what fixes its cause in the servers of the case's protocol.
+    fn found(&self, slug: &str, severity: Severity, confidence: Confidence, title: impl Into<String>) -> Finding {
+        let remedies = cause(slug).map(|cause| cause.remedies_in(self.figures.target.starttls.as_deref()));
+        Finding::new(slug, severity, confidence, title).fixed_by(remedies.unwrap_or_default())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::example::{Example, ticket};
-    use reprise_trace::document::{Confidence, Severity};
     use reprise_trace::{EarlyData, Kind, PskMode};
 
     fn ids(example: &Example) -> Vec<String> {
@@ -91,7 +93,10 @@ mod tests {
 
     #[test]
     fn a_service_is_told_of_its_own_servers() {
-        let first = |example: Example| remedies("not-offered", &example.case()).remove(0).software;
+        let first = |example: Example| {
+            let finding = example.case().found("not-offered", Severity::Fault, Confidence::Likely, "");
+            finding.remedies.first().and_then(|remedy| remedy.software.clone())
+        };
         assert_eq!(first(Example::new()).as_deref(), Some("nginx"));
         assert_eq!(first(Example::new().starttls("smtp")).as_deref(), Some("Exim"));
     }

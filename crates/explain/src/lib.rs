@@ -20,6 +20,7 @@ mod compare_baseline;
 mod condition;
 mod diagnose;
 mod document;
+mod estimates;
 mod failed;
 pub mod fault;
 mod figures;

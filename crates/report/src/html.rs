@@ -18,7 +18,7 @@ use reprise_trace::document::{
     TraceDocument,
 };
 
-use crate::page::{self, Block, Fact, Item, Page};
+use crate::page::{self, Block, Fact, Item, Page, grouped};
 use crate::table::Tone;
 
 /// One target.
@@ -138,23 +138,11 @@ fn sections(page: &Page) -> Vec<Section<'_>> {
             Block::Heading(text) => rest.push(Section { heading: Some(text), blocks: Vec::new() }),
             Block::Summary(blocks) => summary.blocks.extend(blocks),
             Block::Facts(_) if index == 0 && has_summary => circumstances.blocks.push(block),
-            block => rest.extend_last(block),
+            block => rest.last_mut().into_iter().for_each(|last| last.blocks.push(block)),
         }
     }
     let all = std::iter::once(summary).chain(rest).chain([circumstances]);
     all.filter(|section| !section.blocks.is_empty()).collect()
-}
-
-trait ExtendLast<'p> {
-    fn extend_last(&mut self, block: &'p Block);
-}
-
-impl<'p> ExtendLast<'p> for Vec<Section<'p>> {
-    fn extend_last(&mut self, block: &'p Block) {
-        if let Some(last) = self.last_mut() {
-            last.blocks.push(block);
-        }
-    }
 }
 
 /// Where the result comes from: the last words of a page.
@@ -200,18 +188,12 @@ fn block(block: &Block, name: &str, id: &str, is_below_heading: bool) -> Markup 
 
 /// A name stands once, with all its values, as HTML asks.
 fn facts(facts: &[Fact]) -> Markup {
-    let mut names: Vec<&str> = Vec::new();
-    for fact in facts {
-        if !names.contains(&fact.name.as_str()) {
-            names.push(&fact.name);
-        }
-    }
     html! {
         dl {
-            @for name in names {
+            @for (name, facts) in grouped(facts, |fact| &fact.name) {
                 div {
                     dt { (name) }
-                    @for fact in facts.iter().filter(|fact| fact.name == name) { dd { (marked_up(&fact.value)) } }
+                    @for fact in facts { dd { (marked_up(&fact.value)) } }
                 }
             }
         }

@@ -34,7 +34,7 @@ pub fn measure(
     let mut report = Report::new("reprise measure");
     report.add_test_suites(results.iter().map(|result| {
         let mut suite = TestSuite::new(&result.label);
-        suite.add_test_case(completed(&result.label, !result.runs.is_empty(), result.failures.first()));
+        suite.add_test_case(reached(&result.label, !result.runs.is_empty(), result.failures.first(), NOTHING_COMPLETED));
         suite.add_test_cases(kinds.iter().map(|kind| observed(result, *kind)));
         if results.len() == 1 {
             suite.add_test_cases(conditions.iter().map(|record| condition(&result.label, record)));
@@ -61,7 +61,7 @@ pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
     let mut suite = TestSuite::new(&name);
     suite.set_time(Duration::try_from_secs_f64(document.seconds).unwrap_or_default());
     let any = document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0;
-    suite.add_test_case(completed(&name, any, None));
+    suite.add_test_case(reached(&name, any, None, NOTHING_COMPLETED));
     suite.add_test_cases(document.conditions.iter().map(|record| condition(&name, record)));
     suite.set_system_out(document.warnings.join("\n"));
     let mut report = Report::new("reprise load");
@@ -69,16 +69,8 @@ pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
     report.serialize(out).map_err(io::Error::other)
 }
 
-/// Whether anything was measured at all.
-fn completed(class: &str, any: bool, failure: Option<&Failure>) -> TestCase {
-    let mut status = TestCaseStatus::success();
-    if !any {
-        status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type(failure.map_or("nothing_completed", |failure| &failure.name));
-        status.set_message(failure.map_or("no connection completed", |failure| &failure.message));
-    }
-    case_of(class, "reached", status)
-}
+/// What stands for a failure where nothing completed and none is known.
+const NOTHING_COMPLETED: [&str; 2] = ["nothing_completed", "no connection completed"];
 
 /// Whether a kind was observed in each of its connections, and in at least one.
 fn observed(result: &MeasureDocument, kind: Kind) -> TestCase {
@@ -91,12 +83,10 @@ fn observed(result: &MeasureDocument, kind: Kind) -> TestCase {
     if runs.is_empty() {
         missed.push("observed on no connection".to_owned());
     }
-    let mut status = TestCaseStatus::success();
-    if !missed.is_empty() {
-        status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type("kinds");
-        status.set_message(missed.join("; "));
-    }
+    let status = match missed.is_empty() {
+        true => TestCaseStatus::success(),
+        false => non_success(NonSuccessKind::Failure, "kinds", &missed.join("; ")),
+    };
     case_of(&result.label, &format!("--kinds {kind}"), status)
 }
 
@@ -106,10 +96,8 @@ fn condition(class: &str, record: &ConditionRecord) -> TestCase {
         ConditionOutcome::NotMet => TestCaseStatus::success(),
         outcome => {
             let is_met = outcome == ConditionOutcome::Met;
-            let kind = if is_met { NonSuccessKind::Failure } else { NonSuccessKind::Error };
-            let mut status = TestCaseStatus::non_success(kind);
-            status.set_type(if is_met { "met" } else { "unknown" });
-            status.set_message(record.because.first().map_or("", String::as_str));
+            let (kind, name) = if is_met { (NonSuccessKind::Failure, "met") } else { (NonSuccessKind::Error, "unknown") };
+            let mut status = non_success(kind, name, record.because.first().map_or("", String::as_str));
             status.set_description(why);
             status
         }
@@ -121,20 +109,18 @@ fn suite(target: &Diagnosis) -> TestSuite {
     let mut suite = TestSuite::new(&target.target);
     // A file may say anything.
     suite.set_time(Duration::try_from_secs_f64(target.seconds).unwrap_or_default());
-    suite.add_test_case(reached(target));
+    let otherwise = ["unreached", &target.verdict];
+    suite.add_test_case(reached(&target.target, target.reached, target.failure.as_ref(), otherwise));
     suite.add_test_cases(looked_for(target).into_iter().map(|id| case(target, id)));
     suite.set_system_out(std::iter::once(&target.verdict).chain(&target.warnings).cloned().collect::<Vec<_>>().join("\n"));
     suite
 }
 
-fn reached(target: &Diagnosis) -> TestCase {
-    let mut status = TestCaseStatus::success();
-    if !target.reached {
-        status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type(target.failure.as_ref().map_or("unreached", |failure| &failure.name));
-        status.set_message(target.failure.as_ref().map_or(&target.verdict, |failure| &failure.message));
-    }
-    named(target, "reached", status)
+/// Whether any handshake completed; where none did, the failure, or this name and message.
+fn reached(class: &str, any: bool, failure: Option<&Failure>, otherwise: [&str; 2]) -> TestCase {
+    let [name, message] = failure.map_or(otherwise, |failure| [&failure.name, &failure.message]);
+    let status = if any { TestCaseStatus::success() } else { non_success(NonSuccessKind::Error, name, message) };
+    case_of(class, "reached", status)
 }
 
 /// What the experiments tell apart and what was found, in the order of their names.
@@ -149,21 +135,23 @@ fn case(target: &Diagnosis, id: &str) -> TestCase {
     let text = found.iter().map(|finding| text(finding)).collect::<Vec<_>>().join("\n\n");
     let faults: Vec<&Finding> = found.into_iter().filter(|finding| finding.severity == Severity::Fault).collect();
     let Some(first) = faults.first() else {
-        let mut case = named(target, id, TestCaseStatus::success());
+        let mut case = case_of(&target.target, id, TestCaseStatus::success());
         if !text.is_empty() {
             case.set_system_out(text);
         }
         return case;
     };
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_type(first.confidence.name());
-    status.set_message(faults.iter().map(|fault| fault.title.as_str()).collect::<Vec<_>>().join("; "));
+    let titles: Vec<&str> = faults.iter().map(|fault| fault.title.as_str()).collect();
+    let mut status = non_success(NonSuccessKind::Failure, first.confidence.name(), &titles.join("; "));
     status.set_description(text);
-    named(target, id, status)
+    case_of(&target.target, id, status)
 }
 
-fn named(target: &Diagnosis, name: &str, status: TestCaseStatus) -> TestCase {
-    case_of(&target.target, name, status)
+fn non_success(kind: NonSuccessKind, name: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(name);
+    status.set_message(message);
+    status
 }
 
 fn case_of(class: &str, name: &str, status: TestCaseStatus) -> TestCase {

@@ -8,7 +8,7 @@ use reprise_trace::document::{
 };
 
 use crate::page::cause::{FIXES, fixes, found_by, sections};
-use crate::page::{self, Block, Cell, Item, Ladder, Page, Rung};
+use crate::page::{self, Block, Item, Ladder, LadderCell, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
 /// One target.
@@ -158,13 +158,13 @@ fn ladder(ladder: &Ladder) -> String {
     [head.collect(), rule.collect()].into_iter().chain(rungs).map(|cells| format!("| {} |\n", cells.join(" | "))).collect()
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &LadderCell) -> String {
     match cell {
-        Cell::Empty => " | | ".to_owned(),
-        Cell::Message(message) => {
+        LadderCell::Empty => " | | ".to_owned(),
+        LadderCell::Message(message) => {
             format!("{} | {} | {} {}", message.at, message.size, message.arrow, escaped(&message.name))
         }
-        Cell::Skipped(message) => format!("skipped | | ~~{} {}~~", message.arrow, escaped(&message.name)),
+        LadderCell::Skipped(message) => format!("skipped | | ~~{} {}~~", message.arrow, escaped(&message.name)),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -84,24 +84,24 @@ impl WatchMetrics {
     }
 
     fn register_rounds(&self, registry: &mut Registry) {
-        let (up, at) = (Family::<OfTarget, Gauge>::default(), Family::<OfTarget, SecondsGauge>::default());
-        let (rounds, down) = (Family::<OfTarget, Counter>::default(), Family::<OfTarget, Counter>::default());
-        let (connections, failed) = (Family::<OfCount, Counter>::default(), Family::<OfTarget, Counter>::default());
-        let conditions = Family::<OfCondition, Counter>::default();
+        let (up, at) = (Family::<Labels, Gauge>::default(), Family::<Labels, SecondsGauge>::default());
+        let (rounds, down) = (Family::<Labels, Counter>::default(), Family::<Labels, Counter>::default());
+        let (connections, failed) = (Family::<Labels, Counter>::default(), Family::<Labels, Counter>::default());
+        let conditions = Family::<Labels, Counter>::default();
         for (name, target) in &self.targets {
-            let of_target = OfTarget { target: name.clone() };
+            let of_target = labels([("target", name)]);
             up.get_or_create(&of_target).set(i64::from(target.up));
             at.get_or_create(&of_target).set(target.at_seconds);
             rounds.get_or_create(&of_target).inc_by(target.rounds);
             down.get_or_create(&of_target).inc_by(target.rounds_down);
             failed.get_or_create(&of_target).inc_by(target.failed);
             for ((tls, asked, kind), count) in &target.connections {
-                let (tls, asked, kind) = (tls.number(), asked.name(), kind.name());
-                connections.get_or_create(&OfCount { target: name.clone(), tls, asked, kind }).inc_by(*count);
+                let (tls, asked, kind) = (("tls", tls.number()), ("asked", asked.name()), ("kind", kind.name()));
+                connections.get_or_create(&labels([("target", name), tls, asked, kind])).inc_by(*count);
             }
         }
         for (condition, count) in &self.conditions {
-            conditions.get_or_create(&OfCondition { condition: condition.clone() }).inc_by(*count);
+            conditions.get_or_create(&labels([("condition", condition)])).inc_by(*count);
         }
         registry.register("up", "Whether a connection completed in the latest round", up);
         let help = "When the latest round ended, since 1970";
@@ -114,32 +114,33 @@ impl WatchMetrics {
     }
 
     fn register_figures(&self, registry: &mut Registry) {
-        let phases = Family::<OfPhase, SecondsGauge>::default();
-        let samples = Family::<OfRun, Gauge>::default();
-        let ratios = Family::<OfRatio, SecondsGauge>::default();
-        let trips = Family::<OfRun, Gauge>::default();
-        let traffic = Family::<OfTraffic, Gauge>::default();
+        let phases = Family::<Labels, SecondsGauge>::default();
+        let samples = Family::<Labels, Gauge>::default();
+        let ratios = Family::<Labels, SecondsGauge>::default();
+        let trips = Family::<Labels, Gauge>::default();
+        let traffic = Family::<Labels, Gauge>::default();
         for (name, target) in &self.targets {
             for run in &target.runs {
-                let (tls, kind) = (run.asked.tls.number(), run.asked.kind.name());
-                let of_run = OfRun { target: name.clone(), tls, kind };
+                let (target, tls, kind) =
+                    (("target", name.as_str()), ("tls", run.asked.tls.number()), ("kind", run.asked.kind.name()));
+                let of_run = labels([target, tls, kind]);
                 samples.get_or_create(&of_run).set(gauged(run.n));
                 if let Some(count) = run.round_trips {
                     trips.get_or_create(&of_run).set(gauged(count));
                 }
                 for (direction, bytes) in run.bytes.iter().flat_map(|it| [("sent", it.sent), ("received", it.received)]) {
-                    traffic.get_or_create(&OfTraffic { target: name.clone(), tls, kind, direction }).set(gauged(bytes.0));
+                    traffic.get_or_create(&labels([target, tls, kind, ("direction", direction)])).set(gauged(bytes.0));
                 }
                 for (phase, statistics) in &run.phases {
                     for (quantile, ns) in quantiles(statistics) {
-                        let labels = OfPhase { target: name.clone(), tls, kind, phase: phase.name(), quantile };
-                        phases.get_or_create(&labels).set(ns as f64 / 1e9);
+                        let of_phase = labels([target, tls, kind, ("phase", phase.name()), ("quantile", quantile)]);
+                        phases.get_or_create(&of_phase).set(ns as f64 / 1e9);
                     }
                 }
             }
             for it in &target.ratios {
-                let (tls, kind, phase) = (it.tls.number(), it.to.name(), it.phase.name());
-                ratios.get_or_create(&OfRatio { target: name.clone(), tls, kind, phase }).set(it.median);
+                let (tls, kind, phase) = (("tls", it.tls.number()), ("kind", it.to.name()), ("phase", it.phase.name()));
+                ratios.get_or_create(&labels([("target", name), tls, kind, phase])).set(it.median);
             }
         }
         registry.register_with_unit("phase", "What a phase took in the latest round", Unit::Seconds, phases);
@@ -168,52 +169,9 @@ fn gauged(count: u64) -> i64 {
 
 type SecondsGauge = Gauge<f64, std::sync::atomic::AtomicU64>;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfTarget {
-    target: String,
-}
+/// Names and values, in the order in which they are written.
+type Labels = Vec<(&'static str, String)>;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfCondition {
-    condition: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfCount {
-    target: String,
-    tls: &'static str,
-    asked: &'static str,
-    kind: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfRun {
-    target: String,
-    tls: &'static str,
-    kind: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfRatio {
-    target: String,
-    tls: &'static str,
-    kind: &'static str,
-    phase: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfTraffic {
-    target: String,
-    tls: &'static str,
-    kind: &'static str,
-    direction: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfPhase {
-    target: String,
-    tls: &'static str,
-    kind: &'static str,
-    phase: &'static str,
-    quantile: &'static str,
+fn labels<const COUNT: usize>(labels: [(&'static str, &str); COUNT]) -> Labels {
+    labels.map(|(name, value)| (name, value.to_owned())).to_vec()
 }

@@ -22,7 +22,7 @@ pub(crate) use layers::layers;
 pub(crate) use load::load;
 pub(crate) use measure::measure;
 pub(crate) use side_by_side::side_by_side;
-pub(crate) use trace::ladder::{Cell, Ladder, Message, Rung};
+pub(crate) use trace::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 pub(crate) use trace::{trace, trace_explained};
 
 use reprise_trace::Failure;
@@ -106,13 +106,11 @@ impl From<&Finding> for Item {
             Severity::Note => Tone::Quiet,
         };
         Self {
-            label: finding.severity.name(),
-            tone,
-            text: finding.title.clone(),
             slug: Some(finding.id.clone()),
             confidence: Some(finding.confidence.name()),
             evidence: finding.evidence.iter().cloned().chain(finding.costs()).collect(),
             remedy: finding.steps(None),
+            ..Self::new(finding.severity.name(), tone, &finding.title)
         }
     }
 }
@@ -120,29 +118,39 @@ impl From<&Finding> for Item {
 impl From<&Failure> for Item {
     fn from(failure: &Failure) -> Self {
         Self {
-            label: "failed",
-            tone: Tone::Fault,
-            text: failure.message.clone(),
             slug: Some(failure.name.clone()),
-            confidence: None,
-            evidence: Vec::new(),
             remedy: failure.hint.clone().into_iter().collect(),
+            ..Self::new("failed", Tone::Fault, &failure.message)
         }
     }
 }
 
 impl Item {
+    fn new(label: &'static str, tone: Tone, text: impl Into<String>) -> Self {
+        Self { label, tone, text: text.into(), slug: None, confidence: None, evidence: Vec::new(), remedy: Vec::new() }
+    }
+}
+
+impl Block {
     fn warning(text: impl Into<String>) -> Self {
-        Self {
-            label: "warning",
-            tone: Tone::Warning,
-            text: text.into(),
-            slug: None,
-            confidence: None,
-            evidence: Vec::new(),
-            remedy: Vec::new(),
+        Self::Item(Item::new("warning", Tone::Warning, text))
+    }
+}
+
+/// What has the same key in one group, in the order in which the keys first occur.
+pub(crate) fn grouped<'a, T, K: PartialEq>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: impl Fn(&'a T) -> K,
+) -> Vec<(K, Vec<&'a T>)> {
+    let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    for item in items {
+        let key = key(item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
         }
     }
+    groups
 }
 
 /// Where a result comes from, on one line.

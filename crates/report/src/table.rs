@@ -76,6 +76,19 @@ impl Column {
     }
 }
 
+/// Columns of words, then columns of figures, each with its unit.
+pub(crate) fn columns(words: &[&str], figures: &[(&str, &str)]) -> Vec<Column> {
+    let figures = figures.iter().map(|(name, unit)| Column::figures(name, unit));
+    words.iter().map(|name| Column::words(name)).chain(figures).collect()
+}
+
+impl Line {
+    /// A row without a note.
+    pub(crate) fn row(cells: Vec<String>, tone: Tone) -> Self {
+        Self::Row(Row { cells, note: None, tone })
+    }
+}
+
 /// A row whose figures are not aligned yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
@@ -83,6 +96,13 @@ pub(crate) struct Draft {
     pub(crate) figures: Vec<Option<Figure>>,
     pub(crate) note: Option<String>,
     pub(crate) tone: Tone,
+}
+
+impl Draft {
+    /// A row without a note.
+    pub(crate) fn new(words: Vec<String>, figures: Vec<Option<Figure>>, tone: Tone) -> Self {
+        Self { words, figures, note: None, tone }
+    }
 }
 
 impl Table {
@@ -142,7 +162,7 @@ mod tests {
     use super::*;
 
     fn draft(word: &str, figures: Vec<Option<Figure>>) -> Option<Draft> {
-        Some(Draft { words: vec![word.to_owned()], figures, note: None, tone: Tone::Plain })
+        Some(Draft::new(vec![word.to_owned()], figures, Tone::Plain))
     }
 
     #[test]

@@ -38,6 +38,23 @@ pub(crate) fn other(what: &str, before: &Option<String>, after: &Option<String>)
     (before != after).then(|| format!("The baseline is from another {what}: {}; this is {}", told(before), told(after)))
 }
 
+/// Where there are baselines enough for a spread and not for an estimate of it.
+pub(crate) fn too_few(baselines: usize) -> Option<String> {
+    let text = "Two baselines are too few to estimate the variation between runs: use one, or three and more";
+    (baselines == 2).then(|| text.to_owned())
+}
+
+/// What several baselines have in common is said once.
+pub(crate) fn each_once(warnings: impl Iterator<Item = String>) -> Vec<String> {
+    let mut different = Vec::new();
+    for warning in warnings {
+        if !different.contains(&warning) {
+            different.push(warning);
+        }
+    }
+    different
+}
+
 fn libraries(before: &Provenance, after: &Provenance) -> Option<String> {
     let changed = after.libraries.iter().filter_map(|(name, version)| {
         let earlier = before.libraries.get(name).filter(|earlier| *earlier != version)?;

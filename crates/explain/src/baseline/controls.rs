@@ -7,7 +7,7 @@ use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier, summarize};
 use reprise_trace::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange, SampleRecord};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
-use super::{estimate, estimate_of};
+use crate::estimates::{ends, of_statistics};
 
 /// A figure in this result and in each of the earlier ones.
 #[derive(Clone)]
@@ -103,8 +103,7 @@ impl<'a> Controls<'a> {
                 return ratio_of_estimates(alone, Ratio { median: slower(calibration.median), ci95 });
             }
             let over: Vec<u64> = pairs.iter().map(|(took, calibration)| (took / slower(*calibration)) as u64).collect();
-            let summary = summarize(&over, self.seed)?;
-            Some(estimate_of(summary.median, summary.ci95.map(|(low, high)| [low, high])))
+            summarize(&over, self.seed).map(|summary| of_statistics(&reprise_probe::statistics(summary)))
         };
         let earlier = self.earlier.iter().zip(&of_phase.earlier).zip(&calibration.earlier);
         Some(Figures {
@@ -158,12 +157,8 @@ fn figures(
     Some(Figures { now: figure(now)?, earlier: earlier.iter().map(|it| figure(it)).collect::<Option<_>>()? })
 }
 
-fn ends(ratio: &Ratio) -> Option<[f64; 2]> {
-    ratio.ci95.map(|(low, high)| [low, high])
-}
-
 fn calibration(document: &MeasureDocument, kind: Kind, phase: Phase) -> Option<Ratio> {
-    document.calibration.as_ref()?.run(kind)?.phases.get(&phase).map(estimate)
+    document.calibration.as_ref()?.run(kind)?.phases.get(&phase).map(of_statistics)
 }
 
 fn calibration_of_full(document: &MeasureDocument) -> Option<Ratio> {
@@ -174,9 +169,9 @@ fn calibration_of_full(document: &MeasureDocument) -> Option<Ratio> {
 fn connect(document: &MeasureDocument, seed: u64) -> Option<Ratio> {
     let all: Vec<u64> = document.samples.iter().filter_map(|it| it.phases.connect).map(|Nanos(nanos)| nanos).collect();
     match summarize(&all, seed) {
-        Some(summary) => Some(estimate_of(summary.median, summary.ci95.map(|(low, high)| [low, high]))),
+        Some(summary) => Some(of_statistics(&reprise_probe::statistics(summary))),
         // Without samples: of the run that has the most.
-        None => document.runs.iter().max_by_key(|run| run.n)?.phases.get(&Phase::Connect).map(estimate),
+        None => document.runs.iter().max_by_key(|run| run.n)?.phases.get(&Phase::Connect).map(of_statistics),
     }
 }
 

@@ -10,6 +10,7 @@ use reprise_trace::document::{Change, Comparison, CpuChange, MeasureDocument, Ph
 use reprise_trace::{Asked, Kind, Phase, Version};
 
 use self::controls::{Controls, Figures};
+use crate::estimates::{ends, estimate, of_statistics};
 
 /// What was to be measured: of an earlier result, nothing else is missed.
 #[derive(Clone, Debug, Default)]
@@ -44,12 +45,7 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
     let controls = Controls::of(now, &results, seed);
     let phases: Vec<PhaseChange> =
         now.runs.iter().flat_map(|after| phase_changes((now, after), &results, &controls, seed)).collect();
-    let mut warnings = Vec::new();
-    for warning in results.iter().flat_map(|result| comparable::warnings(now, result)) {
-        if !warnings.contains(&warning) {
-            warnings.push(warning);
-        }
-    }
+    let mut warnings = comparable::each_once(results.iter().flat_map(|result| comparable::warnings(now, result)));
     let is_without_samples = |result: &&MeasureDocument| {
         let in_both = result.runs.iter().filter(|run| now.run(run.asked.tls, run.asked.kind).is_some());
         in_both.into_iter().any(|run| run.n > 0 && samples(result, run.asked, Phase::Total).len() as u64 != run.n)
@@ -57,13 +53,7 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
     if results.iter().any(is_without_samples) {
         warnings.push("The baseline has no samples: its own intervals are used".to_owned());
     }
-    if results.len() == 2 {
-        warnings.push(
-            "Two baselines are too few to estimate the variation between runs: use one, or three and \
-            more"
-                .to_owned(),
-        );
-    }
+    warnings.extend(comparable::too_few(results.len()));
     let controls = controls.changes();
     Some(Comparison {
         file: newest.file.to_owned(),
@@ -112,8 +102,8 @@ fn phase_changes(
         let is_complete = |(samples, run): (&Vec<u64>, &&Run)| samples.len() as u64 == run.n;
         let with_samples = new_samples.len() as u64 == after.n && old_samples.iter().zip(&runs).all(is_complete);
         let estimate_of = |samples: &[u64], statistics: &Statistics| match with_samples {
-            true => pooled(samples, seed).map_or_else(|| estimate(statistics), |pooled| estimate(&pooled)),
-            false => estimate(statistics),
+            true => of_statistics(&pooled(samples, seed).unwrap_or(*statistics)),
+            false => of_statistics(statistics),
         };
         let figures = Figures {
             now: estimate_of(&new_samples, &new),
@@ -127,7 +117,7 @@ fn phase_changes(
             [only] => *only,
             _ => pooled(&old_samples.concat(), seed).filter(|_| with_samples).or(old.last().copied())?,
         };
-        let ci95 = ratio.and_then(|ratio| ratio.ci95).map(|(low, high)| [low, high]);
+        let ci95 = ratio.as_ref().and_then(ends);
         Some(PhaseChange {
             tls: asked.tls,
             kind: asked.kind,
@@ -156,22 +146,14 @@ pub(crate) fn samples(document: &MeasureDocument, asked: Asked, phase: Phase) ->
     of_run.filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
 }
 
-fn estimate(statistics: &Statistics) -> Ratio {
-    estimate_of(statistics.median_ns, statistics.ci95_ns)
-}
-
-fn estimate_of(median_ns: u64, ci95_ns: Option<[u64; 2]>) -> Ratio {
-    Ratio { median: median_ns as f64, ci95: ci95_ns.map(|[low, high]| (low as f64, high as f64)) }
-}
-
 fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<RatioChange> {
     type Shown = reprise_trace::document::Ratio;
     let change = |after: &Shown| {
         let same = |it: &&Shown| (it.phase, it.tls, it.from, it.to) == (after.phase, after.tls, after.from, after.to);
-        let of = |it: &Shown| Ratio { median: it.median, ci95: it.ci95.map(|[low, high]| (low, high)) };
+        let of = |it: &Shown| estimate(it.median, it.ci95);
         let before: Vec<Ratio> = earlier.iter().map(|it| it.ratios.iter().find(same).map(of)).collect::<Option<_>>()?;
         let ratio = ratio_to_earlier(of(after), &before);
-        let ci95 = ratio.and_then(|ratio| ratio.ci95).map(|(low, high)| [low, high]);
+        let ci95 = ratio.as_ref().and_then(ends);
         Some(RatioChange {
             tls: after.tls,
             kind: after.to,
@@ -195,7 +177,7 @@ fn cpu_change(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Option<Cpu
     let earlier: Vec<Ratio> = earlier.iter().map(|it| exact(it)).collect::<Option<_>>()?;
     let after = exact(now)?;
     let ratio = ratio_to_earlier(after, &earlier)?;
-    let ci95 = ratio.ci95.filter(|_| earlier.len() > 1).map(|(low, high)| [low, high]);
+    let ci95 = ends(&ratio).filter(|_| earlier.len() > 1);
     let before_ns = (after.median / ratio.median).round() as u64;
     Some(CpuChange { before_ns, after_ns: after.median as u64, ratio: ratio.median, ci95 })
 }

@@ -83,6 +83,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::super::causes;
+    use super::super::tests::slugs_of;
     use super::*;
 
     /// What computes a confidence for several rules, and what it may come to.
@@ -101,8 +102,7 @@ mod tests {
                 let text = std::fs::read_to_string(&file).unwrap();
                 let text =
                     text.split("#[cfg(test)]").next().unwrap().replace("!= Severity::", "").replace("== Severity::", "");
-                let slugs = ["Finding::new(\"", "const ID: &str = \""].iter().flat_map(|begin| text.split(begin).skip(1));
-                let slugs: BTreeSet<&str> = slugs.map(|rest| rest.split('"').next().unwrap()).collect();
+                let slugs: BTreeSet<&str> = slugs_of(&text).collect();
                 if file.ends_with(OF_TWO) {
                     assert_eq!(slugs.len(), 2);
                     continue;

@@ -322,8 +322,7 @@ mod tests {
         assert_eq!(slugs.len(), count);
     }
 
-    /// Rules stand in these folders of `src/`, and name what they find as `Finding::new("SLUG"` or as `ID`. Diagnose runs those
-    /// of measure too.
+    /// Rules stand in these folders of `src/`. Diagnose runs those of measure too.
     const RULES: [(FoundBy, &[&str]); 3] =
         [(FoundBy::Measure, &["findings"]), (FoundBy::Diagnose, &["findings", "diagnose"]), (FoundBy::Listen, &["client"])];
 
@@ -344,12 +343,14 @@ mod tests {
         let folder = format!("{}/src/{folder}", env!("CARGO_MANIFEST_DIR"));
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let texts = files.map(|file| std::fs::read_to_string(file).unwrap());
-        let of = |text: String| {
-            let begins = ["Finding::new(\"", "const ID: &str = \""];
-            let rests = begins.iter().flat_map(|begin| text.split(begin).skip(1));
-            rests.map(|rest| rest.split('"').next().unwrap().to_owned()).collect::<Vec<_>>()
-        };
-        texts.flat_map(of).collect()
+        texts.flat_map(|text| slugs_of(&text).map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
+
+    /// What the rules in this text find.
+    pub(super) fn slugs_of(text: &str) -> impl Iterator<Item = &str> {
+        let begins = ["Finding::new(", "case.found(", "case.found_in(", "const ID: &str = "];
+        let rests = begins.into_iter().flat_map(move |begin| text.split(begin).skip(1));
+        rests.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
     }
 
     #[test]

@@ -4,17 +4,13 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Offered, first_lines, named};
+use super::case::{ClientCase, Offered, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.alpn != it.offer.alpn);
-    let lines: Vec<String> = case.offered().filter(differs).map(|it| line(&it)).collect();
-    if lines.is_empty() {
-        return None;
-    }
+    let lines = case.offered().filter(differs).map(|it| line(&it));
     let title = "The client changes its application protocols between the connections of one session";
-    let finding = Finding::new("alpn-differs", Severity::Note, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("alpn-differs")))
+    case.found_in("alpn-differs", Severity::Note, Confidence::Certain, title, lines)
 }
 
 fn line(offered: &Offered<'_>) -> String {

@@ -2,9 +2,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Chance, first_lines, is_one_client, named};
+use super::case::{Chance, ClientCase, first_lines, is_one_client, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     // How many other names were asked for since the session's own.
     let between = |chance: &Chance<'_>| others_since(case, chance);
     let missed: Vec<(&Chance<'_>, usize)> =
@@ -33,11 +33,10 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let mut evidence = first_lines(missed.iter().map(line));
     evidence.extend(most_kept.map(|most| format!("A session was offered after {most} other names at most")));
-    let finding = Finding::new("client-cache-small", severity, confidence, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-cache-small")))
+    Some(case.found("client-cache-small", severity, confidence, title, evidence))
 }
 
-fn others_since(case: &Case<'_>, chance: &Chance<'_>) -> usize {
+fn others_since(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
     let Some(latest) = chance.latest() else { return 0 };
     let mut names: Vec<Option<&str>> = case
         .offers()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reprise_trace::document::{Finding, Remedy, Severity};
+use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{
     Agreed, ClientOffer, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
@@ -10,7 +10,7 @@ use reprise_trace::{
 use crate::causes::cause;
 
 /// What the rules judge.
-pub(super) struct Case<'a> {
+pub(super) struct ClientCase<'a> {
     connections: &'a [WatchedConnection],
     /// What the client is written with, where it says so.
     pub(super) software: Option<&'static str>,
@@ -39,7 +39,7 @@ const ENOUGH: usize = 3;
 /// So many lines of evidence are shown.
 const LINES: usize = 5;
 
-impl<'a> Case<'a> {
+impl<'a> ClientCase<'a> {
     pub(super) fn new(watched: &'a Watched, software: Option<&'static str>) -> Self {
         let (offered_later, chances) = (BTreeSet::new(), Vec::new());
         let mut case = Self { connections: &watched.connections, software, offered_later, chances };
@@ -118,9 +118,30 @@ impl<'a> Case<'a> {
         Finding { cost_ns: cost.filter(|cost| cost.0 > 0), ..finding }
     }
 
-    /// What fixes a cause in a client: in what this one is written with first.
-    pub(super) fn remedies(&self, slug: &str) -> Vec<Remedy> {
-        cause(slug).map(|cause| cause.client_remedies(self.software)).unwrap_or_default()
+    /// A finding with what fixes its cause in a client: in what this one is written with first.
+    pub(super) fn found(
+        &self,
+        slug: &str,
+        severity: Severity,
+        confidence: Confidence,
+        title: impl Into<String>,
+        evidence: Vec<String>,
+    ) -> Finding {
+        let remedies = cause(slug).map(|cause| cause.client_remedies(self.software)).unwrap_or_default();
+        Finding::new(slug, severity, confidence, title).because(evidence).fixed_by(remedies)
+    }
+
+    /// The same with a line for each connection that shows it; none where no connection does.
+    pub(super) fn found_in(
+        &self,
+        slug: &str,
+        severity: Severity,
+        confidence: Confidence,
+        title: impl Into<String>,
+        lines: impl IntoIterator<Item = String>,
+    ) -> Option<Finding> {
+        let evidence = first_lines(lines);
+        (!evidence.is_empty()).then(|| self.found(slug, severity, confidence, title, evidence))
     }
 
     /// How many other connections were open when this one began.

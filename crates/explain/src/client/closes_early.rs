@@ -7,9 +7,9 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Version, WatchedConnection, WatchedEnd};
 
-use super::case::{Case, first_lines, named, waited_until};
+use super::case::{ClientCase, named, waited_until};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     if case.offers_any() || !case.chances().is_empty() {
         return None;
     }
@@ -45,8 +45,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
         };
         format!("{}: {} tickets sent, {how}", named(connection), connection.sessions_given)
     };
-    let finding = Finding::new("client-closes-early", severity, confidence, title);
-    Some(finding.because(first_lines(unread.iter().map(line))).fixed_by(case.remedies("client-closes-early")))
+    case.found_in("client-closes-early", severity, confidence, title, unread.iter().map(line))
 }
 
 #[cfg(test)]

@@ -5,16 +5,15 @@
 
 use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
 
-use super::case::{Case, Chance, first_lines, is_other_process, named};
+use super::case::{Chance, ClientCase, first_lines, is_other_process, named};
 use super::never_offers::{self, is_silent};
 use super::software::{CURL, Habit, habit};
 use crate::causes::cause;
 
 const ID: &str = "client-config-rebuilt";
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
-    let of_one_process = forgets(case).or_else(|| silent(case)).map(|found| found.fixed_by(case.remedies(ID)));
-    of_one_process.or_else(|| new_processes(case).map(|found| found.fixed_by(remedies_across_processes())))
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
+    forgets(case).or_else(|| silent(case)).or_else(|| new_processes(case))
 }
 
 /// No configuration lives longer than its process: what the cause's own remedies keep is not enough here.
@@ -30,14 +29,11 @@ fn remedies_across_processes() -> Vec<Remedy> {
 }
 
 /// It offers sessions, and twice or more offers none right after it had read one, while nothing else was open.
-fn forgets(case: &Case<'_>) -> Option<Finding> {
+fn forgets(case: &ClientCase<'_>) -> Option<Finding> {
     if !case.offers_any() {
         return None;
     }
     let forgotten: Vec<&Chance<'_>> = case.misses().filter(|chance| is_alone(case, chance)).collect();
-    if forgotten.is_empty() {
-        return None;
-    }
     let confidence = if forgotten.len() > 1 { Confidence::Likely } else { Confidence::Possible };
     let severity = if forgotten.len() > 1 { Severity::Fault } else { Severity::Risk };
     let title = format!(
@@ -48,17 +44,17 @@ fn forgets(case: &Case<'_>) -> Option<Finding> {
         let from = chance.latest().map_or_else(String::new, named);
         format!("{}: no session offered, though {from} left one that nobody had offered", named(chance.connection))
     };
-    Some(Finding::new(ID, severity, confidence, title).because(first_lines(forgotten.iter().map(line))))
+    case.found_in(ID, severity, confidence, title, forgotten.iter().map(line))
 }
 
 /// The session would come from the connection right before, to the same name, and no other is open.
-fn is_alone(case: &Case<'_>, chance: &Chance<'_>) -> bool {
+fn is_alone(case: &ClientCase<'_>, chance: &Chance<'_>) -> bool {
     let Some(before) = case.connections().iter().rev().find(|it| it.number < chance.connection.number) else { return false };
     let is_from_before = chance.latest().is_some_and(|latest| latest.number == before.number);
     case.open_beside(chance) == 0 && is_from_before && !case.is_offered_later(before)
 }
 
-fn silent(case: &Case<'_>) -> Option<Finding> {
+fn silent(case: &ClientCase<'_>) -> Option<Finding> {
     if !is_silent(case) {
         return None;
     }
@@ -75,11 +71,11 @@ fn silent(case: &Case<'_>) -> Option<Finding> {
             configuration object distinguish them"
             .to_owned(),
     );
-    Some(Finding::new(ID, Severity::Fault, confidence, title).because(evidence))
+    Some(case.found(ID, Severity::Fault, confidence, title, evidence))
 }
 
 /// What a process holds in memory ends with it: nothing is wrong with the program.
-fn new_processes(case: &Case<'_>) -> Option<Finding> {
+fn new_processes(case: &ClientCase<'_>) -> Option<Finding> {
     let processes = case.processes().filter(|count| *count > 1)?;
     if case.offers_any() || !case.chances().is_empty() {
         return None;
@@ -96,7 +92,8 @@ fn new_processes(case: &Case<'_>) -> Option<Finding> {
         before = connection;
     }
     let title = format!("{processes} processes made the connections, and sessions in memory end with their process");
-    Some(Finding::new(ID, Severity::Note, Confidence::Certain, title).because(first_lines(lines)))
+    let finding = Finding::new(ID, Severity::Note, Confidence::Certain, title);
+    Some(finding.because(first_lines(lines)).fixed_by(remedies_across_processes()))
 }
 
 #[cfg(test)]

@@ -2,22 +2,18 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, first_lines, named};
+use super::case::{ClientCase, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let announced = || case.completed().filter(|(_, offer, _)| offer.early_data);
     let count = announced().count();
-    if count == 0 {
-        return None;
-    }
     let accepted = announced().filter(|(_, _, agreed)| agreed.early_data.is_some()).count();
     let title = format!("The client sends early data: {accepted} of {count} accepted");
     let lines = announced().map(|(connection, _, agreed)| {
         let what = agreed.early_data.map_or_else(|| "rejected".to_owned(), |bytes| format!("{bytes} bytes accepted"));
         format!("{}: {what}", named(connection))
     });
-    let finding = Finding::new("early-data-offered", Severity::Note, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("early-data-offered")))
+    case.found_in("early-data-offered", Severity::Note, Confidence::Certain, title, lines)
 }
 
 #[cfg(test)]

@@ -5,20 +5,16 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Offered, first_lines, named, outcome};
+use super::case::{ClientCase, Offered, named, outcome};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let differs = |it: &Offered<'_>| {
         let source = it.source.offer.as_ref().map(|source| source.extended_master_secret);
         it.session.version == Version::Tls12 && source.is_some_and(|source| source != it.offer.extended_master_secret)
     };
-    let lines: Vec<String> = case.offered().filter(differs).map(|it| line(&it)).collect();
-    if lines.is_empty() {
-        return None;
-    }
+    let lines = case.offered().filter(differs).map(|it| line(&it));
     let title = "The client changes extended_master_secret between the connections of one session: servers refuse or abort";
-    let finding = Finding::new("ems-differs", Severity::Fault, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("ems-differs")))
+    case.found_in("ems-differs", Severity::Fault, Confidence::Certain, title, lines)
 }
 
 fn line(offered: &Offered<'_>) -> String {

@@ -8,7 +8,7 @@ use reprise_trace::{
     WatchedHandshake,
 };
 
-use super::case::Case;
+use super::case::ClientCase;
 use super::software::client_software;
 
 /// Connections one after another, a second apart, each with one answered request and two tickets.
@@ -21,9 +21,9 @@ pub(super) struct Example {
 const SECOND: u64 = 1_000_000_000;
 
 /// What one rule says.
-pub(super) fn found(rule: fn(&Case<'_>) -> Option<Finding>, example: &Example) -> Option<Finding> {
+pub(super) fn found(rule: fn(&ClientCase<'_>) -> Option<Finding>, example: &Example) -> Option<Finding> {
     let software = client_software(&[], &example.watched);
-    rule(&Case::new(&example.watched, software))
+    rule(&ClientCase::new(&example.watched, software))
 }
 
 impl Example {

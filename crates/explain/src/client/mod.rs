@@ -1,7 +1,7 @@
 //! What a watched server saw of a client program, judged: does it resume, and if not, why?
 //!
 //! Each cause stands in a file of its own, under the slug by which documents name it. A rule is a pure function of a
-//! [`Case`]: the connections, and for each the sessions that its client then held.
+//! [`ClientCase`]: the connections, and for each the sessions that its client then held.
 
 mod alpn_differs;
 mod cache_small;
@@ -29,7 +29,7 @@ use std::time::Duration;
 use reprise_trace::document::{Diagnosis, Finding, Subject};
 use reprise_trace::{Failure, Watched};
 
-use self::case::Case;
+use self::case::ClientCase;
 pub use self::software::client_software;
 use crate::verdict::worst_first;
 
@@ -53,7 +53,7 @@ pub struct ClientRun {
 /// The diagnosis of the clients that were watched.
 pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
     let software = client_software(&run.command, watched);
-    let case = Case::new(watched, software);
+    let case = ClientCase::new(watched, software);
     let mut findings = findings(&case);
     worst_first(&mut findings);
     let reached = case.completed().next().is_some();
@@ -79,7 +79,7 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
     }
 }
 
-type Rule = fn(&Case<'_>) -> Option<Finding>;
+type Rule = fn(&ClientCase<'_>) -> Option<Finding>;
 
 /// In the order in which a client meets them.
 const RULES: [Rule; 13] = [
@@ -98,7 +98,7 @@ const RULES: [Rule; 13] = [
     early_data_offered::finding,
 ];
 
-fn findings(case: &Case<'_>) -> Vec<Finding> {
+fn findings(case: &ClientCase<'_>) -> Vec<Finding> {
     let with_cost = |finding: Finding| case.cost_of(finding);
     RULES.iter().filter_map(|rule| rule(case)).map(with_cost).collect()
 }

@@ -6,20 +6,20 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, first_lines, named, outcome};
+use super::case::{ClientCase, first_lines, named, outcome};
 use super::software::{GO, Habit, habit};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     asks_for_none(case).or_else(|| offers_none(case))
 }
 
 /// Whether it could have offered a session, and never did, though it asks for them.
-pub(super) fn is_silent(case: &Case<'_>) -> bool {
+pub(super) fn is_silent(case: &ClientCase<'_>) -> bool {
     case.misses().next().is_some() && !case.offers_any() && asks_for_none(case).is_none()
 }
 
 /// RFC 8446, section 4.2.9: without `psk_key_exchange_modes` a server sends no ticket.
-fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
+fn asks_for_none(case: &ClientCase<'_>) -> Option<Finding> {
     if case.offers_any() {
         return None;
     }
@@ -44,11 +44,10 @@ fn asks_for_none(case: &Case<'_>) -> Option<Finding> {
         line("psk_key_exchange_modes (RFC 8446, section 4.2.9)", tls13),
         line("session_ticket (RFC 5077, section 3.2)", tls12),
     ];
-    let finding = Finding::new("client-never-offers", severity, confidence, title);
-    Some(finding.because(evidence.into_iter().flatten()).fixed_by(case.remedies("client-never-offers")))
+    Some(case.found("client-never-offers", severity, confidence, title, evidence.into_iter().flatten().collect()))
 }
 
-fn offers_none(case: &Case<'_>) -> Option<Finding> {
+fn offers_none(case: &ClientCase<'_>) -> Option<Finding> {
     if !is_silent(case) {
         return None;
     }
@@ -62,12 +61,11 @@ fn offers_none(case: &Case<'_>) -> Option<Finding> {
             make two connections from the same configuration object; if the second still offers nothing, it is this"
             .to_owned(),
     );
-    let finding = Finding::new("client-never-offers", Severity::Fault, confidence, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-never-offers")))
+    Some(case.found("client-never-offers", Severity::Fault, confidence, title, evidence))
 }
 
 /// Each connection that could have, and where its session came from.
-pub(super) fn evidence(case: &Case<'_>) -> Vec<String> {
+pub(super) fn evidence(case: &ClientCase<'_>) -> Vec<String> {
     let line = |chance: &super::case::Chance<'_>| {
         let from = chance.latest().map_or_else(String::new, named);
         format!(

@@ -3,24 +3,19 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, first_lines, named};
+use super::case::{ClientCase, named};
 
 /// RFC 8446, section 4.2.9.
 const PSK_DHE_KE: u8 = 1;
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let tls13 = case.completed().filter(|(_, _, agreed)| agreed.version == Version::Tls13);
-    let without: Vec<_> = tls13
+    let lines = tls13
         .filter(|(_, offer, _)| offer.psk_modes.as_ref().is_some_and(|modes| !modes.contains(&PSK_DHE_KE)))
-        .map(|(connection, _, _)| format!("{}: psk_key_exchange_modes without psk_dhe_ke", named(connection)))
-        .collect();
-    if without.is_empty() {
-        return None;
-    }
+        .map(|(connection, _, _)| format!("{}: psk_key_exchange_modes without psk_dhe_ke", named(connection)));
     let severity = if case.completed().count() > 1 { Severity::Fault } else { Severity::Note };
     let title = "The client offers psk_ke alone: servers that want forward secrecy give it no ticket";
-    let finding = Finding::new("client-psk-mode", severity, Confidence::Certain, title);
-    Some(finding.because(first_lines(without)).fixed_by(case.remedies("client-psk-mode")))
+    case.found_in("client-psk-mode", severity, Confidence::Certain, title, lines)
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{GivenSession, Version, WatchedConnection};
 
-use super::case::{Case, first_lines, named, outcome};
+use super::case::{ClientCase, first_lines, named, outcome};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let mut uses: BTreeMap<GivenSession, Vec<&WatchedConnection>> = BTreeMap::new();
     // A client may try again with the ticket of an attempt that failed.
     let completed = case.offered().filter(|it| it.connection.agreed().is_some() && it.session.version == Version::Tls13);
@@ -33,8 +33,7 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     let lines = again().flatten().map(|connection| format!("{}: {}", named(connection), outcome(connection)));
     let mut evidence = first_lines(lines);
     evidence.push(format!("This server takes each ticket once: {refused} of the {offers} offers did not resume"));
-    let finding = Finding::new("client-reuses-ticket", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("client-reuses-ticket")))
+    Some(case.found("client-reuses-ticket", Severity::Risk, Confidence::Certain, title, evidence))
 }
 
 #[cfg(test)]

@@ -5,20 +5,16 @@
 use reprise_trace::Version;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, Offered, first_lines, named, outcome};
+use super::case::{ClientCase, Offered, named, outcome};
 
 /// The only suite of TLS 1.3 with SHA-384.
 const AES_256_GCM_SHA384: u16 = 0x1302;
 const TLS13_SUITES: std::ops::RangeInclusive<u16> = 0x1301..=0x1305;
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
-    let lines: Vec<String> = case.offered().filter(is_unusable).map(|it| line(&it)).collect();
-    if lines.is_empty() {
-        return None;
-    }
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
+    let lines = case.offered().filter(is_unusable).map(|it| line(&it));
     let title = "The client offers sessions without their cipher suite";
-    let finding = Finding::new("suite-differs", Severity::Risk, Confidence::Certain, title);
-    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("suite-differs")))
+    case.found_in("suite-differs", Severity::Risk, Confidence::Certain, title, lines)
 }
 
 fn is_unusable(offered: &Offered<'_>) -> bool {

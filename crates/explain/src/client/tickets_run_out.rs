@@ -6,12 +6,12 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Nanos, Version};
 
-use super::case::{Case, Chance, first_lines, named};
+use super::case::{Chance, ClientCase, first_lines, named};
 
 /// Connections that begin within this are begun at once.
 const AT_ONCE: Nanos = Nanos(500_000_000);
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let empty_handed: Vec<(&Chance<'_>, usize)> =
         case.misses().map(|chance| (chance, siblings(case, chance))).filter(|(_, siblings)| *siblings > 0).collect();
     let without = empty_handed.len();
@@ -24,13 +24,12 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
     };
     let mut evidence = first_lines(empty_handed.iter().map(line));
     evidence.push(format!("At most {most} of the concurrent connections could offer a session"));
-    let finding = Finding::new("tickets-run-out", Severity::Risk, Confidence::Likely, title);
-    Some(finding.because(evidence).fixed_by(case.remedies("tickets-run-out")))
+    Some(case.found("tickets-run-out", Severity::Risk, Confidence::Likely, title, evidence))
 }
 
 /// How many connections to the same name, begun at the same time, offered a session and are none of those that could have
 /// left one for this.
-fn siblings(case: &Case<'_>, chance: &Chance<'_>) -> usize {
+fn siblings(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
     if !chance.offer.speaks(Version::Tls13) || case.open_beside(chance) == 0 {
         return 0;
     }

@@ -2,10 +2,10 @@
 
 use reprise_trace::{Failure, FailureClass, WatchedHandshake};
 
-use super::case::Case;
+use super::case::ClientCase;
 
 /// None if a handshake completed.
-pub(super) fn failure(case: &Case<'_>, address: &str) -> Option<Failure> {
+pub(super) fn failure(case: &ClientCase<'_>, address: &str) -> Option<Failure> {
     if case.completed().next().is_some() {
         return None;
     }
@@ -43,7 +43,7 @@ pub(super) fn failure(case: &Case<'_>, address: &str) -> Option<Failure> {
     })
 }
 
-fn nobody(case: &Case<'_>, address: &str) -> Failure {
+fn nobody(case: &ClientCase<'_>, address: &str) -> Failure {
     let (name, message) = match case.connections().len() {
         0 => ("no_connection", format!("no client connected to {address}")),
         _ => ("no_handshake", format!("clients connected to {address} and never sent a whole ClientHello")),

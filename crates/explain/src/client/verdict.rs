@@ -3,10 +3,10 @@
 use reprise_trace::document::{ExperimentRecord, Finding, MechanismRecord};
 use reprise_trace::{Asked, Failure, Kind, Version};
 
-use super::case::Case;
+use super::case::ClientCase;
 use crate::verdict::verdict;
 
-pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&Failure>) -> String {
+pub(super) fn sentence(case: &ClientCase<'_>, findings: &[Finding], failure: Option<&Failure>) -> String {
     let completed = case.completed().count();
     if completed == 0 {
         return failure.map_or_else(|| "No handshake completed".to_owned(), |failure| capitalised(&failure.message));
@@ -33,7 +33,7 @@ pub(super) fn sentence(case: &Case<'_>, findings: &[Finding], failure: Option<&F
     verdict(findings, &healthy)
 }
 
-pub(super) fn warnings(case: &Case<'_>, findings: &[Finding]) -> Vec<String> {
+pub(super) fn warnings(case: &ClientCase<'_>, findings: &[Finding]) -> Vec<String> {
     let mut warnings = Vec::new();
     let completed = case.completed().count();
     if !findings.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn warnings(case: &Case<'_>, findings: &[Finding]) -> Vec<String> {
 }
 
 /// What was watched, name by name.
-pub(super) fn experiments(case: &Case<'_>) -> Vec<ExperimentRecord> {
+pub(super) fn experiments(case: &ClientCase<'_>) -> Vec<ExperimentRecord> {
     let mut names: Vec<Option<&str>> = Vec::new();
     for (_, offer) in case.offers() {
         let name = offer.sni.as_deref();
@@ -93,7 +93,7 @@ pub(super) fn experiments(case: &Case<'_>) -> Vec<ExperimentRecord> {
 }
 
 /// What each mechanism came to.
-pub(super) fn matrix(case: &Case<'_>) -> Vec<MechanismRecord> {
+pub(super) fn matrix(case: &ClientCase<'_>) -> Vec<MechanismRecord> {
     let of = [(Version::Tls12, Kind::Id), (Version::Tls12, Kind::Ticket), (Version::Tls13, Kind::Ticket)];
     let record = |(tls, kind): (Version, Kind)| {
         let is_it = |version, mechanism| (version, mechanism) == (tls, kind);

@@ -2,9 +2,9 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::case::{Case, first_lines, is_one_client, named};
+use super::case::{ClientCase, is_one_client, named};
 
-pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
+pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
     let mut lines = Vec::new();
     for (connection, offer) in case.offers().filter(|(_, offer)| offer.sessions.is_empty()) {
         let before = case
@@ -20,13 +20,9 @@ pub(super) fn finding(case: &Case<'_>) -> Option<Finding> {
             ));
         }
     }
-    if lines.is_empty() {
-        return None;
-    }
     let severity = if lines.len() > 1 { Severity::Risk } else { Severity::Note };
     let title = "The client changes its versions and cannot resume across them";
-    let finding = Finding::new("version-differs", severity, Confidence::Likely, title);
-    Some(finding.because(first_lines(lines)).fixed_by(case.remedies("version-differs")))
+    case.found_in("version-differs", severity, Confidence::Likely, title, lines)
 }
 
 #[cfg(test)]

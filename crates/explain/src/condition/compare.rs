@@ -5,19 +5,23 @@
 
 use std::fmt;
 
-use reprise_trace::document::Change;
-use reprise_trace::document::{CompareCase, CompareDocument, CompareOver, CompareRow, CompareSide};
+use reprise_trace::document::{
+    Change, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOver, CompareRatio,
+    CompareRatioChange, CompareRow, CompareSide, CompareSkipped,
+};
 use reprise_trace::{Kind, Version};
 
-use super::figures::{Value, as_change};
+use crate::compare_baseline::words as words_of_row;
+
+use super::figures::{Value, as_change, listed};
 use super::parse::{ConditionError, Cursor, whole};
 use super::possible::LEAST;
-use super::{Bound, Judgement, Quantity, Test, Which};
+use super::{Bound, Judgement, Of, Quantity, Test, Which};
 
 /// A condition on a comparison of stacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareCondition {
-    figure: Figure,
+    figure: CompareFigure,
     test: Test,
 }
 
@@ -46,7 +50,7 @@ pub struct ComparePlanned<'a> {
 
 /// Which figure of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Figure {
+struct CompareFigure {
     side: Option<CompareSide>,
     stacks: Vec<String>,
     tls: Option<Version>,
@@ -71,7 +75,7 @@ impl CompareCondition {
     /// # Errors
     /// Where it stops making sense.
     pub fn read(text: &str, planned: &ComparePlanned<'_>) -> Result<Self, ConditionError> {
-        let what = |figure: &Figure| (figure.quantity(), figure.bound.unwrap_or(Bound::Value));
+        let what = |figure: &CompareFigure| (figure.quantity(), figure.bound.unwrap_or(Bound::Value));
         let (figure, test) = whole(text, |cursor| figure(cursor, planned), what)?;
         Ok(Self { figure, test })
     }
@@ -108,122 +112,90 @@ impl CompareCondition {
             Quantity::Change | Quantity::RawChange => self.changes(result),
             Quantity::RatioChange => self.ratio_changes(result),
             Quantity::InstructionsChange => self.instructions_changes(result),
-            _ => self.rows(result),
+            _ => result.rows.iter().filter_map(|row| self.of_row(row)).collect(),
         };
-        // What a library never said that it can is not missed.
-        let lost = result.skipped.iter().filter(|it| it.outcome != "unsupported");
-        for skipped in lost {
-            let place = Place { client: &skipped.client, server: &skipped.server, case: &skipped.case };
-            if self.figure.covers(&place) {
-                values.push(self.test.value(self.of(&place), None, None, ""));
-            }
-        }
+        values.extend(self.lost(result).filter_map(|it| self.value(Place::of_skipped(it), None, None, "")));
         values
     }
 
-    fn rows(&self, result: &CompareDocument) -> Vec<Value> {
-        let place = |row: &CompareRow| self.figure.covers(&Place::of_row(row));
-        let value = |row: &CompareRow| {
-            let (value, interval) = self.of_row(row);
-            let count = match self.test.quantity {
-                Quantity::Kinds => format!(", of {} connections", row.kinds.total()),
-                Quantity::Samples | Quantity::Instructions => String::new(),
-                _ => format!(", n = {}", row.n),
-            };
-            self.test.value(self.of(&Place::of_row(row)), value, interval, &count)
-        };
-        result.rows.iter().filter(|row| place(row)).map(value).collect()
+    /// What does not work. What a library never said that it can is not missed.
+    fn lost<'a>(&self, result: &'a CompareDocument) -> impl Iterator<Item = &'a CompareSkipped> {
+        let figure = &self.figure;
+        let skipped = result.skipped.iter().filter(|it| it.outcome != "unsupported");
+        skipped.filter(move |it| figure.covers(&Place::of_skipped(it)))
     }
 
-    fn of_row(&self, row: &CompareRow) -> (Option<f64>, Option<[f64; 2]>) {
-        let statistics = row.of(self.figure.side());
-        match self.test.quantity {
+    /// The value of a row that is meant.
+    fn value(&self, place: Place<'_>, value: Option<f64>, interval: Option<[f64; 2]>, count: &str) -> Option<Value> {
+        let of = || format!("{place}: {} {}", self.figure.side().name(), self.test.quantity.name());
+        self.figure.covers(&place).then(|| self.test.value(of(), value, interval, count))
+    }
+
+    fn of_row(&self, row: &CompareRow) -> Option<Value> {
+        let side = self.figure.side();
+        let (value, interval) = match self.test.quantity {
             Quantity::Samples => (Some(row.n as f64), None),
             Quantity::Kinds => (self.test.share(row.kinds.of(row.case.kind), row.kinds.total()), None),
             Quantity::Sent => (Some(row.bytes.sent.0 as f64), None),
             Quantity::Received => (Some(row.bytes.received.0 as f64), None),
-            Quantity::Instructions => {
-                let count = row.instructions.and_then(|it| it.of(self.figure.side()));
-                (count.map(|count| count as f64), None)
-            }
-            quantity => quantity.of_times(statistics),
-        }
+            Quantity::Instructions => (row.instructions.and_then(|it| it.of(side)).map(|count| count as f64), None),
+            quantity => quantity.of_times(row.of(side)),
+        };
+        let count = match self.test.quantity {
+            Quantity::Kinds => format!(", of {} connections", row.kinds.total()),
+            Quantity::Samples | Quantity::Instructions => String::new(),
+            _ => format!(", n = {}", row.n),
+        };
+        self.value(Place { client: &row.client, server: &row.server, case: &row.case }, value, interval, &count)
     }
 
-    /// By a resumed handshake against the full one.
+    /// Whether it is by a resumed handshake against the full one, on the side that is meant.
+    fn is_resumption(&self, ratio: &CompareRatio) -> bool {
+        ratio.side == self.figure.side() && ratio.from.kind == Kind::Full && ratio.to.kind != Kind::Full
+    }
+
     fn ratios(&self, result: &CompareDocument) -> Vec<Value> {
-        let wanted = result.ratios.iter().filter(|it| {
-            let place = Place { client: &it.client, server: &it.server, case: &it.to };
-            it.side == self.figure.side()
-                && it.from.kind == Kind::Full
-                && it.to.kind != Kind::Full
-                && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.client, server: &it.server, case: &it.to };
-                self.test.value(self.of(&place), Some(it.median), it.ci95, "")
-            })
-            .collect()
+        let wanted = result.ratios.iter().filter(|it| self.is_resumption(it));
+        wanted.filter_map(|it| self.value(Place::of_ratio(it), Some(it.median), it.ci95, "")).collect()
     }
 
     fn changes(&self, result: &CompareDocument) -> Vec<Value> {
-        let changes = result.baseline.iter().flat_map(|it| &it.changes);
-        let wanted = changes.filter(|it| {
-            let place = Place { client: &it.client, server: &it.server, case: &it.case };
-            it.side == self.figure.side() && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.client, server: &it.server, case: &it.case };
-                let (ratio, ci95, _) = it.judged();
-                let is_raw = self.test.quantity == Quantity::RawChange;
-                let (ratio, ci95) = if is_raw { (it.ratio, it.ci95) } else { (ratio, ci95) };
-                let beside = it.own.as_ref().filter(|_| !is_raw).map(|own| format!(" beside {}", own.beside));
-                let (value, interval) = as_change(Some(ratio), ci95);
-                self.test.value(self.of(&place), value, interval, &beside.unwrap_or_default())
-            })
-            .collect()
+        let changes = result.baseline.iter().flat_map(|it| &it.changes).filter(|it| it.side == self.figure.side());
+        let is_raw = self.test.quantity == Quantity::RawChange;
+        let value = |it: &CompareChange| {
+            let (ratio, ci95, _) = it.judged();
+            let (ratio, ci95) = if is_raw { (it.ratio, it.ci95) } else { (ratio, ci95) };
+            let beside = it.own.as_ref().filter(|_| !is_raw).map(|own| format!(" beside {}", own.beside));
+            let (value, interval) = as_change(Some(ratio), ci95);
+            self.value(Place::of_change(it), value, interval, &beside.unwrap_or_default())
+        };
+        changes.filter_map(value).collect()
     }
 
     fn ratio_changes(&self, result: &CompareDocument) -> Vec<Value> {
-        let changes = result.baseline.iter().flat_map(|it| &it.ratios);
-        let wanted = changes.filter(|it| {
-            let place = Place { client: &it.now.client, server: &it.now.server, case: &it.now.to };
-            let is_resumption = it.now.from.kind == Kind::Full && it.now.to.kind != Kind::Full;
-            it.now.side == self.figure.side() && is_resumption && self.figure.covers(&place)
-        });
-        wanted
-            .map(|it| {
-                let place = Place { client: &it.now.client, server: &it.now.server, case: &it.now.to };
-                let (value, interval) = as_change(Some(it.ratio), it.ci95);
-                self.test.value(self.of(&place), value, interval, "")
-            })
-            .collect()
+        let changes = result.baseline.iter().flat_map(|it| &it.ratios).filter(|it| self.is_resumption(&it.now));
+        let value = |it: &CompareRatioChange| {
+            let (value, interval) = as_change(Some(it.ratio), it.ci95);
+            self.value(Place::of_ratio(&it.now), value, interval, "")
+        };
+        changes.filter_map(value).collect()
     }
 
     fn instructions_changes(&self, result: &CompareDocument) -> Vec<Value> {
         let changes = result.baseline.iter().flat_map(|it| &it.instructions);
-        let place = |it: &reprise_trace::document::CompareInstructionsChange| -> Option<Value> {
-            let place = Place { client: &it.client, server: &it.server, case: &it.case };
+        let value = |it: &CompareInstructionsChange| {
             let count = it.after.of(self.figure.side()).zip(it.before.of(self.figure.side()));
             let value = count.map(|(after, before)| after as f64 / before as f64 - 1.0).filter(|it| it.is_finite());
-            self.figure.covers(&place).then(|| self.test.value(self.of(&place), value, None, ""))
+            self.value(Place { client: &it.client, server: &it.server, case: &it.case }, value, None, "")
         };
-        changes.filter_map(place).collect()
+        changes.filter_map(value).collect()
     }
 
     fn failed(&self, result: &CompareDocument) -> Value {
-        let lost = result
-            .skipped
-            .iter()
-            .filter(|it| it.outcome != "unsupported")
-            .filter(|it| self.figure.covers(&Place { client: &it.client, server: &it.server, case: &it.case }));
-        let names: Vec<String> = lost.map(|it| format!("{} {}", it.client, it.outcome)).collect();
+        let names: Vec<String> = self.lost(result).map(|it| format!("{} {}", it.client, it.outcome)).collect();
         let all = (result.rows.len() + names.len()) as u64;
         let count = self.test.share(names.len() as u64, all);
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.test.value(self.figure.to_string(), count, None, &names)
+        self.test.value(self.figure.to_string(), count, None, &listed(&names))
     }
 
     /// Of both sides; of what is the sum of both, or a clock's, only where it is named.
@@ -231,45 +203,37 @@ impl CompareCondition {
         let wanted = if self.test.quantity == Quantity::Slower { Change::Slower } else { Change::Faster };
         let is_meant =
             |side| self.figure.side.map_or(matches!(side, CompareSide::Client | CompareSide::Server), |it| it == side);
-        let changes = result.baseline.iter().flat_map(|it| &it.changes).filter(|it| {
-            is_meant(it.side) && self.figure.covers(&Place { client: &it.client, server: &it.server, case: &it.case })
-        });
+        let changes = result.baseline.iter().flat_map(|it| &it.changes);
+        let changes = changes.filter(|it| is_meant(it.side) && self.figure.covers(&Place::of_change(it)));
         let judged: Vec<_> = changes.filter(|it| it.judged().2 != Change::Unknown).collect();
-        let names: Vec<String> = judged
-            .iter()
-            .filter(|it| it.judged().2 == wanted)
-            .map(|it| format!("{} of {}", it.side.name(), Place { client: &it.client, server: &it.server, case: &it.case }))
-            .collect();
+        let changed = judged.iter().filter(|it| it.judged().2 == wanted);
+        let names: Vec<String> = changed.map(|it| format!("{} of {}", it.side.name(), Place::of_change(it))).collect();
         let count = (!judged.is_empty()).then_some(names.len() as f64);
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.test.value(self.figure.to_string(), count, None, &names)
-    }
-
-    fn of(&self, place: &Place<'_>) -> String {
-        format!("{place}: {} {}", self.figure.side().name(), self.test.quantity.name())
+        self.test.value(self.figure.to_string(), count, None, &listed(&names))
     }
 }
 
 impl<'a> Place<'a> {
-    fn of_row(row: &'a CompareRow) -> Self {
-        Self { client: &row.client, server: &row.server, case: &row.case }
+    fn of_skipped(skipped: &'a CompareSkipped) -> Self {
+        Self { client: &skipped.client, server: &skipped.server, case: &skipped.case }
+    }
+
+    fn of_ratio(ratio: &'a CompareRatio) -> Self {
+        Self { client: &ratio.client, server: &ratio.server, case: &ratio.to }
+    }
+
+    fn of_change(change: &'a CompareChange) -> Self {
+        Self { client: &change.client, server: &change.server, case: &change.case }
     }
 }
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let case = self.case;
-        let pair = if self.client == self.server {
-            self.client.to_owned()
-        } else {
-            format!("{} with {}", self.client, self.server)
-        };
-        let mutual = if case.mutual { " mutual" } else { "" };
-        write!(f, "{pair} {} {} {} {}{mutual}", case.tls.number(), case.kind, case.key, case.group)
+        f.write_str(&words_of_row(self.client, self.server, self.case))
     }
 }
 
-impl Figure {
+impl CompareFigure {
     fn side(&self) -> CompareSide {
         self.side.unwrap_or(CompareSide::Both)
     }
@@ -300,7 +264,7 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for CompareFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<&str> = Vec::new();
         words.extend(self.quantity().is_of_baseline().then_some("baseline"));
@@ -315,31 +279,9 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What a comparison has.
-const QUANTITIES: [Quantity; 18] = [
-    Quantity::Median,
-    Quantity::Mean,
-    Quantity::Min,
-    Quantity::Max,
-    Quantity::P90,
-    Quantity::P95,
-    Quantity::P99,
-    Quantity::Ratio,
-    Quantity::Samples,
-    Quantity::Kinds,
-    Quantity::Failed,
-    Quantity::Sent,
-    Quantity::Received,
-    Quantity::Instructions,
-    Quantity::Change,
-    Quantity::RawChange,
-    Quantity::Slower,
-    Quantity::Faster,
-];
-
-fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<CompareFigure, ConditionError> {
     let begin = cursor.at;
-    let mut figure = Figure::default();
+    let mut figure = CompareFigure::default();
     let mut of_baseline = false;
     loop {
         let at = cursor.at;
@@ -379,7 +321,7 @@ fn figure(cursor: &mut Cursor<'_>, planned: &ComparePlanned<'_>) -> Result<Figur
 /// Reads one word: whether the figure has such a one already.
 fn word(
     cursor: &mut Cursor<'_>,
-    figure: &mut Figure,
+    figure: &mut CompareFigure,
     of_baseline: &mut bool,
     planned: &ComparePlanned<'_>,
 ) -> Result<bool, ConditionError> {
@@ -399,19 +341,13 @@ fn word(
     }
     let begin = cursor.at;
     let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
-    let quantity = match name {
-        "p50" => Some(Quantity::Median),
-        _ => QUANTITIES.into_iter().find(|quantity| quantity.name() == name),
-    };
     let has = |of: fn(&CompareCase) -> &String| planned.cases.iter().any(|case| of(case) == name);
     Ok(match name {
         "baseline" => std::mem::replace(of_baseline, true),
         "mutual" => std::mem::replace(&mut figure.mutual, true),
         "low" => figure.bound.replace(Bound::Low).is_some(),
         "high" => figure.bound.replace(Bound::High).is_some(),
-        "resumed" => figure.kind.replace(Which::Resumed).is_some(),
-        _ => match (CompareSide::ALL.into_iter().find(|side| side.name() == name), kind, quantity) {
+        _ => match (side(name), Which::named(name), Quantity::named(name, Of::Comparison)) {
             (Some(side), _, _) => figure.side.replace(side).is_some(),
             (_, Some(kind), _) => figure.kind.replace(kind).is_some(),
             (_, _, Some(quantity)) => figure.quantity.replace(quantity).is_some(),
@@ -422,11 +358,15 @@ fn word(
     })
 }
 
+fn side(name: &str) -> Option<CompareSide> {
+    CompareSide::ALL.into_iter().find(|side| side.name() == name)
+}
+
 fn is_word(name: &str) -> bool {
-    ["baseline", "mutual", "low", "high", "p50", Which::Resumed.name()].contains(&name)
-        || CompareSide::ALL.iter().any(|side| side.name() == name)
-        || Kind::ALL.iter().any(|kind| kind.name() == name)
-        || QUANTITIES.iter().any(|quantity| quantity.name() == name)
+    ["baseline", "mutual", "low", "high"].contains(&name)
+        || side(name).is_some()
+        || Which::named(name).is_some()
+        || Quantity::named(name, Of::Comparison).is_some()
 }
 
 fn words(planned: &ComparePlanned<'_>) -> String {
@@ -436,6 +376,8 @@ fn words(planned: &ComparePlanned<'_>) -> String {
         names.dedup();
         names.join(", ")
     };
+    // p50 is the median by another name.
+    let quantities = Quantity::names(Of::Comparison).map(|(name, _)| name).filter(|name| *name != "p50");
     format!(
         "a side or clock ({}), a stack ({}), a version (1.2, 1.3), a kind ({}, resumed), a key ({}), a group ({}), mutual, or a \
          figure ({}, low, high)",
@@ -444,7 +386,7 @@ fn words(planned: &ComparePlanned<'_>) -> String {
         Kind::ALL.map(|kind| kind.name()).join(", "),
         of(|case| &case.key),
         of(|case| &case.group),
-        QUANTITIES.map(Quantity::name).join(", "),
+        quantities.collect::<Vec<_>>().join(", "),
     )
 }
 
@@ -485,7 +427,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn figure_of(text: &str) -> Figure {
+    fn figure_of(text: &str) -> CompareFigure {
         read(text).unwrap_or_else(|error| panic!("{text}: {error}")).figure
     }
 

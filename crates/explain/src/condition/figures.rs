@@ -7,7 +7,7 @@ use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use crate::figures::percent_to;
 
-use super::{Bound, Condition, Figure, Findings, Quantity, Test, Unit};
+use super::{Bound, Condition, Findings, MeasureFigure, Quantity, Test, Unit};
 
 /// What came of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,11 +180,8 @@ impl Condition {
             let here: Vec<String> = differences
                 .filter(|it| it.tls.zip(it.kind).is_none_or(|(tls, kind)| covers(tls, kind)))
                 .map(|it| {
-                    [it.tls.map(|it| it.number()), it.kind.map(|it| it.name()), Some(&*it.what)]
-                        .into_iter()
-                        .flatten()
-                        .collect::<Vec<_>>()
-                        .join(" ")
+                    let words = [it.tls.map(|it| it.number()), it.kind.map(|it| it.name()), Some(&*it.what)];
+                    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
                 })
                 .collect();
             (Some(here.len()), here)
@@ -194,8 +191,7 @@ impl Condition {
             // Of nothing that was compared, nothing can be said.
             (compared.iter().any(|it| it.judged().2 != Change::Unknown).then_some(names.len()), names)
         };
-        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-        self.test.value(of, count.map(|count| count as f64), None, &names)
+        self.test.value(of, count.map(|count| count as f64), None, &listed(&names))
     }
 
     /// Of what was never connected to, nothing is found.
@@ -209,8 +205,7 @@ impl Condition {
         let meant: Vec<String> =
             result.findings.iter().filter(is_meant).map(|it| format!("{} ({})", it.id, it.severity.name())).collect();
         let count = (!result.runs.is_empty()).then_some(meant.len() as f64);
-        let names = if meant.is_empty() { String::new() } else { format!(": {}", meant.join(", ")) };
-        self.test.value(format!("{}: {}", result.label, self.figure), count, None, &names)
+        self.test.value(format!("{}: {}", result.label, self.figure), count, None, &listed(&meant))
     }
 
     fn change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a PhaseChange> {
@@ -224,7 +219,7 @@ impl Condition {
     }
 }
 
-impl Figure {
+impl MeasureFigure {
     /// Whether a run is meant.
     pub(super) fn covers(&self, asked: Asked) -> bool {
         let with_full = self.quantity.compares_with_full() && asked.kind == Kind::Full;
@@ -237,7 +232,7 @@ impl Figure {
     }
 }
 
-impl std::fmt::Display for Figure {
+impl std::fmt::Display for MeasureFigure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let baseline = self.quantity.is_of_baseline().then_some("baseline");
         let (tls, kind) = (self.tls.map(|it| it.number()), self.kind.map(|it| it.name()));
@@ -251,6 +246,11 @@ impl std::fmt::Display for Figure {
 /// How much is above no change at all, and the ends of its interval.
 pub(super) fn as_change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> (Option<f64>, Option<[f64; 2]>) {
     (ratio.map(|it| it - 1.0), ci95.map(|it| it.map(|end| end - 1.0)))
+}
+
+/// What is counted, to stand after its count.
+pub(super) fn listed(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
 fn shown(value: f64, unit: Unit, quantity: Quantity) -> String {

@@ -12,12 +12,12 @@ use reprise_trace::{Kind, Phase};
 
 use super::figures::Value;
 use super::parse::{ConditionError, Cursor, whole};
-use super::{Bound, Judgement, Quantity, Test, Which};
+use super::{Bound, Judgement, Of, Quantity, Test, Which};
 
 /// A condition on a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadCondition {
-    figure: Figure,
+    figure: LoadFigure,
     test: Test,
 }
 
@@ -44,7 +44,7 @@ pub struct LoadPlanned<'a> {
 
 /// Which figure of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Figure {
+struct LoadFigure {
     kind: Option<Which>,
     span: Option<Span>,
     status: Option<Statuses>,
@@ -78,7 +78,7 @@ impl FromStr for LoadCondition {
 impl LoadCondition {
     /// Why such a load cannot have the figure; `None` where it may.
     pub fn impossible(&self, planned: &LoadPlanned<'_>) -> Option<String> {
-        let Figure { kind, span, quantity, .. } = self.figure;
+        let LoadFigure { kind, span, quantity, .. } = self.figure;
         let is_asked = |which: Which| planned.kinds.iter().any(|kind| which.covers(*kind));
         // Where sessions are refused or there are none yet, a handshake is full whatever was asked.
         if kind.is_some_and(|which| which != Which::Kind(Kind::Full) && !is_asked(which)) {
@@ -159,7 +159,7 @@ impl LoadCondition {
     }
 
     fn latencies(&self, result: &LoadDocument) -> Vec<Value> {
-        let Figure { kind, span, quantity, .. } = self.figure;
+        let LoadFigure { kind, span, quantity, .. } = self.figure;
         let of_kind = |of: Kind, latency: Option<&LoadLatency>| {
             let time = latency.and_then(|it| match quantity {
                 Quantity::P90 => Some(it.p90),
@@ -213,7 +213,7 @@ impl fmt::Display for Span {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for LoadFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(which) = self.kind {
             write!(f, "{}.", which.name())?;
@@ -232,43 +232,20 @@ impl fmt::Display for Figure {
 
 const LATENCY: &str = "latency";
 
-/// What a load has, by the names of conditions.
-const QUANTITIES: [Quantity; 16] = [
-    Quantity::Rate,
-    Quantity::Median,
-    Quantity::P90,
-    Quantity::P95,
-    Quantity::P99,
-    Quantity::P999,
-    Quantity::Max,
-    Quantity::Samples,
-    Quantity::Kinds,
-    Quantity::Failed,
-    Quantity::NotStarted,
-    Quantity::Refused,
-    Quantity::Status,
-    Quantity::ClientCpu,
-    Quantity::ServerCpu,
-    Quantity::ClientBusy,
-];
-
-fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>) -> Result<LoadFigure, ConditionError> {
     cursor.take("load.");
     let begin = cursor.at;
     let (mut kind, mut span, mut status, mut quantity) = (None, None, None, None);
     loop {
         let at = cursor.at;
         let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_');
-        let known = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
-        let which = known.or((name == Which::Resumed.name()).then_some(Which::Resumed));
         let phase = Phase::ALL.into_iter().find(|phase| phase.name() == name).map(Span::Phase);
         let of = phase.or((name == LATENCY).then_some(Span::Latency));
-        let named = Quantity::NAMES.into_iter().find(|(known, it)| *known == name && QUANTITIES.contains(it));
         let statuses = Statuses::read(name).filter(|_| quantity == Some(Quantity::Status));
-        let is_second = match (which, of, named, statuses) {
+        let is_second = match (Which::named(name), of, Quantity::named(name, Of::Load), statuses) {
             (Some(which), ..) => kind.replace(which).is_some(),
             (_, Some(of), ..) => span.replace(of).is_some(),
-            (_, _, Some((_, named)), _) => quantity.replace(named).is_some(),
+            (_, _, Some(named), _) => quantity.replace(named).is_some(),
             (.., Some(statuses)) => status.replace(statuses).is_some(),
             _ => return Err(cursor.expected_at(at, words())),
         };
@@ -284,13 +261,13 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         (None, Some(_)) => Quantity::Median,
         (None, None) => return Err(cursor.expected("a figure or a phase, '.rate' or '.latency'")),
     };
-    let figure = Figure { kind, span, status, quantity };
+    let figure = LoadFigure { kind, span, status, quantity };
     contradiction(figure).map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
 /// What words cannot stand together, as what was expected instead.
-fn contradiction(figure: Figure) -> Option<String> {
-    let Figure { kind, span, status, quantity } = figure;
+fn contradiction(figure: LoadFigure) -> Option<String> {
+    let LoadFigure { kind, span, status, quantity } = figure;
     let name = quantity.name();
     if quantity.has_phase() && span.is_none() {
         return Some(format!("latency or a phase with {name}, '{LATENCY}.{name}'"));
@@ -309,12 +286,11 @@ fn contradiction(figure: Figure) -> Option<String> {
 }
 
 fn words() -> String {
-    let names = Quantity::NAMES.into_iter().filter(|(_, it)| QUANTITIES.contains(it)).map(|(name, _)| name);
     format!(
         "a kind ({}, resumed), {LATENCY} or a phase ({}), or a figure ({}); after status '200' or '5xx'",
         Kind::ALL.map(|kind| kind.name()).join(", "),
         Phase::ALL.map(Phase::name).join(", "),
-        names.collect::<Vec<_>>().join(", "),
+        Quantity::names(Of::Load).map(|(name, _)| name).collect::<Vec<_>>().join(", "),
     )
 }
 

@@ -32,7 +32,7 @@ pub use possible::Planned;
 /// A condition that was read; [`str::parse`] makes one. Reading is total: whatever the text, it ends in one or the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    figure: Figure,
+    figure: MeasureFigure,
     test: Test,
 }
 
@@ -57,7 +57,7 @@ struct Test {
 
 /// Which figure of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Figure {
+struct MeasureFigure {
     tls: Option<Version>,
     kind: Option<Which>,
     phase: Option<Phase>,
@@ -82,6 +82,11 @@ enum Which {
 }
 
 impl Which {
+    fn named(name: &str) -> Option<Self> {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Self::Kind);
+        kind.or((name == Self::Resumed.name()).then_some(Self::Resumed))
+    }
+
     fn covers(self, kind: Kind) -> bool {
         match self {
             Self::Kind(wanted) => wanted == kind,
@@ -95,6 +100,14 @@ impl Which {
             Self::Resumed => "resumed",
         }
     }
+}
+
+/// What a condition is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Measurement,
+    Load,
+    Comparison,
 }
 
 /// What of it.
@@ -176,40 +189,49 @@ impl Quantity {
         (value.map(|value| value as f64), interval.map(|ends| ends.map(|end| end as f64)))
     }
 
-    /// Every one with its name.
-    const NAMES: [(&'static str, Self); 31] = [
-        ("median", Self::Median),
-        ("p50", Self::Median),
-        ("mean", Self::Mean),
-        ("min", Self::Min),
-        ("max", Self::Max),
-        ("p90", Self::P90),
-        ("p95", Self::P95),
-        ("p99", Self::P99),
-        ("p999", Self::P999),
-        ("ratio", Self::Ratio),
-        ("saved", Self::Saved),
-        ("n", Self::Samples),
-        ("kinds", Self::Kinds),
-        ("failed", Self::Failed),
-        ("findings", Self::Findings),
-        ("rate", Self::Rate),
-        ("not_started", Self::NotStarted),
-        ("refused", Self::Refused),
-        ("status", Self::Status),
-        ("client_cpu", Self::ClientCpu),
-        ("client_busy", Self::ClientBusy),
-        ("sent", Self::Sent),
-        ("received", Self::Received),
-        ("round_trips", Self::RoundTrips),
-        ("instructions", Self::Instructions),
-        ("server_cpu", Self::ServerCpu),
-        ("change", Self::Change),
-        ("raw_change", Self::RawChange),
-        ("slower", Self::Slower),
-        ("faster", Self::Faster),
-        ("differences", Self::Differences),
+    /// Every one with its name and the documents that have it. Errors list them in this order.
+    const NAMES: [(&'static str, Self, &[Of]); 31] = [
+        ("median", Self::Median, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("p50", Self::Median, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("mean", Self::Mean, &[Of::Measurement, Of::Comparison]),
+        ("min", Self::Min, &[Of::Measurement, Of::Comparison]),
+        ("max", Self::Max, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("p90", Self::P90, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("p95", Self::P95, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("p99", Self::P99, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("p999", Self::P999, &[Of::Load]),
+        ("ratio", Self::Ratio, &[Of::Measurement, Of::Comparison]),
+        ("saved", Self::Saved, &[Of::Measurement]),
+        ("n", Self::Samples, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("kinds", Self::Kinds, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("failed", Self::Failed, &[Of::Measurement, Of::Load, Of::Comparison]),
+        ("findings", Self::Findings, &[Of::Measurement]),
+        ("rate", Self::Rate, &[Of::Load]),
+        ("not_started", Self::NotStarted, &[Of::Load]),
+        ("refused", Self::Refused, &[Of::Load]),
+        ("status", Self::Status, &[Of::Load]),
+        ("client_cpu", Self::ClientCpu, &[Of::Load]),
+        ("client_busy", Self::ClientBusy, &[Of::Load]),
+        ("sent", Self::Sent, &[Of::Measurement, Of::Comparison]),
+        ("received", Self::Received, &[Of::Measurement, Of::Comparison]),
+        ("round_trips", Self::RoundTrips, &[Of::Measurement]),
+        ("instructions", Self::Instructions, &[Of::Comparison]),
+        ("server_cpu", Self::ServerCpu, &[Of::Measurement, Of::Load]),
+        ("change", Self::Change, &[Of::Measurement, Of::Comparison]),
+        ("raw_change", Self::RawChange, &[Of::Measurement, Of::Comparison]),
+        ("slower", Self::Slower, &[Of::Measurement, Of::Comparison]),
+        ("faster", Self::Faster, &[Of::Measurement, Of::Comparison]),
+        ("differences", Self::Differences, &[Of::Measurement]),
     ];
+
+    /// What such a document has, by its names.
+    fn names(of: Of) -> impl Iterator<Item = (&'static str, Self)> {
+        Self::NAMES.into_iter().filter(move |it| it.2.contains(&of)).map(|(name, quantity, _)| (name, quantity))
+    }
+
+    fn named(name: &str, of: Of) -> Option<Self> {
+        Self::names(of).find(|(known, _)| *known == name).map(|(_, quantity)| quantity)
+    }
 
     fn name(self) -> &'static str {
         let named = match self {
@@ -218,27 +240,18 @@ impl Quantity {
             Self::InstructionsChange => Self::Instructions,
             other => other,
         };
-        Self::NAMES.iter().find(|(_, quantity)| *quantity == named).map_or("", |(name, _)| name)
+        Self::NAMES.iter().find(|(_, quantity, _)| *quantity == named).map_or("", |(name, ..)| name)
+    }
+
+    /// Whether it is a median, a mean or another figure of times.
+    fn is_of_times(self) -> bool {
+        matches!(self, Self::Median | Self::Mean | Self::Min | Self::Max)
+            || matches!(self, Self::P90 | Self::P95 | Self::P99 | Self::P999)
     }
 
     /// Whether it is of one phase.
     fn has_phase(self) -> bool {
-        matches!(
-            self,
-            Self::Median
-                | Self::Mean
-                | Self::Min
-                | Self::Max
-                | Self::P90
-                | Self::P95
-                | Self::P99
-                | Self::P999
-                | Self::Ratio
-                | Self::Saved
-                | Self::Change
-                | Self::RawChange
-                | Self::RatioChange
-        )
+        self.is_of_times() || self.compares_with_full() || matches!(self, Self::Change | Self::RawChange)
     }
 
     /// Against a baseline, where it has another meaning there.
@@ -249,12 +262,6 @@ impl Quantity {
             Self::Instructions => Self::InstructionsChange,
             other => other,
         }
-    }
-
-    /// Whether a measurement has it: it counts no instructions, and is no load.
-    fn is_of_measurement(self) -> bool {
-        !matches!(self, Self::Instructions | Self::P999 | Self::NotStarted | Self::Refused | Self::Status)
-            && !matches!(self, Self::Rate | Self::ClientCpu | Self::ClientBusy)
     }
 
     /// Whether it has an interval, whose ends `.low` and `.high` are.
@@ -284,39 +291,23 @@ impl Quantity {
     /// The units that its threshold may have, the usual one first.
     fn units(self) -> &'static [Unit] {
         match self {
-            Self::Median
-            | Self::Mean
-            | Self::Min
-            | Self::Max
-            | Self::P90
-            | Self::P95
-            | Self::P99
-            | Self::P999
-            | Self::Saved
-            | Self::ServerCpu
-            | Self::ClientCpu => &[Unit::Time],
+            Self::Saved | Self::ServerCpu | Self::ClientCpu => &[Unit::Time],
             Self::Ratio => &[Unit::Number, Unit::Times],
-            Self::Change | Self::RawChange | Self::RatioChange | Self::ServerCpuChange | Self::InstructionsChange => {
-                &[Unit::Percent]
-            }
             Self::Kinds | Self::Failed | Self::NotStarted | Self::Refused | Self::Status => &[Unit::Percent, Unit::Number],
             Self::ClientBusy => &[Unit::Percent],
             Self::Rate => &[Unit::Number, Unit::EachSecond],
             Self::Sent | Self::Received => &[Unit::Bytes],
-            Self::Samples
-            | Self::RoundTrips
-            | Self::Instructions
-            | Self::Slower
-            | Self::Faster
-            | Self::Differences
-            | Self::Findings => &[Unit::Number],
+            _ if self.is_of_times() => &[Unit::Time],
+            _ if self.is_relative_change() => &[Unit::Percent],
+            _ => &[Unit::Number],
         }
     }
 }
 
 /// The figure itself, or an end of its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Bound {
+    #[default]
     Value,
     Low,
     High,

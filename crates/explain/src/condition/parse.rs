@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reprise_trace::document::{Confidence, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::{Bound, Comparator, Condition, Figure, Findings, Quantity, Test, Unit, Which};
+use super::{Bound, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
 use crate::cause;
 
 /// Where a condition stops making sense, and what was expected there.
@@ -133,10 +133,8 @@ fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
     }
     let begin = cursor.at;
     let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
-    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).map(Which::Kind);
-    let kind = kind.or((name == Which::Resumed.name()).then_some(Which::Resumed));
-    let phase = || Phase::ALL.into_iter().find(|phase| phase.name() == name);
-    let quantity = || names().find(|(known, _)| *known == name).map(|(_, quantity)| quantity);
+    let phase = || Phase::ALL.into_iter().find(|phase| phase.name() == name).map(Word::Phase);
+    let quantity = || Quantity::named(name, Of::Measurement).map(Word::Quantity);
     let other = || match name {
         "baseline" => Some(Word::Baseline),
         "bytes" => Some(Word::Bytes),
@@ -145,7 +143,7 @@ fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
         "finding" => Some(Word::Quantity(Quantity::Findings)),
         _ => finding_word(name),
     };
-    let known = kind.map(Word::Kind).or_else(|| phase().map(Word::Phase)).or_else(|| quantity().map(Word::Quantity));
+    let known = Which::named(name).map(Word::Kind).or_else(phase).or_else(quantity);
     known.or_else(other).ok_or_else(|| cursor.expected_at(begin, words()))
 }
 
@@ -163,18 +161,13 @@ fn words() -> String {
          confidence ({}) or the name of a finding, 'findings.not-offered'",
         list(&mut Kind::ALL.iter().map(|kind| kind.name())),
         list(&mut Phase::ALL.iter().map(|phase| phase.name())),
-        list(&mut names().map(|(name, _)| name)),
+        list(&mut Quantity::names(Of::Measurement).map(|(name, _)| name)),
         Severity::ALL.map(Severity::name).join(", "),
         Confidence::ALL.map(Confidence::name).join(", "),
     )
 }
 
-/// What a measurement knows.
-fn names() -> impl Iterator<Item = (&'static str, Quantity)> {
-    Quantity::NAMES.into_iter().filter(|(_, quantity)| quantity.is_of_measurement())
-}
-
-fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
+fn figure(cursor: &mut Cursor<'_>) -> Result<MeasureFigure, ConditionError> {
     let begin = cursor.at;
     let (mut tls, mut kind, mut phase, mut quantity, mut bound) = (None, None, None, None, None);
     let (mut of_baseline, mut of_bytes, mut findings) = (false, false, Findings::default());
@@ -211,14 +204,14 @@ fn figure(cursor: &mut Cursor<'_>) -> Result<Figure, ConditionError> {
         }
         (None, None) => return Err(cursor.expected("a phase or a figure, '.tls' or '.failed'")),
     };
-    let figure = Figure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
+    let figure = MeasureFigure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
     let wrong = contradiction(figure, of_baseline, of_bytes);
     wrong.map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
 /// What words cannot stand together, as what was expected instead.
-fn contradiction(figure: Figure, of_baseline: bool, of_bytes: bool) -> Option<String> {
-    let Figure { tls, kind, phase, findings, quantity, bound } = figure;
+fn contradiction(figure: MeasureFigure, of_baseline: bool, of_bytes: bool) -> Option<String> {
+    let MeasureFigure { tls, kind, phase, findings, quantity, bound } = figure;
     let name = quantity.name();
     if quantity.is_of_baseline() != of_baseline {
         return Some(match of_baseline {

@@ -220,7 +220,7 @@ pub(crate) fn mechanism(asked: Asked) -> String {
     format!("{} by {}", asked.tls, means(asked.kind))
 }
 
-/// Whether sessions of this kind lie in the server's memory, as far as that can be told: session IDs always do.
+/// Whether each ticket is meant to serve once (RFC 8446 §C.4).
 pub(crate) fn is_tls13(asked: Asked) -> bool {
     asked.tls == Version::Tls13
 }

@@ -1,5 +1,6 @@
 //! What `hidden-nodes` and `id-cache-per-process` share: sessions are accepted now and then, as by nodes that do not share them.
 
+use reprise_trace::document::Finding;
 use reprise_trace::{Kind, Nanos, Phase};
 
 use crate::figures::connections;
@@ -14,7 +15,7 @@ pub(super) fn accepted_sometimes<'a>(case: &Case<'a>, kind: Kind) -> Vec<Series<
 }
 
 /// "48 of 100 connections that offered one resumed", at which distances, and what that says of nodes.
-pub(super) fn evidence(series: &Series<'_>, sharing: Sharing) -> Vec<String> {
+fn evidence(series: &Series<'_>, sharing: Sharing) -> Vec<String> {
     let (resumed, offered) = (series.as_asked(), series.offered());
     let counted = format!("{resumed} of {} that offered one resumed", connections(offered));
     [Some(counted), by_distance(series), Some(meaning(series, sharing))].into_iter().flatten().collect()
@@ -49,8 +50,14 @@ fn origin(accepted: Accepted) -> &'static str {
     }
 }
 
+/// The finding with its evidence and with what the refusals cost.
+pub(super) fn explained(finding: Finding, case: &Case<'_>, series: &Series<'_>, sharing: Sharing) -> Finding {
+    let finding = finding.because(evidence(series, sharing));
+    finding.costing(average_cost(case, series)).costing_cpu(case.cpu_cost(series.asked.tls))
+}
+
 /// What the refusals cost a connection on average, where it is shown that resuming saves anything.
-pub(super) fn average_cost(case: &Case<'_>, series: &Series<'_>) -> Option<Nanos> {
+fn average_cost(case: &Case<'_>, series: &Series<'_>) -> Option<Nanos> {
     let run = case.figures.run(series.asked.tls, series.asked.kind)?;
     let saved = saving(case.figures, run, Phase::Tls).filter(Saving::is_shown)?.saved();
     let refused = series.refusals() as f64 / series.count() as f64;

@@ -6,7 +6,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{ClientAuthentication, Facts, Kind};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -41,9 +40,7 @@ fn inherits(series: &Series<'_>) -> bool {
 
 fn finding(case: &Case<'_>, evidence: Vec<String>) -> Finding {
     let title = "A resumed handshake sends no client certificate: authentication is inherited from the session";
-    Finding::new("client-authentication-inherited", Severity::Note, Confidence::Certain, title)
-        .because(evidence)
-        .fixed_by(remedies("client-authentication-inherited", case))
+    case.found("client-authentication-inherited", Severity::Note, Confidence::Certain, title).because(evidence)
 }
 
 /// "TLS 1.2 full: certificate requested on 100 of 100 connections, sent on 100".

@@ -6,7 +6,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{ClientAuthentication, Facts, Observation};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -25,8 +24,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         connections(case.samples().count() as u64)
     );
     let title = "The server requests a client certificate, and the client has none";
-    let finding = Finding::new("client-certificate-missing", Severity::Risk, Confidence::Likely, title).because([evidence]);
-    vec![finding.fixed_by(remedies("client-certificate-missing", case))]
+    vec![case.found("client-certificate-missing", Severity::Risk, Confidence::Likely, title).because([evidence])]
 }
 
 fn is_asked_in_vain(facts: &Facts) -> bool {

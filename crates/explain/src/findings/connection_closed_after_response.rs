@@ -3,7 +3,6 @@
 
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -17,8 +16,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         "The server closes {closed} of {all} after the first response: no further request is possible on \
         them"
     );
-    let finding = Finding::new("connection-closed-after-response", Severity::Note, Confidence::Certain, title);
-    vec![finding.fixed_by(remedies("connection-closed-after-response", case))]
+    vec![case.found("connection-closed-after-response", Severity::Note, Confidence::Certain, title)]
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
 use super::early_data_rejected::SENT_TWICE;
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -21,16 +20,11 @@ fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let retried = early.with(is_retried);
     let sent = connections(early.with(|facts| facts.early_data.is_some()));
     let title = "The server requests another group, and its HelloRetryRequest rejects early data";
-    Finding::new("early-data-hrr", Severity::Risk, Confidence::Certain, title)
-        .because([
-            format!("Rejected on {retried} of {sent} that sent it"),
-            format!(
-                "A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)",
-                connections(retried)
-            ),
-            SENT_TWICE.to_owned(),
-        ])
-        .fixed_by(remedies("early-data-hrr", case))
+    case.found("early-data-hrr", Severity::Risk, Confidence::Certain, title).because([
+        format!("Rejected on {retried} of {sent} that sent it"),
+        format!("A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)", connections(retried)),
+        SENT_TWICE.to_owned(),
+    ])
 }
 
 #[cfg(test)]

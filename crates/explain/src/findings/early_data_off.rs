@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -29,9 +28,8 @@ fn gives_ticket(facts: &Facts) -> bool {
 fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let title = format!("{} tickets arrive, but none allows early data", early.asked.tls);
     let tickets = connections(early.with(gives_ticket));
-    Finding::new("early-data-off", Severity::Note, Confidence::Certain, title)
+    case.found("early-data-off", Severity::Note, Confidence::Certain, title)
         .because([format!("Tickets on {tickets}, max_early_data_size above 0 on {}", allowed(early))])
-        .fixed_by(remedies("early-data-off", case))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -24,9 +23,8 @@ fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
         0 => "Tickets allow early data, and the server rejects it",
         _ => "Tickets allow early data, and the server sometimes rejects it",
     };
-    Finding::new("early-data-rejected", Severity::Risk, Confidence::Certain, title)
+    case.found("early-data-rejected", Severity::Risk, Confidence::Certain, title)
         .because([format!("Rejected on {} of {sent} that sent it", early.with(is_rejected)), SENT_TWICE.to_owned()])
-        .fixed_by(remedies("early-data-rejected", case))
 }
 
 pub(super) const SENT_TWICE: &str = "Each time the request was sent again after the handshake, so its bytes were sent twice";

@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -19,14 +18,12 @@ fn is_accepted(facts: &Facts) -> bool {
 fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
     let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
     let title = "Early data is accepted: an attacker can replay such a request";
-    Finding::new("early-data-replayable", Severity::Note, Confidence::Certain, title)
-        .because([
-            format!("Accepted on {accepted} of {} that sent it", connections(sent)),
-            "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
+    case.found("early-data-replayable", Severity::Note, Confidence::Certain, title).because([
+        format!("Accepted on {accepted} of {} that sent it", connections(sent)),
+        "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
              forward secrecy"
-                .to_owned(),
-        ])
-        .fixed_by(remedies("early-data-replayable", case))
+            .to_owned(),
+    ])
 }
 
 #[cfg(test)]

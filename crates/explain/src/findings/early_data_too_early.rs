@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{EarlyData, Facts, Kind, Observation};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -28,11 +27,7 @@ fn finding(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
         "Status 425 on {count} of {all}: TLS accepted the request, the service behind it did not (RFC 8470, section 5.2)"
     );
     let title = "The service answers early data with 425 Too Early";
-    (count > 0).then(|| {
-        Finding::new("early-data-too-early", Severity::Risk, Confidence::Certain, title)
-            .because([evidence])
-            .fixed_by(remedies("early-data-too-early", case))
-    })
+    (count > 0).then(|| case.found("early-data-too-early", Severity::Risk, Confidence::Certain, title).because([evidence]))
 }
 
 #[cfg(test)]

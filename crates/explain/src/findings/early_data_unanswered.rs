@@ -3,7 +3,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{FaultName, Kind, Observation, Purpose};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -23,8 +22,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     // Where nothing else is answered either, it may be the service.
     let confidence = if answered > 0 { Confidence::Likely } else { Confidence::Possible };
     let title = "The server accepts early data and does not answer it";
-    let finding = Finding::new("early-data-unanswered", Severity::Fault, confidence, title).because(evidence);
-    vec![finding.fixed_by(remedies("early-data-unanswered", case))]
+    vec![case.found("early-data-unanswered", Severity::Fault, confidence, title).because(evidence)]
 }
 
 #[cfg(test)]

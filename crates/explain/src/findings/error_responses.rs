@@ -4,7 +4,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 
 use std::collections::BTreeMap;
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::Case;
 
@@ -19,8 +18,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let title = format!("HTTP status {} of {}", statuses.join(", "), connections(case.samples().count() as u64));
-    let finding = Finding::new("error-responses", Severity::Note, Confidence::Certain, title);
-    vec![finding.fixed_by(remedies("error-responses", case))]
+    vec![case.found("error-responses", Severity::Note, Confidence::Certain, title)]
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
-use super::remedies;
+use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -22,13 +21,8 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
         Sharing::Unknown => Confidence::Possible,
     };
     let title = format!("{} tickets are accepted only sometimes", tickets.asked.tls);
-    let finding = Finding::new("hidden-nodes", Severity::Risk, confidence, title);
-    let (cost_ns, cost_cpu) = (average_cost(case, tickets), case.cpu_cost(tickets.asked.tls));
-    Some(Finding {
-        cost_ns,
-        cost_cpu,
-        ..finding.because(evidence(tickets, sharing)).fixed_by(remedies("hidden-nodes", case))
-    })
+    let finding = case.found("hidden-nodes", Severity::Risk, confidence, title);
+    Some(explained(finding, case, tickets, sharing))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
-use super::remedies;
+use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Sharing, sharing};
 use crate::series::{Case, Series};
 
@@ -22,13 +21,10 @@ fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
     let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
     let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
     let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
-    let finding = Finding::new("id-cache-per-process", Severity::Risk, confidence, title);
-    let (cost_ns, cost_cpu) = (average_cost(case, ids), case.cpu_cost(ids.asked.tls));
-    Finding {
-        cost_ns,
-        cost_cpu,
-        ..finding.because(evidence(ids, sharing).into_iter().chain(always)).fixed_by(remedies("id-cache-per-process", case))
-    }
+    let finding = case.found("id-cache-per-process", Severity::Risk, confidence, title);
+    let mut finding = explained(finding, case, ids, sharing);
+    finding.evidence.extend(always);
+    finding
 }
 
 #[cfg(test)]

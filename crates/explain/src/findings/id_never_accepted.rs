@@ -3,7 +3,6 @@
 use reprise_trace::document::{Finding, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::remedies;
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
 
@@ -27,10 +26,9 @@ fn finding(case: &Case<'_>, refused: &Series<'_>, tickets_resume: bool) -> Findi
     }
     let severity = if tickets_resume { Severity::Risk } else { Severity::Fault };
     let title = "TLS 1.2 session IDs are given and never accepted";
-    let finding = Finding::new("id-never-accepted", severity, refused.confidence_of_refusal(), title);
+    let finding = case.found("id-never-accepted", severity, refused.confidence_of_refusal(), title).because(evidence);
     let cost_ns = ticket.filter(Saving::is_shown).map(|saving| saving.saved());
-    let cost_cpu = case.cpu_cost(Version::Tls12);
-    Finding { cost_ns, cost_cpu, ..finding.because(evidence).fixed_by(remedies("id-never-accepted", case)) }
+    finding.costing(cost_ns).costing_cpu(case.cpu_cost(Version::Tls12))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, PskMode};
 
-use super::remedies;
 use crate::figures::connections;
 use crate::series::{Case, Series};
 
@@ -26,9 +25,7 @@ fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
     };
     let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
     let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");
-    Finding::new("no-forward-secrecy", Severity::Risk, Confidence::Certain, title)
-        .because(uses.iter().map(of))
-        .fixed_by(remedies("no-forward-secrecy", case))
+    case.found("no-forward-secrecy", Severity::Risk, Confidence::Certain, title).because(uses.iter().map(of))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Nanos, Observation, Phase, Version};
 
-use super::remedies;
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST};
@@ -71,9 +70,9 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
     let title = "A resumed TLS 1.3 connection brings no new ticket: clients run out of them";
     // Two a full handshake are what OpenSSL gives: then two connections of three resume, and most software has no switch for it.
     let severity = if each < 2.0 { Severity::Risk } else { Severity::Note };
-    let finding = Finding::new("no-ticket-on-resumption", severity, confidence, title).because(evidence);
+    let finding = case.found("no-ticket-on-resumption", severity, confidence, title).because(evidence);
     let (cost_ns, cost_cpu) = (average_cost(case, given), case.cpu_cost(Version::Tls13));
-    Finding { cost_ns, cost_cpu, ..finding.fixed_by(remedies("no-ticket-on-resumption", case)) }
+    Finding { cost_ns, cost_cpu, ..finding }
 }
 
 /// What the full handshakes that this makes cost such a client's connection on average, where it is shown that resuming saves

@@ -4,7 +4,6 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Version};
 
-use super::remedies;
 use crate::series::{Case, differing};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -22,11 +21,8 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
         .flatten()
         .collect();
     let title = format!("Full {version} handshakes were not all alike: the server's certificates differ");
-    (!evidence.is_empty()).then(|| {
-        Finding::new("node-certificate-differs", Severity::Risk, Confidence::Possible, title)
-            .because(evidence)
-            .fixed_by(remedies("node-certificate-differs", case))
-    })
+    (!evidence.is_empty())
+        .then(|| case.found("node-certificate-differs", Severity::Risk, Confidence::Possible, title).because(evidence))
 }
 
 /// As much of a fingerprint as tells certificates apart.

@@ -5,7 +5,6 @@ use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Facts, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::remedies;
 use crate::series::{Case, differing};
 
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
@@ -19,11 +18,8 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     let groups = differing(full.iter().filter_map(|facts| facts.group).map(|group| NamedGroup(group).to_string()));
     let evidence: Vec<String> = [ciphers, groups].into_iter().flatten().collect();
     let title = format!("Full {version} handshakes were not all alike: cipher suite or group differ");
-    (!evidence.is_empty()).then(|| {
-        Finding::new("node-protocol-differs", Severity::Risk, Confidence::Possible, title)
-            .because(evidence)
-            .fixed_by(remedies("node-protocol-differs", case))
-    })
+    (!evidence.is_empty())
+        .then(|| case.found("node-protocol-differs", Severity::Risk, Confidence::Possible, title).because(evidence))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use reprise_trace::document::{Confidence, Finding, Severity};
 use reprise_trace::{Kind, Version};
 
-use super::{client_psk_mode, remedies};
+use super::client_psk_mode;
 use crate::figures::connections;
 use crate::nodes::nodes_that_refuse_all;
 use crate::series::{Case, Series};
@@ -34,8 +34,7 @@ fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
     // Where another kind of the same version resumes, most clients lose nothing now.
     let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.as_asked() > 0);
     let severity = if resumes { Severity::Risk } else { Severity::Fault };
-    let finding = Finding::new("not-offered", severity, confidence, title).because(evidence);
-    Some(finding.fixed_by(remedies("not-offered", case)))
+    Some(case.found("not-offered", severity, confidence, title).because(evidence))
 }
 
 /// A server that gives nothing under TLS 1.2 has resumption off, and its TLS 1.3 tickets are those useless ones: nodes that do not

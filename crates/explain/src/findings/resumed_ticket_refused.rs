@@ -3,8 +3,7 @@
 use reprise_trace::Kind;
 use reprise_trace::document::{Confidence, Finding, Severity};
 
-use super::accepted_sometimes::{accepted_sometimes, average_cost, evidence};
-use super::remedies;
+use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Accepted, Sharing, sharing};
 use crate::series::Case;
 
@@ -22,15 +21,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
                 Accepted::LastOfFull => "other than the last of a full handshake",
             };
             let title = format!("{} tickets {refused} are refused", tickets.asked.tls);
-            let finding = Finding::new("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
-            let (cost_ns, cost_cpu) = (average_cost(case, tickets), case.cpu_cost(tickets.asked.tls));
-            Finding {
-                cost_ns,
-                cost_cpu,
-                ..finding
-                    .because(evidence(tickets, Sharing::ByOrigin(accepted)))
-                    .fixed_by(remedies("resumed-ticket-refused", case))
-            }
+            let finding = case.found("resumed-ticket-refused", Severity::Fault, Confidence::Likely, title);
+            explained(finding, case, tickets, Sharing::ByOrigin(accepted))
         })
         .collect()
 }

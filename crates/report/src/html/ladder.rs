@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::drawing::{Drawing, fitted, frame, text};
-use crate::page::{Cell, Ladder, Message, Rung};
+use crate::page::{Ladder, LadderCell, LadderMessage, Rung};
 
 /// From one rung to the next.
 const RUNG: f64 = 30.0;
@@ -50,9 +50,9 @@ fn draw(ladder: &Ladder, side: usize) -> Drawing {
             @let y = TOP + RUNG * index as f64;
             @match rung {
                 Rung::Messages(cells) => @match cells.get(side) {
-                    Some(Cell::Message(message)) => (self::message(message, y, false)),
-                    Some(Cell::Skipped(message)) => (self::message(message, y, true)),
-                    Some(Cell::Empty) | None => {},
+                    Some(LadderCell::Message(message)) => (self::message(message, y, false)),
+                    Some(LadderCell::Skipped(message)) => (self::message(message, y, true)),
+                    Some(LadderCell::Empty) | None => {},
                 },
                 Rung::HandshakeEnd => {
                     path.grid d=(format!("M0 {}H{WIDTH}", y - 12.0)) {}
@@ -64,7 +64,7 @@ fn draw(ladder: &Ladder, side: usize) -> Drawing {
     Drawing { width: WIDTH, height: end + 6.0, shapes }
 }
 
-fn message(message: &Message, y: f64, is_skipped: bool) -> Markup {
+fn message(message: &LadderMessage, y: f64, is_skipped: bool) -> Markup {
     let is_sent = matches!(message.arrow, "→" | "⇒");
     let is_encrypted = matches!(message.arrow, "⇐" | "⇒");
     let (from, to, head) = if is_sent { (CLIENT, SERVER, -7.0) } else { (SERVER, CLIENT, 7.0) };
@@ -84,19 +84,11 @@ fn message(message: &Message, y: f64, is_skipped: bool) -> Markup {
 
 /// "sent ClientHello, received ServerHello; skipped Certificate".
 fn described(ladder: &Ladder, side: usize) -> String {
-    let cells: Vec<&Cell> = ladder
-        .rungs
-        .iter()
-        .filter_map(|rung| match rung {
-            Rung::Messages(cells) => cells.get(side),
-            Rung::HandshakeEnd => None,
-        })
-        .collect();
-    let names = |is_wanted: fn(&Cell) -> Option<&Message>| {
-        cells.iter().filter_map(|cell| is_wanted(cell)).map(|message| message.name.as_str()).collect::<Vec<_>>().join(", ")
+    let names = |is_wanted: fn(&LadderCell) -> Option<&LadderMessage>| {
+        ladder.cells(side).filter_map(is_wanted).map(|message| message.name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let messages = names(|cell| if let Cell::Message(message) = cell { Some(message) } else { None });
-    let skipped = names(|cell| if let Cell::Skipped(message) = cell { Some(message) } else { None });
+    let messages = names(|cell| if let LadderCell::Message(message) = cell { Some(message) } else { None });
+    let skipped = names(|cell| if let LadderCell::Skipped(message) = cell { Some(message) } else { None });
     if skipped.is_empty() { format!("In order: {messages}.") } else { format!("In order: {messages}. Skipped: {skipped}.") }
 }
 
@@ -124,15 +116,15 @@ fn table(ladder: &Ladder) -> Markup {
     }
 }
 
-fn cell(cell: &Cell) -> Markup {
+fn cell(cell: &LadderCell) -> Markup {
     match cell {
-        Cell::Empty => html! { td {} td {} td {} },
-        Cell::Message(Message { at, size, arrow, name }) => html! {
+        LadderCell::Empty => html! { td {} td {} td {} },
+        LadderCell::Message(LadderMessage { at, size, arrow, name }) => html! {
             td { (words(arrow)) " " (name) }
             td.figures { (at) }
             td.figures { (size) }
         },
-        Cell::Skipped(message) => {
+        LadderCell::Skipped(message) => {
             html! { td { s { (words(message.arrow)) " " (message.name) } } td colspan="2" { "skipped" } }
         }
     }

@@ -5,7 +5,7 @@ use reprise_trace::document::{Change, ChangeCause, Comparison, Difference, Phase
 
 use super::{Block, Item};
 use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Table, Tone};
+use crate::table::{Draft, Table, Tone, columns};
 
 /// One comparison, and the label of the result that it belongs to: empty where there is only one.
 pub(super) type Labelled<'a> = (&'a str, &'a Comparison);
@@ -38,7 +38,7 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
         warnings
             .extend(comparison.warnings.iter().filter(|warning| !warnings.contains(warning)).cloned().collect::<Vec<_>>());
     }
-    blocks.extend(warnings.into_iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(warnings.into_iter().map(Block::warning));
     blocks
 }
 
@@ -67,17 +67,10 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
     let all = || changes.iter().flat_map(|(_, it)| [&it.before, &it.after]);
     let unit = Unit::of_all(all().map(|statistics| statistics.median_ns));
     let scale = Scale::of_column(unit, all());
-    let columns = vec![
-        Column::words("server"),
-        Column::words("TLS"),
-        Column::words("kind"),
-        Column::words("phase"),
-        Column::words("is"),
-        Column::figures("before", unit.symbol()),
-        Column::figures("now", unit.symbol()),
-        Column::figures("change", "%"),
-        Column::figures("own", "%"),
-    ];
+    let columns = columns(
+        &["server", "TLS", "kind", "phase", "is"],
+        &[("before", unit.symbol()), ("now", unit.symbol()), ("change", "%"), ("own", "%")],
+    );
     let mut drafts = Vec::new();
     let mut previous = None;
     for (label, change) in changes {
@@ -99,23 +92,20 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
             Change::None => ("", Tone::Plain),
             Change::Unknown => ("unknown", Tone::Quiet),
         };
-        drafts.push(Some(Draft {
-            words: vec![
-                once(label, same_label),
-                once(change.tls.number(), same_version),
-                once(change.kind.name(), previous == Some(place)),
-                change.phase.name().to_owned(),
-                is.to_owned(),
-            ],
-            figures: vec![
-                Some(scale.median(&change.before)),
-                Some(scale.median(&change.after)),
-                change.ratio.map(|ratio| Figure::change(ratio, change.ci95)),
-                change.own.map(|own| Figure::change(own.ratio, own.ci95)),
-            ],
-            note: None,
-            tone,
-        }));
+        let words = vec![
+            once(label, same_label),
+            once(change.tls.number(), same_version),
+            once(change.kind.name(), previous == Some(place)),
+            change.phase.name().to_owned(),
+            is.to_owned(),
+        ];
+        let figures = vec![
+            Some(scale.median(&change.before)),
+            Some(scale.median(&change.after)),
+            change.ratio.map(|ratio| Figure::change(ratio, change.ci95)),
+            change.own.map(|own| Figure::change(own.ratio, own.ci95)),
+        ];
+        drafts.push(Some(Draft::new(words, figures, tone)));
         previous = Some(place);
     }
     Table::of_drafts(columns, drafts)
@@ -168,7 +158,7 @@ fn item(label: &str, difference: &Difference) -> Item {
         ("failed", _) => format!("{before} failed before, {after} now"),
         (what, _) => format!("{} was {before}, is {after}", name_of(what)),
     };
-    Item { label: "changed", tone: Tone::Warning, text: format!("{server}{tls}{kind}{text}"), ..Item::warning("") }
+    Item::new("changed", Tone::Warning, format!("{server}{tls}{kind}{text}"))
 }
 
 fn name_of(what: &str) -> &str {

@@ -6,7 +6,7 @@ use reprise_trace::Kind;
 
 use super::{Block, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
-use crate::table::{Column, Line, Row, Table, Tone};
+use crate::table::{Column, Line, Table, Tone};
 
 /// All that is shown of the boards.
 pub(crate) fn board(document: &BoardDocument) -> Page {
@@ -39,7 +39,7 @@ impl Part {
                 false => Column::words(name),
             };
             let columns = self.head.iter().enumerate().map(column).collect();
-            let row = |cells| Line::Row(Row { cells, note: None, tone: Tone::Plain });
+            let row = |cells| Line::row(cells, Tone::Plain);
             blocks.push(Block::Table(Table { columns, lines: self.rows.into_iter().map(row).collect() }));
         }
         let notes = self.notes.into_iter().filter(|note| !note.is_empty());

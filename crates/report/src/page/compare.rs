@@ -5,15 +5,14 @@ pub(super) mod words;
 
 use reprise_trace::PskMode;
 use reprise_trace::document::{
-    CompareCase, CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, CompareSkipped,
-    Statistics,
+    CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, Statistics,
 };
 
 use self::words::{psk_ke, stack, words};
 use super::conditions::conditions;
-use super::{Block, Fact, Item, Page, compare_baseline, source};
+use super::{Block, Fact, Page, compare_baseline, grouped, source};
 use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Line, Row, Table, Tone};
+use crate::table::{Column, Draft, Line, Table, Tone, columns};
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
@@ -66,7 +65,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     if document.interrupted {
         let words = "Incomplete: these are the connections made until then. To continue from a JSON file, run the same \
                      command with '--json FILE --resume'";
-        blocks.push(Block::Item(Item::warning(words)));
+        blocks.push(Block::warning(words));
     }
     if document.stacks.iter().all(|stack| stack.file.is_none()) {
         blocks.push(Block::Aside(MORE.to_owned()));
@@ -166,8 +165,7 @@ fn costs(document: &CompareDocument) -> Table {
     }
     columns.push(Column::figures("bytes", "").dispensable(1));
     let mut drafts = Vec::new();
-    for case in cases(rows) {
-        let mut of_case: Vec<&CompareRow> = rows.iter().filter(|row| row.case == *case).collect();
+    for (case, mut of_case) in grouped(rows, |row| &row.case) {
         of_case.sort_by_key(|row| row.wall_ns.unwrap_or(row.both_ns).median_ns);
         if !drafts.is_empty() {
             drafts.push(None);
@@ -197,42 +195,22 @@ fn costs(document: &CompareDocument) -> Table {
     Table::of_drafts(columns, drafts)
 }
 
-/// In the order in which they first occur.
-fn cases(rows: &[CompareRow]) -> Vec<&CompareCase> {
-    let mut cases: Vec<&CompareCase> = Vec::new();
-    for row in rows {
-        if !cases.contains(&&row.case) {
-            cases.push(&row.case);
-        }
-    }
-    cases
-}
-
 /// One group of rows for each handshake, the fewest first.
 fn instructions(document: &CompareDocument) -> Table {
-    let columns = vec![
-        Column::words("handshake"),
-        Column::words("stack"),
-        Column::figures("client", "k"),
-        Column::figures("server", "k"),
-        Column::figures("both", "k"),
-    ];
+    let columns = columns(&["handshake", "stack"], &[("client", "k"), ("server", "k"), ("both", "k")]);
     let mut drafts = Vec::new();
-    for case in cases(&document.rows) {
-        let of_case = document.rows.iter().filter(|row| row.case == *case);
-        let mut of_case: Vec<_> = of_case.filter_map(|row| Some((row, row.instructions?))).collect();
-        of_case.sort_by_key(|(_, count)| count.of(CompareSide::Both));
+    for (case, mut of_case) in grouped(&document.rows, |row| &row.case) {
+        of_case.retain(|row| row.instructions.is_some());
+        let of = |row: &CompareRow, side| row.instructions.and_then(|count| count.of(side));
+        of_case.sort_by_key(|row| of(row, CompareSide::Both));
         if !drafts.is_empty() && !of_case.is_empty() {
             drafts.push(None);
         }
-        for (index, (row, count)) in of_case.into_iter().enumerate() {
-            let figure = |side| count.of(side).map(|count| Figure::count(count.div_ceil(1000)));
-            drafts.push(Some(Draft {
-                words: vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)],
-                figures: [CompareSide::Client, CompareSide::Server, CompareSide::Both].map(figure).to_vec(),
-                note: None,
-                tone: Tone::Plain,
-            }));
+        for (index, row) in of_case.into_iter().enumerate() {
+            let figure = |side| of(row, side).map(|count| Figure::count(count.div_ceil(1000)));
+            let words = vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)];
+            let figures = [CompareSide::Client, CompareSide::Server, CompareSide::Both].map(figure).to_vec();
+            drafts.push(Some(Draft::new(words, figures, Tone::Plain)));
         }
     }
     Table::of_drafts(columns, drafts)
@@ -266,16 +244,10 @@ fn ratios(document: &CompareDocument) -> Table {
         if previous.is_some() && !again {
             drafts.push(None);
         }
-        drafts.push(Some(Draft {
-            words: vec![
-                if again { String::new() } else { stack(&both.client, &both.server) },
-                words(&both.from),
-                words(&both.to),
-            ],
-            figures: sides.iter().map(|side| figure(*side)).collect(),
-            note: None,
-            tone: if both.median > 1.0 { Tone::Gain } else { Tone::Plain },
-        }));
+        let stack = if again { String::new() } else { stack(&both.client, &both.server) };
+        let figures = sides.iter().map(|side| figure(*side)).collect();
+        let tone = if both.median > 1.0 { Tone::Gain } else { Tone::Plain };
+        drafts.push(Some(Draft::new(vec![stack, words(&both.from), words(&both.to)], figures, tone)));
         previous = Some(both);
     }
     Table::of_drafts(columns, drafts)
@@ -283,57 +255,37 @@ fn ratios(document: &CompareDocument) -> Table {
 
 /// A line for each client, a column for each server: what works of all that was tried.
 fn matrix(document: &CompareDocument) -> Vec<Block> {
-    let names = |of: fn(&CompareMatrixCell) -> &String| {
-        let mut names: Vec<&String> = Vec::new();
-        document.matrix.iter().map(of).for_each(|name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        });
-        names
-    };
-    let (clients, servers) = (names(|cell| &cell.client), names(|cell| &cell.server));
-    if clients.is_empty() {
+    if document.matrix.is_empty() {
         return Vec::new();
     }
-    let columns = std::iter::once(Column::words("client \\ server")).chain(servers.iter().map(|name| Column::words(name)));
-    let lines = clients.iter().map(|client| {
-        let cells = servers.iter().map(|server| {
-            let of_pair = document.matrix.iter().filter(|cell| cell.client == **client && cell.server == **server);
-            let shown: Vec<String> = of_pair.map(shown).collect();
-            shown.join(" ")
+    let servers = grouped(&document.matrix, |cell| &cell.server);
+    let columns =
+        std::iter::once("client \\ server").chain(servers.iter().map(|(name, _)| name.as_str())).map(Column::words);
+    let lines = grouped(&document.matrix, |cell| &cell.client).into_iter().map(|(client, of_client)| {
+        let cells = servers.iter().map(|(server, _)| {
+            let of_pair = of_client.iter().filter(|cell| cell.server == **server);
+            of_pair.map(|cell| shown(cell)).collect::<Vec<_>>().join(" ")
         });
-        let cells = std::iter::once((*client).clone()).chain(cells).collect();
-        Line::Row(Row { cells, note: None, tone: Tone::Plain })
+        Line::row(std::iter::once(client.clone()).chain(cells).collect(), Tone::Plain)
     });
     let mut blocks = vec![
         Block::Table(Table { columns: columns.collect(), lines: lines.collect() }),
         Block::Aside("f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
     ];
-    blocks.extend(failures(&document.matrix).into_iter().map(|text| Block::Item(Item::warning(text))));
+    blocks.extend(failures(&document.matrix).into_iter().map(Block::warning));
     blocks
 }
 
 /// What fails for one reason between two stacks is said once.
 fn failures(matrix: &[CompareMatrixCell]) -> Vec<String> {
     let fails = |cell: &&CompareMatrixCell| !["works", "unsupported"].contains(&cell.outcome.as_str());
-    let mut groups: Vec<(&CompareMatrixCell, String)> = Vec::new();
-    for cell in matrix.iter().filter(fails) {
-        let same = |known: &CompareMatrixCell| {
-            (&known.client, &known.server, &known.outcome, &known.reason)
-                == (&cell.client, &cell.server, &cell.outcome, &cell.reason)
-        };
-        let handshake = format!("{} {}{}", cell.tls.number(), cell.kind, psk_ke(cell.psk_mode));
-        match groups.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, handshakes)) => *handshakes = format!("{handshakes}, {handshake}"),
-            None => groups.push((cell, handshake)),
-        }
-    }
-    let words = |(cell, handshakes): (&CompareMatrixCell, String)| {
-        let reason = cell.reason.as_deref().unwrap_or_default();
-        format!("{} with {}, {handshakes}: {}, {reason}", cell.client, cell.server, cell.outcome)
-    };
-    groups.into_iter().map(words).collect()
+    let groups = grouped(matrix.iter().filter(fails), |it| (&it.client, &it.server, &it.outcome, it.reason.as_deref()));
+    let handshake = |it: &&CompareMatrixCell| format!("{} {}{}", it.tls.number(), it.kind, psk_ke(it.psk_mode));
+    let sentences = groups.into_iter().map(|((client, server, outcome, reason), cells)| {
+        let handshakes: Vec<String> = cells.iter().map(handshake).collect();
+        format!("{client} with {server}, {}: {outcome}, {}", handshakes.join(", "), reason.unwrap_or_default())
+    });
+    sentences.collect()
 }
 
 /// `f2`, `t3✗`, `i2–`.
@@ -368,61 +320,35 @@ fn claims(document: &CompareDocument) -> Table {
         previous = Some(&claim.claim);
         let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
         let interval = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-        lines.push(Line::Row(Row {
-            cells: vec![
-                if again { String::new() } else { claim.claim.clone() },
-                claim.stack.clone(),
-                claim.published.map(|published| format!("{published:.2}")).unwrap_or_default(),
-                format!("{:.decimals$}{interval}", claim.measured),
-                claim.verdict.clone(),
-            ],
-            note: None,
-            tone: if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain },
-        }));
+        let cells = vec![
+            if again { String::new() } else { claim.claim.clone() },
+            claim.stack.clone(),
+            claim.published.map(|published| format!("{published:.2}")).unwrap_or_default(),
+            format!("{:.decimals$}{interval}", claim.measured),
+            claim.verdict.clone(),
+        ];
+        let tone = if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain };
+        lines.push(Line::row(cells, tone));
     }
     Table { columns, lines }
 }
 
 /// Why figures are not as published, each reason once.
 fn reasons(document: &CompareDocument) -> impl Iterator<Item = String> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for claim in &document.claims {
-        let Some(why) = &claim.why else { continue };
-        match reasons.iter_mut().find(|(known, _)| known == why) {
-            Some((_, stacks)) => stacks.push(&claim.stack),
-            None => reasons.push((why, vec![&claim.stack])),
-        }
-    }
-    reasons.into_iter().map(|(why, stacks)| format!("{}: {why}.", stacks.join("; ")))
+    grouped(&document.claims, |claim| claim.why.as_ref()).into_iter().filter_map(|(why, claims)| {
+        let stacks: Vec<&str> = claims.iter().map(|claim| claim.stack.as_str()).collect();
+        Some(format!("{}: {}.", stacks.join("; "), why?))
+    })
 }
 
 /// What several handshakes were skipped for is said once.
 fn skipped(document: &CompareDocument) -> Table {
-    let mut groups: Vec<(&CompareSkipped, usize)> = Vec::new();
-    for skipped in &document.skipped {
-        let same = |known: &CompareSkipped| {
-            (&known.client, &known.server, &known.outcome, &known.reason)
-                == (&skipped.client, &skipped.server, &skipped.outcome, &skipped.reason)
-        };
-        match groups.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, count)) => *count += 1,
-            None => groups.push((skipped, 1)),
-        }
-    }
-    let columns = ["stack", "handshake", "outcome", "reason"].map(Column::words).to_vec();
-    let lines = groups.into_iter().map(|(skipped, count)| {
-        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-        let is_fault = skipped.outcome != "unsupported";
-        Line::Row(Row {
-            cells: vec![
-                stack(&skipped.client, &skipped.server),
-                format!("{}{more}", words(&skipped.case)),
-                skipped.outcome.clone(),
-                skipped.reason.clone(),
-            ],
-            note: None,
-            tone: if is_fault { Tone::Warning } else { Tone::Quiet },
-        })
+    let groups = grouped(&document.skipped, |it| (&it.client, &it.server, &it.outcome, &it.reason));
+    let lines = groups.into_iter().map(|((client, server, outcome, reason), group)| {
+        let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
+        let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
+        let tone = if outcome == "unsupported" { Tone::Quiet } else { Tone::Warning };
+        Line::row(vec![stack(client, server), format!("{handshake}{more}"), outcome.clone(), reason.clone()], tone)
     });
-    Table { columns, lines: lines.collect() }
+    Table { columns: columns(&["stack", "handshake", "outcome", "reason"], &[]), lines: lines.collect() }
 }

@@ -6,7 +6,7 @@ use super::baseline::count;
 use super::compare::words::{stack, words};
 use super::{Block, Item};
 use crate::figures::{Figure, Unit};
-use crate::table::{Column, Draft, Table, Tone};
+use crate::table::{Draft, Table, Tone, columns};
 
 /// The part of a page that compares with earlier results.
 pub(super) fn blocks(baseline: &CompareBaseline) -> Vec<Block> {
@@ -31,9 +31,9 @@ pub(super) fn blocks(baseline: &CompareBaseline) -> Vec<Block> {
         blocks.push(Block::Table(instructions(baseline)));
     }
     let of_stacks = baseline.stacks.iter().map(|it| format!("{} was {}, is {}", it.name, it.before, it.after));
-    blocks.extend(of_stacks.map(|text| Block::Item(Item { label: "changed", tone: Tone::Plain, ..Item::warning(text) })));
+    blocks.extend(of_stacks.map(|text| Block::Item(Item::new("changed", Tone::Plain, text))));
     let missing = baseline.missing.iter().map(|it| format!("{it} was measured before, is not now"));
-    blocks.extend(missing.chain(baseline.warnings.iter().cloned()).map(|text| Block::Item(Item::warning(text))));
+    blocks.extend(missing.chain(baseline.warnings.iter().cloned()).map(Block::warning));
     blocks
 }
 
@@ -44,16 +44,10 @@ fn is_change(change: &CompareChange) -> bool {
 
 fn changes(changed: &[&CompareChange]) -> Table {
     let unit = Unit::Micros;
-    let columns = vec![
-        Column::words("handshake"),
-        Column::words("stack"),
-        Column::words("of"),
-        Column::words("is"),
-        Column::figures("before", unit.symbol()),
-        Column::figures("now", unit.symbol()),
-        Column::figures("change", "%"),
-        Column::figures("own", "%"),
-    ];
+    let columns = columns(
+        &["handshake", "stack", "of", "is"],
+        &[("before", unit.symbol()), ("now", unit.symbol()), ("change", "%"), ("own", "%")],
+    );
     let draft = |change: &&CompareChange| {
         let (is, tone) = match change.judged().2 {
             Change::Slower => ("slower", Tone::Warning),
@@ -82,20 +76,11 @@ fn changes(changed: &[&CompareChange]) -> Table {
 }
 
 fn instructions(baseline: &CompareBaseline) -> Table {
-    let columns = vec![
-        Column::words("instructions"),
-        Column::words("stack"),
-        Column::figures("client", "%"),
-        Column::figures("server", "%"),
-    ];
+    let columns = columns(&["instructions", "stack"], &[("client", "%"), ("server", "%")]);
     let drafts = baseline.instructions.iter().map(|it| {
         let change = |before: u64, after: u64| (before > 0).then(|| Figure::change(after as f64 / before as f64, None));
-        Some(Draft {
-            words: vec![words(&it.case), stack(&it.client, &it.server)],
-            figures: vec![change(it.before.client, it.after.client), change(it.before.server, it.after.server)],
-            note: None,
-            tone: Tone::Plain,
-        })
+        let figures = vec![change(it.before.client, it.after.client), change(it.before.server, it.after.server)];
+        Some(Draft::new(vec![words(&it.case), stack(&it.client, &it.server)], figures, Tone::Plain))
     });
     Table::of_drafts(columns, drafts.collect())
 }

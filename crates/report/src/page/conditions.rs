@@ -17,5 +17,5 @@ fn item(record: &ConditionRecord) -> Item {
         ConditionOutcome::Unknown => ("unknown", Tone::Warning),
     };
     let text = format!("--fail-if '{}'", record.condition);
-    Item { label, tone, evidence: record.because.clone(), ..Item::warning(text) }
+    Item { evidence: record.because.clone(), ..Item::new(label, tone, text) }
 }

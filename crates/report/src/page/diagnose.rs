@@ -65,7 +65,7 @@ fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
         blocks.push(Block::Table(matrix(&target.matrix)));
     }
     blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
-    blocks.extend(target.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(target.warnings.iter().map(Block::warning));
     if shows_experiments && !target.experiments.is_empty() {
         blocks.push(Block::Table(experiments(&target.experiments)));
     }
@@ -150,7 +150,7 @@ fn matrix(records: &[MechanismRecord]) -> Table {
         };
         let given = if given { "yes" } else { "no" };
         let words = vec![asked.tls.to_string(), asked.kind.name().to_owned(), given.to_owned(), resumed_of];
-        Some(Draft { words, figures: Vec::new(), note: None, tone })
+        Some(Draft::new(words, Vec::new(), tone))
     };
     let columns = ["version", "mechanism", "given", "resumed"].map(Column::words);
     Table::of_drafts(columns.into(), records.iter().map(row).collect())

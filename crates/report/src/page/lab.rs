@@ -3,11 +3,11 @@
 
 use reprise_explain::lab_sentences;
 use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
-use reprise_trace::{Failure, Kind, Phase, Version};
+use reprise_trace::{Kind, Phase, Version};
 
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
-use super::{Block, Fact, Item, Page, source};
+use super::{Block, Fact, Page, grouped, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
@@ -35,20 +35,17 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     }
     let mut summary: Vec<Block> = lab_sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.results.iter().any(|result| result.interrupted) {
-        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
+        summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
     for result in &document.results {
-        let labelled = |warning: &String| Block::Item(Item::warning(format!("{}: {warning}", result.label)));
+        let labelled = |warning: &String| Block::warning(format!("{}: {warning}", result.label));
         summary.extend(result.warnings.iter().map(labelled));
     }
     // What is wrong with the flags is wrong with every server, and said once.
-    let mut failures: Vec<&Failure> = Vec::new();
-    for failure in document.results.iter().flat_map(|result| &result.failures) {
-        if !failures.iter().any(|known| (&known.name, &known.message) == (&failure.name, &failure.message)) {
-            failures.push(failure);
-        }
-    }
-    summary.extend(failures.into_iter().map(|failure| Block::Item(failure.into())));
+    let failures = document.results.iter().flat_map(|result| &result.failures);
+    let failures = grouped(failures, |failure| (&failure.name, &failure.message));
+    let each_once = failures.into_iter().filter_map(|(_, same)| same.into_iter().next());
+    summary.extend(each_once.map(|failure| Block::Item(failure.into())));
     blocks.push(Block::Summary(summary));
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));

@@ -1,21 +1,21 @@
 //! What it costs to start again at each level.
 
-use reprise_trace::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, LayersSkipped, Statistics};
-use reprise_trace::{Kind, Level, Version};
+use reprise_trace::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, Statistics};
+use reprise_trace::{Kind, Level};
 
-use super::{Block, Fact, Item, Page, source};
+use super::{Block, Fact, Item, Page, grouped, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Line, Row, Table, Tone};
+use crate::table::{Column, Draft, Line, Table, Tone, columns};
 
 /// All that is shown of levels.
 pub(crate) fn layers(document: &LayersDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
-    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
-    for (stack, tls) in subjects(document) {
+    blocks.extend(document.warnings.iter().map(Block::warning));
+    for ((stack, tls), rows) in grouped(&document.rows, |row| (&row.stack, row.tls)) {
         blocks.push(Block::Heading(format!("{stack}, {tls}: one request, started again at each level")));
-        blocks.extend(chart(document, stack, tls).map(Block::Chart));
-        blocks.push(Block::Table(costs(document, stack, tls)));
+        blocks.extend(chart(&rows).map(Block::Chart));
+        blocks.push(Block::Table(costs(&rows)));
     }
     if !document.rows.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
@@ -23,7 +23,7 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
     if !document.differences.is_empty() {
         blocks.push(Block::Heading("What a level costs more than the next".to_owned()));
         blocks.push(Block::Table(differences(document)));
-        blocks.extend(negative(document).map(|text| Block::Item(Item::warning(text))));
+        blocks.extend(negative(document).map(Block::warning));
     }
     if !document.generators.is_empty() {
         blocks.push(Block::Heading("The random generator's share of a new process".to_owned()));
@@ -44,7 +44,7 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
         blocks.push(Block::Table(skipped(document)));
     }
     if document.interrupted {
-        blocks.push(Block::Item(Item::warning("Incomplete: these are the requests made until then")));
+        blocks.push(Block::warning("Incomplete: these are the requests made until then"));
     }
     blocks.push(source(&document.provenance));
     Page { title: format!("Starting again at each level: {}", document.target), blocks }
@@ -84,27 +84,15 @@ fn facts(document: &LayersDocument) -> Vec<Fact> {
     facts
 }
 
-/// Each stack by each version, in the order in which they first occur.
-fn subjects(document: &LayersDocument) -> Vec<(&str, Version)> {
-    let mut subjects: Vec<(&str, Version)> = Vec::new();
-    for row in &document.rows {
-        if !subjects.contains(&(row.stack.as_str(), row.tls)) {
-            subjects.push((&row.stack, row.tls));
-        }
-    }
-    subjects
-}
-
 /// The time of a request at each level: what the client computes, and the rest.
-fn chart(document: &LayersDocument, stack: &str, tls: Version) -> Option<Chart> {
-    let of_subject = |row: &&LayersRow| (row.stack.as_str(), row.tls) == (stack, tls);
-    let unit = Unit::of_all(document.rows.iter().filter(of_subject).map(|row| row.wall_ns.median_ns));
+fn chart(rows: &[&LayersRow]) -> Option<Chart> {
+    let unit = Unit::of_all(rows.iter().map(|row| row.wall_ns.median_ns));
     let bar = |row: &LayersRow| {
         let [cpu, wall] = [row.cpu_ns.median_ns, row.wall_ns.median_ns].map(|ns| ns as f64 / unit.nanos());
         let name = format!("{} {} sessions", row.level.name(), with(row.sessions));
         Bar { name, parts: vec![cpu.min(wall), (wall - cpu).max(0.0)] }
     };
-    let mut rows: Vec<&LayersRow> = document.rows.iter().filter(of_subject).collect();
+    let mut rows = rows.to_vec();
     rows.sort_by_key(|row| Level::ALL.iter().position(|level| *level == row.level));
     let groups = vec![BarGroup { name: String::new(), bars: rows.into_iter().map(bar).collect() }];
     let parts = vec!["the client's CPU time".to_owned(), "the rest: server, network, waiting".to_owned()];
@@ -112,8 +100,7 @@ fn chart(document: &LayersDocument, stack: &str, tls: Version) -> Option<Chart> 
         .into_chart("One request, started again at each level")
 }
 
-fn costs(document: &LayersDocument, stack: &str, tls: Version) -> Table {
-    let rows: Vec<&LayersRow> = document.rows.iter().filter(|row| (row.stack.as_str(), row.tls) == (stack, tls)).collect();
+fn costs(rows: &[&LayersRow]) -> Table {
     let unit = Unit::of_all(rows.iter().map(|row| row.wall_ns.median_ns));
     let scale = |of: fn(&LayersRow) -> &Statistics| Scale::of_column(unit, rows.iter().map(|row| of(row)));
     let (cpu, wall) = (scale(|row| &row.cpu_ns), scale(|row| &row.wall_ns));
@@ -194,19 +181,16 @@ fn differences(document: &LayersDocument) -> Table {
         }
         let subject = if same { String::new() } else { format!("{} {}", it.stack, it.tls.number()) };
         let interval = it.wall_ns.ci95_ns.map(|[low, high]| format!("{} to {}", unit.shown(low), unit.shown(high)));
-        lines.push(Line::Row(Row {
-            cells: vec![
-                subject,
-                if same { String::new() } else { with(it.sessions).to_owned() },
-                it.from.name().to_owned(),
-                it.to.name().to_owned(),
-                unit.shown(it.cpu_ns.median_ns),
-                unit.shown(it.wall_ns.median_ns),
-                interval.unwrap_or_default(),
-            ],
-            note: None,
-            tone: if is_negative(it) { Tone::Warning } else { Tone::Plain },
-        }));
+        let cells = vec![
+            subject,
+            if same { String::new() } else { with(it.sessions).to_owned() },
+            it.from.name().to_owned(),
+            it.to.name().to_owned(),
+            unit.shown(it.cpu_ns.median_ns),
+            unit.shown(it.wall_ns.median_ns),
+            interval.unwrap_or_default(),
+        ];
+        lines.push(Line::row(cells, if is_negative(it) { Tone::Warning } else { Tone::Plain }));
         previous = Some(it);
     }
     Table { columns, lines }
@@ -236,63 +220,32 @@ fn generators(document: &LayersDocument) -> Table {
     let rows = &document.generators;
     let scale = |of: fn(&LayersGenerator) -> &Statistics| Scale::of_column(unit, rows.iter().map(of));
     let (init, first, next) = (scale(|it| &it.init_ns), scale(|it| &it.first_ns), scale(|it| &it.next_ns));
-    let columns = vec![
-        Column::words("stack"),
-        Column::figures("initialisation", unit.symbol()),
-        Column::figures("first 32 bytes", unit.symbol()),
-        Column::figures("next 32 bytes", unit.symbol()),
-    ];
-    let draft = |it: &LayersGenerator| Draft {
-        words: vec![it.stack.clone()],
-        figures: vec![Some(init.median(&it.init_ns)), Some(first.median(&it.first_ns)), Some(next.median(&it.next_ns))],
-        note: None,
-        tone: Tone::Plain,
+    let figures = ["initialisation", "first 32 bytes", "next 32 bytes"].map(|name| (name, unit.symbol()));
+    let columns = columns(&["stack"], &figures);
+    let draft = |it: &LayersGenerator| {
+        let figures = [init.median(&it.init_ns), first.median(&it.first_ns), next.median(&it.next_ns)];
+        Some(Draft::new(vec![it.stack.clone()], figures.map(Some).to_vec(), Tone::Plain))
     };
-    Table::of_drafts(columns, rows.iter().map(draft).map(Some).collect())
+    Table::of_drafts(columns, rows.iter().map(draft).collect())
 }
 
 fn claims(document: &LayersDocument) -> impl Iterator<Item = Block> + '_ {
     document.claims.iter().map(|claim| {
-        Block::Item(Item {
-            label: "finding",
-            tone: if claim.verdict == "refuted" { Tone::Warning } else { Tone::Plain },
-            text: format!("{}: {} ({} {})", claim.claim, claim.verdict, claim.stack, claim.tls.number()),
-            slug: None,
-            confidence: None,
-            evidence: vec![claim.because.clone()],
-            remedy: Vec::new(),
-        })
+        let tone = if claim.verdict == "refuted" { Tone::Warning } else { Tone::Plain };
+        let text = format!("{}: {} ({} {})", claim.claim, claim.verdict, claim.stack, claim.tls.number());
+        Block::Item(Item { evidence: vec![claim.because.clone()], ..Item::new("finding", tone, text) })
     })
 }
 
 /// What is skipped without and with sessions for one reason is said once.
 fn skipped(document: &LayersDocument) -> Table {
-    let mut groups: Vec<(&LayersSkipped, Vec<String>)> = Vec::new();
-    for skipped in &document.skipped {
-        let same = |known: &LayersSkipped| {
-            (&known.stack, known.tls, &known.outcome, &known.reason)
-                == (&skipped.stack, skipped.tls, &skipped.outcome, &skipped.reason)
-        };
-        let level = skipped.level.map_or("all".to_owned(), |level| level.name().to_owned());
-        match groups.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, levels)) if levels.contains(&level) => {}
-            Some((_, levels)) => levels.push(level),
-            None => groups.push((skipped, vec![level])),
-        }
-    }
-    let columns = ["stack", "level", "outcome", "reason"].map(Column::words).to_vec();
-    let lines = groups.into_iter().map(|(skipped, levels)| {
-        let tls = skipped.tls.map(|tls| format!(" {}", tls.number())).unwrap_or_default();
-        Line::Row(Row {
-            cells: vec![
-                format!("{}{tls}", skipped.stack),
-                levels.join(", "),
-                skipped.outcome.clone(),
-                skipped.reason.clone(),
-            ],
-            note: None,
-            tone: if skipped.outcome == "unsupported" { Tone::Quiet } else { Tone::Warning },
-        })
+    let groups = grouped(&document.skipped, |it| (&it.stack, it.tls, &it.outcome, &it.reason));
+    let lines = groups.into_iter().map(|((stack, tls, outcome, reason), group)| {
+        let tls = tls.map(|tls| format!(" {}", tls.number())).unwrap_or_default();
+        let levels = grouped(group, |it| it.level.map_or("all", Level::name));
+        let levels: Vec<&str> = levels.into_iter().map(|(level, _)| level).collect();
+        let tone = if outcome == "unsupported" { Tone::Quiet } else { Tone::Warning };
+        Line::row(vec![format!("{stack}{tls}"), levels.join(", "), outcome.clone(), reason.clone()], tone)
     });
-    Table { columns, lines: lines.collect() }
+    Table { columns: columns(&["stack", "level", "outcome", "reason"], &[]), lines: lines.collect() }
 }

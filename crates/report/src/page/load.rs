@@ -8,7 +8,7 @@ use reprise_trace::{Kind, Phase};
 use super::conditions::conditions;
 use super::measure::title;
 use super::{Block, Fact, Item, Page, source};
-use crate::table::{Column, Line, Row, Table, Tone};
+use crate::table::{Column, Line, Table, Tone};
 
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
@@ -27,11 +27,11 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     }
     let mut summary = Vec::new();
     if document.interrupted {
-        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
+        summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
     summary.push(Block::Item(verdict(document)));
     summary.extend(conditions(&document.conditions));
-    summary.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    summary.extend(document.warnings.iter().map(Block::warning));
     blocks.push(Block::Summary(summary));
     blocks.push(source(&document.provenance));
     Page { title: format!("{} under load", title(&document.target)), blocks }
@@ -148,7 +148,7 @@ fn connections(document: &LoadDocument) -> Table {
     let seconds = document.seconds.max(1e-9);
     let row = |name: &str, count: u64, a_second: f64, tone| {
         let cells = vec![name.to_owned(), count.to_string(), format!("{a_second:.1}")];
-        Line::Row(Row { cells, note: None, tone })
+        Line::row(cells, tone)
     };
     let mean = |kind: &Kind, count: u64| document.rate.mean_by_kind.get(kind).copied().unwrap_or(count as f64 / seconds);
     let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, mean(kind, *count), Tone::Plain));
@@ -156,7 +156,7 @@ fn connections(document: &LoadDocument) -> Table {
     // What is in no rate has none.
     let beside = |name: &str, count: u64| {
         let cells = vec![name.to_owned(), count.to_string(), "–".to_owned()];
-        (count > 0).then_some(Line::Row(Row { cells, note: None, tone: Tone::Plain }))
+        (count > 0).then_some(Line::row(cells, Tone::Plain))
     };
     let beside = [beside("late", document.late), beside("not started", document.not_started)].into_iter().flatten();
     Table { columns, lines: aligned(completed.chain(errors).chain(beside).collect(), 1) }
@@ -182,7 +182,7 @@ fn latencies(document: &LoadDocument) -> Table {
         let shown = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e6));
         let figures = [Some(p50), Some(p90), p95, Some(p99), p999(document, kind, latency), Some(max)].map(shown);
         let cells = [kind.name().to_owned(), phase.to_owned()].into_iter().chain(figures).collect();
-        Line::Row(Row { cells, note: None, tone: Tone::Plain })
+        Line::row(cells, Tone::Plain)
     };
     let mut lines = Vec::new();
     for (kind, phases) in &document.latency_ns {
@@ -217,7 +217,7 @@ fn steps(document: &LoadDocument) -> Table {
             step.not_started.to_string(),
             held.to_owned(),
         ];
-        Line::Row(Row { cells, note: None, tone: if step.passed { Tone::Gain } else { Tone::Plain } })
+        Line::row(cells, if step.passed { Tone::Gain } else { Tone::Plain })
     };
     Table { columns, lines: aligned(document.steps.iter().map(row).collect(), 0) }
 }
@@ -254,13 +254,7 @@ fn verdict(document: &LoadDocument) -> Item {
         Verdict::None => ("not-bound", "There was no bottleneck"),
         Verdict::Unknown => ("bound-unknown", "The bottleneck is unknown"),
     };
-    Item {
-        label: "verdict",
-        tone: if bottleneck.verdict == Verdict::Client { Tone::Warning } else { Tone::Plain },
-        text: text.to_owned(),
-        slug: Some(slug.to_owned()),
-        confidence: None,
-        evidence: vec![bottleneck.reason.clone()],
-        remedy: Vec::new(),
-    }
+    let tone = if bottleneck.verdict == Verdict::Client { Tone::Warning } else { Tone::Plain };
+    let evidence = vec![bottleneck.reason.clone()];
+    Item { slug: Some(slug.to_owned()), evidence, ..Item::new("verdict", tone, text) }
 }

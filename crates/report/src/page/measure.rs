@@ -23,9 +23,9 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     }
     let mut summary: Vec<Block> = sentences(document).into_iter().map(Block::Paragraph).collect();
     if document.interrupted {
-        summary.push(Block::Item(Item::warning("Incomplete: these are the connections made until then")));
+        summary.push(Block::warning("Incomplete: these are the connections made until then"));
     }
-    summary.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    summary.extend(document.warnings.iter().map(Block::warning));
     summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     summary.extend(findings(document).map(Block::Item));
     blocks.push(Block::Summary(summary));
@@ -260,11 +260,9 @@ impl Layout {
             let time = run.phases.get(&phase)?.p95_ns?;
             Some(self.scales.get(&phase)?.difference(i64::try_from(time).ok()?))
         });
-        (run.n >= FEWEST_FOR_P95 && times.iter().any(Option::is_some)).then(|| Draft {
-            words: vec![String::new(), "  p95".to_owned()],
-            figures: std::iter::once(None).chain(times).collect(),
-            note: None,
-            tone: Tone::Quiet,
+        (run.n >= FEWEST_FOR_P95 && times.iter().any(Option::is_some)).then(|| {
+            let figures = std::iter::once(None).chain(times).collect();
+            Draft::new(vec![String::new(), "  p95".to_owned()], figures, Tone::Quiet)
         })
     }
 
@@ -294,7 +292,7 @@ impl Layout {
         let mut times = vec![None];
         times.extend(ratios.iter().map(|ratio| ratio.map(|it| Figure::ratio(it.median, it.ci95))));
         let tone = tone_of_saving(ratios.iter().flatten().find(|ratio| ratio.phase == Phase::Tls));
-        let draft = |name: &str, figures| Draft { words: vec![String::new(), name.to_owned()], figures, note: None, tone };
+        let draft = |name: &str, figures| Draft::new(vec![String::new(), name.to_owned()], figures, tone);
         vec![draft("  saves", saves), draft("  ratio", times)]
     }
 
@@ -310,7 +308,7 @@ impl Layout {
         });
         let figures = std::iter::once(Some(Figure::count(next.n))).chain(times).collect();
         let words = vec![String::new(), "  next request".to_owned()];
-        Some(Draft { words, figures, note: None, tone: Tone::Plain })
+        Some(Draft::new(words, figures, Tone::Plain))
     }
 }
 

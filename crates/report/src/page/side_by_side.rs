@@ -4,10 +4,10 @@ use reprise_trace::document::{SideBySideDocument, SideBySideRow, SideBySideUnit,
 
 use super::load::aligned;
 use super::measure::title;
-use super::{Block, Fact, Item, Page};
+use super::{Block, Fact, Page};
 use crate::chart::{Chart, Interval, Intervals};
 use crate::figures::Figure;
-use crate::table::{Column, Line, Row, Table, Tone};
+use crate::table::{Column, Line, Table, Tone};
 
 /// The page of several results.
 pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
@@ -23,7 +23,7 @@ pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
         blocks
             .extend([Block::Heading("What else is not the same".to_owned()), Block::Table(differences(document, &labels))]);
     }
-    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(document.warnings.iter().map(Block::warning));
     Page { title: labels.join(" against "), blocks }
 }
 
@@ -97,7 +97,7 @@ fn figures(document: &SideBySideDocument, labels: &[&str]) -> Table {
         };
         cells.extend(row.values.iter().map(|value| value.map_or("–".to_owned(), |it| shown(&it, scale, row.unit))));
         cells.extend(row.values.iter().skip(1).map(|value| value.and_then(ratio).unwrap_or_else(|| "–".to_owned())));
-        lines.push(Line::Row(Row { cells, note: None, tone: tone(row) }));
+        lines.push(Line::row(cells, tone(row)));
     }
     Table { columns, lines: aligned(lines, 4) }
 }
@@ -137,7 +137,7 @@ fn differences(document: &SideBySideDocument, labels: &[&str]) -> Table {
     let row = |it: &reprise_trace::document::SideBySideDifference| {
         let values = it.values.iter().map(|value| value.clone().unwrap_or_else(|| "not said".to_owned()));
         let cells = std::iter::once(it.what.clone()).chain(values).collect();
-        Line::Row(Row { cells, note: None, tone: Tone::Plain })
+        Line::row(cells, Tone::Plain)
     };
     Table { columns, lines: document.differences.iter().map(row).collect() }
 }

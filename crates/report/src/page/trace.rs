@@ -9,7 +9,7 @@ use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
 use reprise_trace::{Kind, Nanos, Outcome};
 
 use super::measure::{title, use_of_psk};
-use super::{Block, Fact, Item, Page, source};
+use super::{Block, Fact, Page, source};
 use crate::figures::{Figure, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 use ladder::Ladder;
@@ -43,7 +43,7 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
     if !document.traces.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
     }
-    blocks.extend(document.warnings.iter().map(|warning| Block::Item(Item::warning(warning))));
+    blocks.extend(document.warnings.iter().map(Block::warning));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.push(source(&document.provenance));
     Page { title: title(&document.target), blocks }
@@ -112,7 +112,7 @@ fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {
         Some(Figure::count(connection.sent.0)),
         Some(Figure::count(connection.received.0)),
     ];
-    Draft { words: vec![name.to_owned()], figures, note: None, tone: Tone::Plain }
+    Draft::new(vec![name.to_owned()], figures, Tone::Plain)
 }
 
 /// One connection of each is no proof of a gain: it is told in passing.
@@ -130,7 +130,7 @@ fn savings(full: &TracedConnection, resumed: &TracedConnection, unit: Unit) -> D
         count(full.sent.0, resumed.sent.0),
         count(full.received.0, resumed.received.0),
     ];
-    Draft { words: vec!["  saves".to_owned()], figures, note: None, tone: Tone::Quiet }
+    Draft::new(vec!["  saves".to_owned()], figures, Tone::Quiet)
 }
 
 fn signed(value: u64) -> i64 {

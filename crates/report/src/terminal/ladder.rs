@@ -3,7 +3,7 @@
 use anstyle::Effects;
 
 use super::{QUIET, Style, TITLE, visible};
-use crate::page::{Cell, Ladder, Message, Rung};
+use crate::page::{Ladder, LadderCell, LadderMessage, Rung};
 
 /// Between the two sides.
 const GAP: usize = 4;
@@ -70,22 +70,16 @@ impl Text {
 
 impl Panel {
     fn of(ladder: &Ladder, side: usize, title: &str, style: Style) -> Self {
-        let cells = || {
-            ladder.rungs.iter().filter_map(move |rung| match rung {
-                Rung::Messages(cells) => cells.get(side),
-                Rung::HandshakeEnd => None,
-            })
-        };
-        let widest = |part: fn(&Message) -> &str| {
-            let shown = cells().filter_map(|cell| match cell {
-                Cell::Message(message) => Some(part(message).chars().count()),
-                Cell::Empty | Cell::Skipped(_) => None,
+        let widest = |part: fn(&LadderMessage) -> &str| {
+            let shown = ladder.cells(side).filter_map(|cell| match cell {
+                LadderCell::Message(message) => Some(part(message).chars().count()),
+                LadderCell::Empty | LadderCell::Skipped(_) => None,
             });
             shown.max().unwrap_or_default()
         };
         let columns = Columns { at: widest(|it| &it.at).max(5), size: widest(|it| &it.size).max(4) };
         let header = columns.header(ladder.unit, title, style);
-        let of_cells = cells().map(|cell| columns.cell(cell, style).width);
+        let of_cells = ladder.cells(side).map(|cell| columns.cell(cell, style).width);
         let width = of_cells.chain([header.width]).max().unwrap_or_default();
 
         let mut rule = Text::default();
@@ -117,16 +111,16 @@ impl Columns {
         text
     }
 
-    fn cell(&self, cell: &Cell, style: Style) -> Text {
+    fn cell(&self, cell: &LadderCell, style: Style) -> Text {
         let mut text = Text::default();
         match cell {
-            Cell::Empty => {}
-            Cell::Message(Message { at, size, arrow, name }) => {
+            LadderCell::Empty => {}
+            LadderCell::Message(LadderMessage { at, size, arrow, name }) => {
                 let figures = format!("{at:>at_width$}  {size:>size_width$}  ", at_width = self.at, size_width = self.size);
                 text.push(&figures, anstyle::Style::new(), style);
                 text.push(&format!("{arrow} {}", visible(name)), anstyle::Style::new(), style);
             }
-            Cell::Skipped(message) => {
+            LadderCell::Skipped(message) => {
                 let figures = format!("{SKIPPED:>width$}  ", width = self.at + 2 + self.size);
                 text.push(&figures, QUIET, style);
                 text.push(&format!("{} {}", message.arrow, visible(&message.name)), STRUCK, style);

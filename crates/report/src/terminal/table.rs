@@ -103,11 +103,9 @@ mod tests {
     use crate::table::{Column, Draft};
 
     fn table() -> Table {
-        let row = |kind: &str, ratio| Draft {
-            words: vec![kind.to_owned()],
-            figures: vec![Some(Figure::count(100)), Some(Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1])))],
-            note: None,
-            tone: Tone::Plain,
+        let row = |kind: &str, ratio| {
+            let figures = vec![Some(Figure::count(100)), Some(Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1])))];
+            Draft::new(vec![kind.to_owned()], figures, Tone::Plain)
         };
         let columns = vec![Column::words("kind"), Column::figures("n", "").dispensable(0), Column::figures("tls", "ms")];
         Table::of_drafts(columns, vec![Some(row("full", 1.0)), None, Some(row("ticket", 12.5))])

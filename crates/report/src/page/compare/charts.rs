@@ -2,22 +2,22 @@
 
 use reprise_trace::document::{CompareCase, CompareDocument, CompareRow, CompareSide};
 
-use super::cases;
+use super::grouped;
 use super::words::{stack, words};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
 
 /// CPU time of client and server, one chart for each handshake, the cheapest stack first: a resumption would be invisible beside a
 /// full handshake. The table has those beyond the first few.
 pub(super) fn costs(document: &CompareDocument) -> impl Iterator<Item = Chart> {
-    cases(&document.rows).into_iter().take(MOST_CHARTS).filter_map(|case| of_case(document, case))
+    let cases = grouped(&document.rows, |row| &row.case).into_iter();
+    cases.take(MOST_CHARTS).filter_map(|(case, rows)| of_case(case, rows))
 }
 
 /// A page with more would be read by nobody.
 const MOST_CHARTS: usize = 12;
 
-fn of_case(document: &CompareDocument, case: &CompareCase) -> Option<Chart> {
+fn of_case(case: &CompareCase, mut rows: Vec<&CompareRow>) -> Option<Chart> {
     let micros = |row: &CompareRow| [row.client_ns.median_ns, row.server_ns.median_ns].map(|ns| ns as f64 / 1e3);
-    let mut rows: Vec<&CompareRow> = document.rows.iter().filter(|row| row.case == *case).collect();
     // By what is drawn: the sum of two medians is not quite the median of the sums.
     rows.sort_by_key(|row| row.client_ns.median_ns.saturating_add(row.server_ns.median_ns));
     let bar = |row: &CompareRow| Bar { name: stack(&row.client, &row.server), parts: micros(row).to_vec() };

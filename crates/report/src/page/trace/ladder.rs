@@ -22,24 +22,24 @@ pub(crate) struct Ladder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rung {
     /// A cell for each side.
-    Messages(Vec<Cell>),
+    Messages(Vec<LadderCell>),
     /// What follows is no handshake any more.
     HandshakeEnd,
 }
 
 /// One side of a rung.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Cell {
+pub(crate) enum LadderCell {
     /// Nothing went over the wire here on this side.
     Empty,
-    Message(Message),
+    Message(LadderMessage),
     /// What the full handshake has here and this one did without.
-    Skipped(Message),
+    Skipped(LadderMessage),
 }
 
 /// A message as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct LadderMessage {
     pub(crate) at: String,
     pub(crate) size: String,
     /// Which way it went, and whether under encryption.
@@ -48,6 +48,14 @@ pub(crate) struct Message {
 }
 
 impl Ladder {
+    /// What stands on one side, from the top.
+    pub(crate) fn cells(&self, side: usize) -> impl Iterator<Item = &LadderCell> {
+        self.rungs.iter().filter_map(move |rung| match rung {
+            Rung::Messages(cells) => cells.get(side),
+            Rung::HandshakeEnd => None,
+        })
+    }
+
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
         let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
         let first = trace.full.as_ref().map(|full| ("full".to_owned(), steps(full, &skipped)));
@@ -108,9 +116,9 @@ impl Step<'_> {
         !self.is_skipped && self.event.direction == other.event.direction && self.event.what == other.event.what
     }
 
-    fn shown(&self, unit: Unit) -> Message {
+    fn shown(&self, unit: Unit) -> LadderMessage {
         let name = self.name();
-        Message {
+        LadderMessage {
             at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
             size: self.size.to_string(),
             arrow: self.arrow(),
@@ -143,7 +151,7 @@ fn steps<'t>(connection: &'t TracedConnection, skipped: &HashSet<usize>) -> (Vec
 }
 
 fn alone(steps: &[Step<'_>], unit: Unit) -> Vec<Rung> {
-    steps.iter().map(|step| Rung::Messages(vec![Cell::Message(step.shown(unit))])).collect()
+    steps.iter().map(|step| Rung::Messages(vec![LadderCell::Message(step.shown(unit))])).collect()
 }
 
 /// What stands on one rung: at least one of the two.
@@ -175,10 +183,10 @@ fn pairs<'t>(first: &[Step<'t>], second: &[Step<'t>]) -> Vec<Pair<'t>> {
 }
 
 fn side_by_side(first: &[Step<'_>], second: &[Step<'_>], unit: Unit) -> Vec<Rung> {
-    let cell = |step: Option<Step<'_>>| step.map_or(Cell::Empty, |step| Cell::Message(step.shown(unit)));
+    let cell = |step: Option<Step<'_>>| step.map_or(LadderCell::Empty, |step| LadderCell::Message(step.shown(unit)));
     let rung = |(left, right): Pair<'_>| {
         let other = match (left, right) {
-            (Some(left), None) if left.is_skipped => Cell::Skipped(left.shown(unit)),
+            (Some(left), None) if left.is_skipped => LadderCell::Skipped(left.shown(unit)),
             _ => cell(right),
         };
         Rung::Messages(vec![cell(left), other])
