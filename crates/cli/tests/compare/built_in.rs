@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::{reprise, strings};
-use reprise_harness::{assert_valid, json_of};
+use super::{assert_valid, document, reprise, strings};
 
 const SHORT: [&str; 8] = ["compare", "resumption", "--keys", "p-256", "--groups", "x25519", "--samples", "6"];
 
 #[test]
 fn built_in_stacks_answer_without_plugins() {
-    let (document, output) = json_of(&mut reprise(&SHORT));
+    let (document, output) = document(&mut reprise(&SHORT));
     assert!(output.status.success());
     let rows = document["rows"].as_array().unwrap();
     // rustls with itself, by either provider, and the engine with rustls: 1.2 full, id, ticket; 1.3 full, ticket, the same
@@ -33,7 +32,7 @@ fn built_in_stacks_answer_without_plugins() {
 
 #[test]
 fn resuming_costs_a_tls12_server_less() {
-    let (document, _) = json_of(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-aws-lc", "--tls", "1.2"]].concat()));
+    let (document, _) = document(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-aws-lc", "--tls", "1.2"]].concat()));
     let ratios = document["ratios"].as_array().unwrap();
     let saves = |ratio: &&Value| ratio["side"] == "server" && ratio["from"]["kind"] == "full";
     let saved: Vec<f64> = ratios.iter().filter(saves).map(|ratio| ratio["median"].as_f64().unwrap()).collect();
@@ -44,7 +43,7 @@ fn resuming_costs_a_tls12_server_less() {
 
 #[test]
 fn early_data_is_compared_with_a_request_after_the_handshake() {
-    let (document, _) = json_of(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3"]].concat()));
+    let (document, _) = document(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3"]].concat()));
     let ratios = document["ratios"].as_array().unwrap();
     let like: Vec<&Value> = ratios.iter().filter(|it| it["from"]["kind"] == "ticket" && it["side"] == "both").collect();
     assert_eq!(like.len(), 1, "{like:#?}");

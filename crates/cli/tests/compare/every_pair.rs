@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::plugins::{folder, of_sources};
-use super::reprise;
-use reprise_harness::json_of;
+use super::{document, reprise};
 
 /// Stacks whose names begin so, that are known not to make a handshake, and why.
 struct Known {
@@ -44,7 +43,7 @@ fn every_source_client_works_with_every_server_but_known() {
 
 fn check(folder: &Path, plugins: usize) {
     let flags = ["compare", "resumption", "--keys", "p-256", "--groups", "secp256r1", "--samples", "1", "--plugins"];
-    let (document, output) = json_of(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
+    let (document, output) = document(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
     assert!(output.status.success());
     let cells = document["matrix"].as_array().unwrap();
     // rustls twice, and the engine, which is no server; full, by ID, by ticket, and under TLS 1.3 full, by ticket
@@ -92,7 +91,7 @@ fn bearssl_cannot_be_held_to_x25519_by_a_p_256_key() {
     };
     let flags = ["compare", "full", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519", "--samples", "1"];
     let stacks = ["--stacks", "bearssl,rustls-ring", "--plugins", folder.to_str().unwrap()];
-    let (document, _) = json_of(&mut reprise(&[&flags[..], &stacks].concat()));
+    let (document, _) = document(&mut reprise(&[&flags[..], &stacks].concat()));
     let cells = document["matrix"].as_array().unwrap();
     let cell = cells.iter().find(|cell| cell["client"] == "bearssl" && cell["server"] == "rustls-ring").unwrap();
     assert_eq!(cell["outcome"], "failed");

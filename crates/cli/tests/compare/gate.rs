@@ -1,20 +1,26 @@
 //! `--baseline` and `--fail-if`.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::reprise;
-use reprise_harness::{assert_valid, json_of};
+use super::{assert_valid, document, reprise};
 
-fn run() -> Command {
-    let flags = "compare resumption --keys p-256 --groups x25519 --tls 1.2 --stacks rustls-ring,rustls-aws-lc";
-    reprise(&flags.split(' ').collect::<Vec<_>>())
-}
+const FLAGS: [&str; 10] = [
+    "compare",
+    "resumption",
+    "--keys",
+    "p-256",
+    "--groups",
+    "x25519",
+    "--tls",
+    "1.2",
+    "--stacks",
+    "rustls-ring,rustls-aws-lc",
+];
 
-fn measured(samples: &str, extra: &[&str]) -> (Value, Output) {
-    json_of(run().args(["--samples", samples]).args(extra))
+fn measured(samples: &str, extra: &[&str]) -> (Value, std::process::Output) {
+    document(reprise(&FLAGS).args(["--samples", samples]).args(extra))
 }
 
 #[test]
@@ -48,7 +54,7 @@ fn what_cannot_be_told_is_refused_before_anything_is_measured() {
         ("server.full > 5", "a unit: ns"),
         ("full.ratio < 2", "a resumed kind"),
     ] {
-        let output = run().args(["--fail-if", condition]).output().unwrap();
+        let output = reprise(&FLAGS).args(["--fail-if", condition]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{condition}: {said}");
         assert!(said.contains(why), "{condition}: {said}");
@@ -105,7 +111,7 @@ fn what_is_no_comparison_is_no_baseline() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("measure.json");
     std::fs::write(&file, r#"{"schema":"reprise.measure/1"}"#).unwrap();
-    let output = run().arg("--baseline").arg(&file).output().unwrap();
+    let output = reprise(&FLAGS).arg("--baseline").arg(&file).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("not a result of compare"), "{said}");

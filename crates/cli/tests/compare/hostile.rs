@@ -5,8 +5,7 @@ use std::path::Path;
 use reprise_servers::missing;
 
 use super::plugins::compile;
-use super::reprise;
-use reprise_harness::json_of;
+use super::{document, reprise};
 
 /// A plugin of OpenSSL that behaves as `what` says.
 fn hostile(folder: &Path, what: &str) -> std::path::PathBuf {
@@ -32,7 +31,7 @@ fn outcome_over(over: &str, what: &str, outcome: &str, reason: &str) {
     let stacks = format!("rustls-ring,{}", what.to_lowercase());
     let mut command = reprise(&["compare", "resumption", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519"]);
     command.args(["--over", over, "--samples", "2", "--timeout", "3s", "--stacks", &stacks, "--plugin"]).arg(&plugin);
-    let (document, output) = json_of(&mut command);
+    let (document, output) = document(&mut command);
     assert!(output.status.success());
     let skipped = document["skipped"].as_array().unwrap();
     let is_it = |it: &&serde_json::Value| it["outcome"] == outcome && it["reason"].as_str().unwrap().contains(reason);

@@ -3,8 +3,7 @@
 use reprise_servers::missing;
 use serde_json::{Value, json};
 
-use super::{reprise, strings};
-use reprise_harness::{assert_valid, json_of};
+use super::{assert_valid, document, reprise, strings};
 
 const SHORT: [&str; 6] = ["compare", "resumption", "--keys", "p-256", "--groups", "x25519"];
 
@@ -14,7 +13,7 @@ fn median(row: &Value, figure: &str) -> u64 {
 
 #[test]
 fn every_kind_is_made_over_loopback_and_has_time_on_a_clock() {
-    let (document, output) = json_of(&mut reprise(&[&SHORT[..], &["--over", "loopback", "--samples", "6"]].concat()));
+    let (document, output) = document(&mut reprise(&[&SHORT[..], &["--over", "loopback", "--samples", "6"]].concat()));
     assert!(output.status.success());
     assert_valid(&document);
     let rows = document["rows"].as_array().unwrap();
@@ -38,7 +37,7 @@ fn every_kind_is_made_over_loopback_and_has_time_on_a_clock() {
 #[test]
 fn memory_has_no_time_on_a_clock() {
     let narrow = [&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3", "--samples", "1"]].concat();
-    let (document, _) = json_of(&mut reprise(&narrow));
+    let (document, _) = document(&mut reprise(&narrow));
     assert_eq!(document["over"], "memory");
     assert!(document["rows"].as_array().unwrap().iter().all(|row| row["wall_ns"].is_null() && row["ready_ns"].is_null()));
     assert!(!strings(&document["ratios"], "side").contains(&"wall"));
@@ -50,7 +49,7 @@ fn instructions_are_counted_for_each_side() {
         return not_run.announce();
     }
     let flags = ["--stacks", "rustls-ring", "--tls", "1.2", "--samples", "1", "--instructions", "--timeout", "120s"];
-    let (document, output) = json_of(&mut reprise(&[&SHORT[..], &flags].concat()));
+    let (document, output) = document(&mut reprise(&[&SHORT[..], &flags].concat()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_valid(&document);
     assert_eq!(document["skipped"], json!([]));

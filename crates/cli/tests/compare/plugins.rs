@@ -7,8 +7,7 @@ use std::sync::OnceLock;
 use reprise_bench::{LIBRARIES as KNOWN, LibrarySource};
 use reprise_servers::{NotRun, missing};
 
-use super::{reprise, strings};
-use reprise_harness::json_of;
+use super::{document, reprise, strings};
 
 /// Each shim with its library's header and how it is linked.
 pub(crate) const LIBRARIES: [(&str, &str, &[&str]); 5] = [
@@ -176,7 +175,7 @@ fn libraries_are_held_against_what_was_published() {
     };
     let flags =
         ["compare", "stacks", "--keys", "rsa-1024,p-384", "--stacks", "mbedtls,bearssl", "--samples", "6", "--plugins"];
-    let (document, _) = json_of(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
+    let (document, _) = document(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
     let claims = document["claims"].as_array().unwrap();
     // The only two whose libraries are installed.
     let stacks = strings(&document["claims"], "stack");

@@ -6,24 +6,30 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::reprise;
-use reprise_harness::assert_valid;
+use super::{assert_valid, reprise};
 
-/// The 2,000 of four rows take longer than a test on any machine.
-const SAMPLES: &str = "2000";
-
-fn run(samples: &str) -> Command {
-    let flags = "compare resumption --keys p-256 --groups x25519 --stacks rustls-ring --tls 1.3 --samples";
-    reprise(&flags.split(' ').chain([samples]).collect::<Vec<_>>())
-}
+const FLAGS: [&str; 12] = [
+    "compare",
+    "resumption",
+    "--keys",
+    "p-256",
+    "--groups",
+    "x25519",
+    "--stacks",
+    "rustls-ring",
+    "--tls",
+    "1.3",
+    "--samples",
+    "2000",
+];
 
 fn read(json: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap()
 }
 
-/// Ctrl-C once samples are being taken.
+/// Ctrl-C once samples are being taken. The 2,000 of four rows take longer than that on any machine.
 fn interrupted(json: &Path) -> Value {
-    let mut child = run(SAMPLES).arg("--json").arg(json).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = reprise(&FLAGS).arg("--json").arg(json).stdout(Stdio::null()).spawn().unwrap();
     let wait = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 3 });
     std::thread::sleep(wait);
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -59,8 +65,8 @@ fn an_interrupted_run_goes_on_and_is_whole() {
     first["plan"]["samples"] = planned.into();
     std::fs::write(&json, first.to_string()).unwrap();
     let planned = planned.to_string();
-    let mut again = run(&planned);
-    again.args(["--resume", "--json"]).arg(&json);
+    let mut again = reprise(&FLAGS[..11]);
+    again.args([&planned, "--resume", "--json"]).arg(&json);
     let output = again.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let whole = read(&json);
@@ -82,13 +88,16 @@ fn an_interrupted_run_goes_on_and_is_whole() {
 fn another_run_is_refused_with_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("run.json");
-    assert!(run("1").arg("--json").arg(&json).output().unwrap().status.success());
-    let mut document = read(&json);
+    let mut document = {
+        let short = [&FLAGS[..11], &["1"]].concat();
+        assert!(reprise(&short).arg("--json").arg(&json).output().unwrap().status.success());
+        read(&json)
+    };
     document["stacks"][0]["version"] = "0.0.1".into();
     document["interrupted"] = true.into();
     std::fs::write(&json, document.to_string()).unwrap();
     let text = std::fs::read(&json).unwrap();
-    let output = run(SAMPLES).args(["--seed", "7", "--resume", "--json"]).arg(&json).output().unwrap();
+    let output = reprise(&FLAGS).args(["--seed", "7", "--resume", "--json"]).arg(&json).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     for words in ["--seed was 1, is 7", "--samples was 1, is 2000", "the stack rustls-ring was rustls, ring 0.0.1"] {

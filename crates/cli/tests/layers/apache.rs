@@ -7,8 +7,7 @@ use reprise_servers::require;
 use reprise_servers::{Apache, ApacheConfig, RealServer};
 use serde_json::Value;
 
-use super::{plugins, reprise, row, skipped};
-use reprise_harness::json_of;
+use super::{document, plugins, reprise, row, skipped};
 
 struct Site {
     apache: Apache,
@@ -34,7 +33,7 @@ impl Site {
         let target = format!("localhost:{}", self.apache.address().port());
         let root = self.folder.path().join("root.pem");
         let mut command = reprise(&[&target, "--ca", root.to_str().unwrap()]);
-        let (document, output) = json_of(command.args(flags));
+        let (document, output) = document(command.args(flags));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         document
     }

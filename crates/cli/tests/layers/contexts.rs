@@ -1,9 +1,10 @@
 //! What contexts are made of.
 
+use std::process::Command;
+
 use reprise_lab::{Authority, KeyKind};
 
-use super::{plugins, reprise, row, skipped};
-use reprise_harness::{assert_refused, json_of};
+use super::{document, plugins, reprise, row, skipped};
 
 fn contexts(flags: &[&str]) -> Option<serde_json::Value> {
     let folder = match plugins::folder() {
@@ -14,7 +15,7 @@ fn contexts(flags: &[&str]) -> Option<serde_json::Value> {
         }
     };
     let usual = ["-n", "6", "--stacks", "openssl,rustls-ring", "--plugins", folder];
-    let (document, output) = json_of(&mut reprise(&[&usual[..], flags].concat()));
+    let (document, output) = document(&mut reprise(&[&usual[..], flags].concat()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(document)
 }
@@ -51,21 +52,29 @@ fn many_certificates_are_trusted_in_a_file_and_a_directory() {
     }
 }
 
+#[track_caller]
+fn refuses(command: &mut Command, why: &str) {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(why), "{said}");
+}
+
 #[test]
 fn what_is_no_context_is_refused_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join("README"), "nothing here").unwrap();
-    assert_refused(&mut reprise(&["--capath", path]), "contains no PEM certificate");
-    assert_refused(&mut reprise(&["--ca", "/nonexistent"]), "cannot read /nonexistent");
+    refuses(&mut reprise(&["--capath", path]), "contains no PEM certificate");
+    refuses(&mut reprise(&["--ca", "/nonexistent"]), "cannot read /nonexistent");
 
     let client = Authority::new().unwrap().client_with_key("client.test", KeyKind::P256).unwrap();
     let files = client.write_pem(folder.path(), "client").unwrap();
     std::fs::write(&files.key, client.encrypted_key_pem("right").unwrap().as_bytes()).unwrap();
     let (chain, key) = (files.certificate.to_str().unwrap(), files.key.to_str().unwrap());
     let mut command = reprise(&["localhost:1", "--ca", chain, "--cert", chain, "--key", key]);
-    assert_refused(command.env("REPRISE_KEY_PASSPHRASE", "wrong"), "the passphrase of");
+    refuses(command.env("REPRISE_KEY_PASSPHRASE", "wrong"), "the passphrase of");
     command.env_remove("REPRISE_KEY_PASSPHRASE").stdin(std::process::Stdio::null());
-    assert_refused(&mut command, "needs a passphrase");
-    assert_refused(&mut reprise(&["localhost:1", "--ca", chain, "--cert", chain, "--key", chain]), "contains no P");
+    refuses(&mut command, "needs a passphrase");
+    refuses(&mut reprise(&["localhost:1", "--ca", chain, "--cert", chain, "--key", chain]), "contains no P");
 }

@@ -1,7 +1,6 @@
 //! Against the embedded lab, which permits every level.
 
-use super::{plugins, reprise, row, skipped};
-use reprise_harness::{assert_valid, json_of};
+use super::{document, plugins, reprise, row, skipped};
 
 /// From the dearest on.
 const LEVELS: [&str; 7] = ["run", "lib", "libctx", "ctx", "bio", "ssl", "msg"];
@@ -13,7 +12,7 @@ fn every_level(tls: &str, flags: &[&str], resumed: &str) {
         Err(not_run) => return not_run.announce(),
     };
     let mut command = reprise(&["-n", "6", "--tls", tls, "--stacks", "openssl,rustls-ring", "--plugins", folder]);
-    let (document, output) = json_of(command.args(flags));
+    let (document, output) = document(command.args(flags));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for (level, sessions) in LEVELS.into_iter().flat_map(|level| [(level, false), (level, true)]) {
         let row = row(&document, "openssl", level, sessions);
@@ -42,7 +41,7 @@ fn every_level(tls: &str, flags: &[&str], resumed: &str) {
     let sessions = claims.iter().find(|it| it["stack"] == "openssl" && it["claim"].as_str().unwrap().contains("sessions"));
     assert_eq!(sessions.unwrap()["verdict"], "refuted");
     assert_eq!(document["advice"].as_array().unwrap().len(), 2);
-    assert_valid(&document);
+    crate::usage::validates(&document);
 }
 
 #[test]
@@ -68,10 +67,10 @@ fn a_stack_speaks_its_newest_version() {
     };
     let folder = folder.path().to_str().unwrap();
     let flags = ["-n", "2", "--levels", "ctx,bio", "--stacks", "mbedtls,rustls-ring", "--plugins", folder];
-    let (known, _) = json_of(&mut reprise(&flags));
+    let (known, _) = document(&mut reprise(&flags));
     let version = |stack| row(&known, stack, "bio", true)["tls"].clone();
     assert_eq!((version("mbedtls"), version("rustls-ring")), ("1.2".into(), "1.3".into()));
-    let (asked, _) = json_of(reprise(&flags).args(["--tls", "1.3"]));
+    let (asked, _) = document(reprise(&flags).args(["--tls", "1.3"]));
     assert!(asked["rows"].as_array().unwrap().iter().all(|row| row["stack"] == "rustls-ring"), "{asked:#}");
     let lacks = asked["skipped"].as_array().unwrap().iter().find(|it| it["stack"] == "mbedtls").unwrap();
     assert_eq!((&lacks["outcome"], &lacks["reason"]), (&"unsupported".into(), &"Mbed TLS has no TLS 1.3".into()));
@@ -80,7 +79,7 @@ fn a_stack_speaks_its_newest_version() {
 #[test]
 fn a_delay_is_in_every_connection() {
     let flags = ["-n", "6", "--levels", "bio,msg", "--stacks", "rustls-ring", "--delay", "10ms"];
-    let (document, _) = json_of(&mut reprise(&flags));
+    let (document, _) = document(&mut reprise(&flags));
     let least = |level| row(&document, "rustls-ring", level, false)["wall_ns"]["min_ns"].as_u64().unwrap();
     // To connect, to shake hands, to ask, to take leave; and to ask alone.
     assert!(least("bio") >= 4 * 20_000_000 && least("msg") >= 20_000_000, "{document:#}");
@@ -98,7 +97,7 @@ fn a_crash_is_one_level() {
     plugins::plugin(&source, &crashes, &["-DCRASHES"]);
     let flags = ["-n", "6", "--levels", "load,lib,ctx,msg", "--stacks", "crashes,rustls-ring", "--plugin"];
     let mut command = reprise(&flags);
-    let (document, output) = json_of(command.arg(&crashes).args(["--plugins", plugins::folder().unwrap()]));
+    let (document, output) = document(command.arg(&crashes).args(["--plugins", plugins::folder().unwrap()]));
     assert!(output.status.success());
     // It crashes where it takes leave, so that loading it is measured.
     assert_eq!(row(&document, "crashes", "load", false)["requests"], 6);

@@ -7,8 +7,7 @@ use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption
 use reprise_servers::require;
 use reprise_servers::{ClientVerify, RealServer, SServer, SServerConfig};
 
-use super::{plugins, reprise, row};
-use reprise_harness::json_of;
+use super::{document, plugins, reprise, row};
 
 #[test]
 fn sessions_that_a_server_refuses_are_shown_as_refused() {
@@ -21,7 +20,7 @@ fn sessions_that_a_server_refuses_are_shown_as_refused() {
     let server = EmbeddedServer::start(config).unwrap();
     let target = format!("localhost:{}", server.address().port());
     let flags = [&target, "--ca", root.to_str().unwrap(), "--levels", "bio,msg", "--stacks", "rustls-ring", "-n", "6"];
-    let (document, _) = json_of(&mut reprise(&flags));
+    let (document, _) = document(&mut reprise(&flags));
     let with = row(&document, "rustls-ring", "bio", true);
     assert_eq!((&with["kinds"]["full"], &with["refused"]), (&6.into(), &6.into()), "{with:#}");
     let claims = document["claims"].as_array().unwrap();
@@ -77,7 +76,7 @@ fn a_proxy_certificate_authenticates_the_client() {
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let mut command = reprise(&[&target, "--ca", root.to_str().unwrap(), "--cert", &path("chain.pem"), "--key"]);
         command.arg(path("proxy.key")).args(["--levels", "lib,ctx,bio", "--tls", "1.2", "--method", "GET", "-n", "6"]);
-        json_of(command.args(["--stacks", "openssl", "--plugins", plugins])).0
+        document(command.args(["--stacks", "openssl", "--plugins", plugins])).0
     };
     let permitted = ask(&serve(&["-allow_proxy_certs"]));
     for level in ["lib", "ctx", "bio"] {

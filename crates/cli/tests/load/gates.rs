@@ -76,7 +76,10 @@ fn two_loads_stand_side_by_side_and_other_results_are_refused() {
     for words in ["before against after", "tls p95", "client cpu", "requests", "ratio"] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    let document = document(Path::new(&side));
+    let document: Value = serde_json::from_slice(&std::fs::read(&side).unwrap()).unwrap();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.side-by-side.1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    assert!(jsonschema::is_valid(&schema, &document), "{document}");
     let named: Vec<&str> =
         document["differences"].as_array().unwrap().iter().map(|it| it["what"].as_str().unwrap()).collect();
     assert!(named.contains(&"requests") && named.contains(&"port") && !named.contains(&"groups"), "{named:?}");

@@ -1,12 +1,10 @@
 //! Calls of the program: a lab of certificates, servers and peers for it, and what came of them.
 
 mod gate;
-mod json;
 mod lab;
 mod outcome;
 mod remedy_text;
 mod reprise;
-mod schema;
 mod version;
 mod witness;
 
@@ -15,12 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use gate::{Gate, hears, says};
-pub use json::{assert_refused, json_of};
 pub use lab::{Lab, nginx_listening};
 pub use outcome::Outcome;
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
-pub use schema::{assert_valid, published_schema};
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};
 
