@@ -1,7 +1,9 @@
 //! Unit key shares against Go and rustls, post-quantum ones among them, and what a server may ask for besides.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption
 use reprise_load::{
     Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, WeightedName, engine_configs, run,
 };
-use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
+use reprise_servers::{ClientVerify, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer, find};
 use reprise_trace::document::{Provenance, Target};
 use reprise_trace::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_wire::NamedGroup;
@@ -40,25 +42,56 @@ fn offering(version: Version, group: NamedGroup, key_shares: KeyShareMode) -> Tl
     TlsOptions { groups, key_shares, ..TlsOptions::new(version) }
 }
 
-/// Go with these groups: without a module, it takes the defaults of an old version, which had no hybrid one.
-fn go(authority: &Authority) -> Go {
-    let groups = "config.CurvePreferences = []tls.CurveID{tls.X25519MLKEM768, tls.X25519, tls.CurveP256, tls.CurveP384}";
-    let program = GoProgram::build_with(&[groups.to_owned()]).unwrap();
-    Go::start(&program, GoConfig::new(authority.server(&ServerSpec::new(KeyKind::P256)).unwrap())).unwrap()
+/// A server that ends with the test.
+struct GoServer {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl GoServer {
+    fn start(authority: &Authority) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let files = identity.write_pem(directory.path(), "go").unwrap();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/go/server.go");
+        let program = directory.path().join("server");
+        let go = find("go").unwrap();
+        let built =
+            Command::new(go).args(["build", "-o"]).arg(&program).arg(source).env("GO111MODULE", "off").status().unwrap();
+        assert!(built.success());
+        // Without a module, Go takes the defaults of an old version, which had no such group.
+        let mut child = Command::new(&program)
+            .env("GODEBUG", "tlsmlkem=1")
+            .arg(files.certificate)
+            .arg(files.key)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, address: line.trim().parse().unwrap() }
+    }
+}
+
+impl Drop for GoServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 #[test]
 fn go_accepts_unit_shares_of_every_group() {
     reprise_servers::require!("go");
-    let server = go(&Authority::new().unwrap());
+    let server = GoServer::start(&Authority::new().unwrap());
     let curves = [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
     let tls13 = curves.into_iter().chain([NamedGroup::X25519MLKEM768]).map(|group| (Version::Tls13, group));
     for (version, group) in tls13.chain(curves.map(|group| (Version::Tls12, group))) {
         for key_shares in MODES {
-            let outcome = load(server.running().address, offering(version, group, key_shares), &[Kind::Full]);
+            let outcome = load(server.address, offering(version, group, key_shares), &[Kind::Full]);
             assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} {group} {key_shares:?}: {:?}", outcome.errors());
         }
-        let outcome = load(server.running().address, offering(version, group, KeyShareMode::Unit), &[Kind::Ticket]);
+        let outcome = load(server.address, offering(version, group, KeyShareMode::Unit), &[Kind::Ticket]);
         assert!(outcome.completed(Kind::Ticket) >= COUNT - 6, "{version} {group} resumed: {:?}", outcome.errors());
     }
 }
@@ -93,10 +126,10 @@ fn go_and_rustls_accept_verified_hybrid_shares() {
         ..EmbeddedConfig::new(authority.server(&ServerSpec::new(KeyKind::P256)).unwrap())
     })
     .unwrap();
-    let go = go(&authority);
+    let go = GoServer::start(&authority);
     let verifier = WebPkiVerifier::new(&[authority.certificate().clone()]).0;
     let policy = CertificatePolicy::Verify(Arc::new(verifier));
-    for address in [go.running().address, rustls.address()] {
+    for address in [go.address, rustls.address()] {
         for key_shares in [KeyShareMode::Unit, KeyShareMode::Fresh] {
             for kind in [Kind::Full, Kind::Ticket] {
                 let tls = offering(Version::Tls13, NamedGroup::X25519MLKEM768, key_shares);
