@@ -5,6 +5,7 @@ mod lab;
 mod outcome;
 mod remedy_text;
 mod reprise;
+mod schema;
 mod version;
 mod witness;
 
@@ -17,6 +18,7 @@ pub use lab::{Lab, nginx_listening};
 pub use outcome::Outcome;
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
+pub use schema::{assert_valid, schema};
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};
 
