@@ -4,26 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use reprise_lab::Resumption;
-use serde_json::Value;
 
 use crate::traced::trace;
-use reprise_harness::{Lab, Reprise, not_run};
+use reprise_harness::{Lab, Reprise, assert_valid, not_run, schema};
 
 #[test]
 fn the_document_is_what_its_schema_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.trace.1.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
     let lab = Lab::new();
     for resumption in [Resumption::Ticket, Resumption::RefusedTicket, Resumption::Off] {
         let server = lab.server(resumption);
         trace(&lab, server.address(), &["--tls", "1.2,1.3"]).0.exits(0);
-        let document: Value = serde_json::from_str(&fs::read_to_string(lab.path("trace.json")).unwrap()).unwrap();
-        assert_eq!(document["schema"], "reprise.trace/1");
-        let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
-        assert_eq!(errors, [""; 0]);
+        assert_valid(&serde_json::from_slice(&fs::read(lab.path("trace.json")).unwrap()).unwrap(), "reprise.trace.1");
     }
-    assert!(!schema.is_valid(&serde_json::json!({ "schema": "reprise.trace/1" })));
+    assert!(!schema("reprise.trace.1").is_valid(&serde_json::json!({ "schema": "reprise.trace/1" })));
 }
 
 #[test]

@@ -55,6 +55,11 @@ impl Reprise {
         Self::new(line.split_whitespace())
     }
 
+    /// `reprise LINE` with no TLS libraries but those that are built in or named. Many of them take long.
+    pub fn without_plugins(line: &str) -> Self {
+        Self::line(line).env("REPRISE_STACKS", "/nonexistent").deadline(60 * DEADLINE)
+    }
+
     /// One more argument.
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.command.arg(argument);
