@@ -1,4 +1,5 @@
 //! `reprise board` as a user runs it.
+#![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

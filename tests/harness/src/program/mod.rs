@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use gate::{Gate, hears, says};
-pub use lab::{Lab, nginx_listening};
+pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
 pub use outcome::Outcome;
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
