@@ -9,7 +9,7 @@ use reprise_board::{
     ResponseMode, SUITES, Setup, Slot, calibration,
 };
 use reprise_engine::EcdhKeyShare;
-use reprise_servers::missing;
+use reprise_servers::{missing, require};
 use reprise_trace::Kind;
 
 const FIRST: Slot = Slot(0);
@@ -303,9 +303,7 @@ fn resuming_saves_a_hundredfold_with_rsa_2048() {
 #[test]
 fn the_esp8266_saves_as_much_more_with_rsa_as_reported() {
     let Some(firmware) = firmware() else { return };
-    if let Some(not_run) = missing(Qemu::XTENSA).or_else(|| missing("xtensa-lx106-elf-gcc")) {
-        return not_run.announce();
-    }
+    require!(Qemu::XTENSA, "xtensa-lx106-elf-gcc");
     const REPORTED: f64 = (184.680 - 6.986) / (36.217 - 5.897);
     let measured = firmware.esp8266(1, 3, &|| false).unwrap();
     assert!(measured.requests.iter().all(|row| row.runs == 3 && row.identical), "{measured:?}");

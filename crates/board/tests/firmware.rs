@@ -9,7 +9,7 @@ use reprise_board::{
     Board, BoardError, BoardStack, CortexM0, Cpu, Firmware, Image, Key, Machine, MachineFault, Optimization, Qemu,
     ResponseMode, Setup, Slot,
 };
-use reprise_servers::missing;
+use reprise_servers::require;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -20,21 +20,9 @@ fn make(settings: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn has_compiler() -> bool {
-    match missing("arm-none-eabi-gcc").or_else(|| missing("make")) {
-        Some(not_run) => {
-            not_run.announce();
-            false
-        }
-        None => true,
-    }
-}
-
 #[test]
 fn without_the_cache_an_image_is_as_if_there_were_none() {
-    if !has_compiler() {
-        return;
-    }
+    require!("arm-none-eabi-gcc", "make");
     let output = root().join("target/firmware");
     let image = Image { cache: false, ..Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size) };
     let firmware = Firmware { folder: root().join("firmware"), output: output.clone() };
@@ -70,9 +58,7 @@ fn without_the_cache_an_image_is_as_if_there_were_none() {
 /// `cargo xtask firmware --twice` does this with every image.
 #[test]
 fn an_image_built_elsewhere_is_the_same() {
-    if !has_compiler() {
-        return;
-    }
+    require!("arm-none-eabi-gcc", "make");
     let image = Image::usual(Cpu::CortexM0, BoardStack::MbedTls3, Optimization::Size);
     let firmware = Firmware { folder: root().join("firmware"), output: root().join("target/firmware") };
     let folder = tempfile::tempdir().unwrap();
@@ -112,9 +98,7 @@ fn without_the_cache(text: &str) -> String {
 
 #[test]
 fn ten_thousand_operations_agree_with_the_model_on_the_board() {
-    if !has_compiler() {
-        return;
-    }
+    require!("arm-none-eabi-gcc", "make");
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("model");
     let build = folder.path().join("build");
@@ -132,9 +116,7 @@ fn ten_thousand_operations_agree_with_the_model_on_the_board() {
 
 #[test]
 fn a_server_that_never_ends_is_an_error() {
-    if !has_compiler() {
-        return;
-    }
+    require!("arm-none-eabi-gcc", "make");
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("stuck");
     let build = folder.path().join("build");
@@ -146,9 +128,7 @@ fn a_server_that_never_ends_is_an_error() {
     assert!(matches!(in_model("steps"), BoardError::Endless("steps")));
     assert!(matches!(in_model("writes"), BoardError::Endless("bytes")));
     assert!(matches!(in_model("computes"), BoardError::Machine(MachineFault::Silent(_))));
-    if let Some(not_run) = missing(Qemu::ARM) {
-        return not_run.announce();
-    }
+    require!(Qemu::ARM);
     let in_qemu = |way: &str| stuck(Qemu::cortex_m(&image).unwrap().with_patience(Duration::from_secs(5)), way);
     assert!(matches!(in_qemu("steps"), BoardError::Endless("steps")));
     assert!(matches!(in_qemu("writes"), BoardError::Endless("bytes")));

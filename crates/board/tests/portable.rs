@@ -1,10 +1,11 @@
 //! The library in a project of its own, by CMake and by plain make, as the guide has it.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use reprise_harness::posix_server::PosixServer;
 use reprise_servers::missing;
 
 fn root() -> PathBuf {
@@ -53,18 +54,9 @@ fn a_project_with_cmake_or_make_has_a_server() {
 
 /// A client makes six connections, of which five resume.
 fn serves(program: &Path) {
-    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("keys");
-    let mut server = Command::new(program)
-        .arg("bearssl")
-        .args([keys.join("p256.crt"), keys.join("p256.key")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let address = said.next().unwrap().replace("listening on ", "");
+    let server = PosixServer::start(program);
     let mut client = Command::new("openssl")
-        .args(["s_client", "-connect", &address, "-tls1_2", "-reconnect"])
+        .args(["s_client", "-connect", &server.address, "-tls1_2", "-reconnect"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -72,9 +64,7 @@ fn serves(program: &Path) {
         .unwrap();
     client.stdin.take().unwrap().write_all(b"Q\n").unwrap();
     client.wait().unwrap();
-    drop(server.stdin.take());
-    assert_eq!(said.next().unwrap(), "cache: 5 hits, 0 misses");
-    assert!(server.wait().unwrap().success());
+    assert_eq!(server.finish(), "5 hits, 0 misses");
 }
 
 /// Every target of the library, with everything that can be switched on, for the Cortex-M0+.

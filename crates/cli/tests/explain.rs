@@ -4,22 +4,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use reprise_harness::Reprise;
 use serde_json::Value;
 
-fn reprise(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_reprise")).args(arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
+#[track_caller]
 fn printed(arguments: &[&str]) -> String {
-    let output = reprise(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stdout)
+    Reprise::new(arguments).run().exits(0).page
 }
 
 fn published(page: &str) -> String {
@@ -50,19 +41,9 @@ fn explain_alone_lists_every_cause() {
 
 #[test]
 fn an_unknown_cause_is_a_usage_error_that_names_its_like() {
-    for (unknown, like) in [
-        ("not-ofered", "similar: not-offered"),
-        ("qqqq", "lists all causes"),
-        (
-            "",
-            "lists all \
-        causes",
-        ),
-    ] {
-        let output = reprise(&["explain", unknown]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(like), "{}", text(&output.stderr));
-        assert_eq!(text(&output.stdout), "");
+    for (unknown, like) in [("not-ofered", "similar: not-offered"), ("qqqq", "lists all causes"), ("", "lists all causes")] {
+        let outcome = Reprise::new(["explain", unknown]).run().exits(2).says(&[like]);
+        assert_eq!(outcome.page, "");
     }
 }
 
@@ -139,9 +120,7 @@ fn formats_of_a_diagnosis_are_refused_where_they_do_not_fit() {
         (&["report", file, "--sarif", &one, "--junit", &one], "name the same file"),
         (&["report", file, "--junit", "/no/such/folder/file"], "cannot write"),
     ] {
-        let output = reprise(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&output.stderr).contains(why), "{arguments:?}: {}", text(&output.stderr));
+        Reprise::new(arguments).run().exits(2).says(&[why]);
     }
     assert!(!Path::new(&one).exists());
 }

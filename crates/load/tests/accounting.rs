@@ -7,34 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_load::{
-    Arrival, ArrivalSpread, LoadEnd, LoadOutcome, Options, Silent, StepTarget, TlsOptions, WeightedName, run, search,
-};
+use reprise_harness::Lab;
+use reprise_harness::load::{self, document, load};
+use reprise_lab::{EmbeddedServer, Resumption};
+use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Options, Silent, StepTarget, TlsOptions, WeightedName, run, search};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
-use reprise_trace::document::{LoadDocument, Provenance, Target};
 use reprise_trace::{FaultName, Kind, LoadNotice, Nanos, Version};
 
 fn server() -> EmbeddedServer {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    EmbeddedServer::start(EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) }).unwrap()
+    Lab::new().server(Resumption::Ticket)
 }
 
 fn options(address: SocketAddr) -> Options {
-    Options {
-        tls: Arc::new(TlsOptions::new(Version::Tls13)),
-        arrival: Arrival::Closed { connections: 1 },
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
-    }
-}
-
-fn load(options: &Options) -> LoadOutcome {
-    run(options, &|| false, &Silent).unwrap()
-}
-
-fn document(outcome: &LoadOutcome, options: &Options) -> LoadDocument {
-    let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
-    outcome.document(options, target, false, Provenance::default())
+    load::options(address, Version::Tls13)
 }
 
 #[test]
@@ -98,9 +83,7 @@ fn what_fails_in_the_warm_up_is_counted_apart() {
 
 #[test]
 fn a_warm_up_that_tells_the_group_leaves_no_error() {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let groups = vec![reprise_lab::NamedGroup::secp384r1];
-    let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
+    let server = Lab::new().server_with(|config| config.groups = vec![reprise_lab::NamedGroup::secp384r1]);
     let options = Options { warmup: Duration::from_millis(300), end: LoadEnd::Count(5), ..options(server.address()) };
     let outcome = load(&options);
     let document = document(&outcome, &options);

@@ -2,32 +2,26 @@
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
-use reprise_load::{Arrival, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, run};
+use reprise_harness::Lab;
+use reprise_harness::load::{load, options};
+use reprise_lab::EmbeddedServer;
+use reprise_load::{LoadEnd, LoadOutcome, Options};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 8;
 
 fn server() -> EmbeddedServer {
-    EmbeddedServer::start(EmbeddedConfig::new(Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap()))
-        .unwrap()
+    Lab::new().server_with(|_| {})
 }
 
 /// One connection after the other.
-fn load(address: SocketAddr) -> LoadOutcome {
-    let options = Options {
-        tls: Arc::new(TlsOptions::new(Version::Tls13)),
-        arrival: Arrival::Closed { connections: 1 },
-        end: LoadEnd::Count(COUNT),
-        timeout: Duration::from_millis(500),
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
-    };
-    run(&options, &|| false, &Silent).unwrap()
+fn outcome(address: SocketAddr) -> LoadOutcome {
+    let timeout = Duration::from_millis(500);
+    load(&Options { end: LoadEnd::Count(COUNT), timeout, ..options(address, Version::Tls13) })
 }
 
 /// Forwards connections but those with the numbers that `fails` tells, which it closes.
@@ -53,7 +47,7 @@ fn death_before_the_very_last_connection_is_noticed() {
     for failed in 1..=3 {
         for fault in [RelayFault::Reset, RelayFault::Stall] {
             let rule = RelayRule { skip_connections: (COUNT - failed) as usize, record: 0, fault };
-            let outcome = load(Relay::start(server.address(), rule).unwrap().address());
+            let outcome = outcome(Relay::start(server.address(), rule).unwrap().address());
             assert_eq!(outcome.completed(Kind::Full), COUNT - failed, "{failed} {fault:?}");
             assert!(outcome.target_is_gone(), "{failed} {fault:?}");
         }
@@ -65,7 +59,7 @@ fn failures_at_the_end_are_no_death_while_others_complete() {
     let server = server();
     let cases = [|number| number == COUNT - 1, |number| (COUNT - 4..COUNT).contains(&number), |number: u64| number % 2 == 1];
     for (fails, failed) in cases.into_iter().zip([1, 4, 4]) {
-        let outcome = load(failing(server.address(), fails));
+        let outcome = outcome(failing(server.address(), fails));
         assert_eq!(outcome.completed(Kind::Full), COUNT - failed);
         // Those that were tried at the end are counted nowhere.
         assert_eq!(outcome.errors().values().sum::<u64>(), failed, "{:?}", outcome.errors());

@@ -10,26 +10,21 @@ use std::time::Duration;
 
 use reprise_attempt::exchange;
 use reprise_engine::CertificatePolicy;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerApplication, ServerSpec, Turn};
-use reprise_load::{Arrival, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, engine_configs, run};
-use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_harness::Lab;
+use reprise_harness::load::{self, REQUEST, document, load};
+use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
+use reprise_load::{Arrival, LoadEnd, Options, TlsOptions, engine_configs};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
 const COUNT: u64 = 6;
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 fn options(address: SocketAddr, version: Version) -> Options {
     Options {
-        tls: Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 2 },
         end: LoadEnd::Count(COUNT),
         timeout: Duration::from_secs(5),
-        ..Options::new(address, REQUEST.to_vec())
+        ..load::options(address, version)
     }
-}
-
-fn load(options: &Options) -> LoadOutcome {
-    run(options, &|| false, &Silent).unwrap()
 }
 
 /// Answers each hello with these bytes and a FIN in one segment.
@@ -58,10 +53,10 @@ fn an_end_that_comes_with_the_last_bytes_is_heard() {
 
 /// Says and hears these lines on each connection, and closes; no tickets are given.
 fn dialogue(turns: Vec<Turn>) -> EmbeddedServer {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let application = ServerApplication::Dialogue(turns);
-    let config = EmbeddedConfig { application, resumption: Resumption::Off, ..EmbeddedConfig::new(identity) };
-    EmbeddedServer::start(config).unwrap()
+    Lab::new().server_with(|config| {
+        config.application = ServerApplication::Dialogue(turns);
+        config.resumption = Resumption::Off;
+    })
 }
 
 /// Both clients.
@@ -84,11 +79,6 @@ fn servers_that_speak_first_show_that_they_have_finished() {
             }
         }
     }
-}
-
-fn document(outcome: &LoadOutcome, options: &Options) -> LoadDocument {
-    let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
-    outcome.document(options, target, false, Provenance::default())
 }
 
 #[test]

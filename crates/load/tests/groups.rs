@@ -6,9 +6,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, NamedGroup, ServerSpec};
-use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, WeightedName, run};
-use reprise_trace::document::{Provenance, Target};
+use reprise_harness::Lab;
+use reprise_harness::load::{document, load, options};
+use reprise_lab::NamedGroup;
+use reprise_load::{LoadEnd, Options, TlsOptions, WeightedName};
 use reprise_trace::{FaultName, LoadNotice, Version};
 
 /// Forwards a connection to the server of the name in its ClientHello, as a balancer would.
@@ -37,23 +38,16 @@ fn by_name(servers: &[(&'static str, SocketAddr)]) -> SocketAddr {
 
 #[test]
 fn each_name_keeps_the_group_that_its_server_wants() {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let server = |group| {
-        EmbeddedServer::start(EmbeddedConfig { groups: vec![group], ..EmbeddedConfig::new(identity.clone()) }).unwrap()
-    };
+    let lab = Lab::new();
+    let server = |group| lab.server_with(|config| config.groups = vec![group]);
     let (one, other) = (server(NamedGroup::secp384r1), server(NamedGroup::secp256r1));
     let address = by_name(&[("one.example", one.address()), ("other.example", other.address())]);
     let name = |name: &str| WeightedName { name: Some(name.to_owned()), weight: 1 };
     let tls =
         TlsOptions { server_names: vec![name("one.example"), name("other.example")], ..TlsOptions::new(Version::Tls13) };
-    let options = Options {
-        tls: Arc::new(tls),
-        arrival: Arrival::Closed { connections: 1 },
-        end: LoadEnd::Count(20),
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
-    };
-    let outcome = run(&options, &|| false, &Silent).unwrap();
-    let document = outcome.document(&options, Target::default(), false, Provenance::default());
+    let options = Options { tls: Arc::new(tls), end: LoadEnd::Count(20), ..options(address, Version::Tls13) };
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
     // The first under each name.
     assert_eq!(document.errors, BTreeMap::from([("hello_retry_request".to_owned(), 2)]));
     assert_eq!(document.total_completed(), 18);

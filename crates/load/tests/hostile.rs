@@ -6,8 +6,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, ArrivalSpread, LoadEnd, LoadOutcome, Observer, Options, Silent, TlsOptions, run};
+use reprise_harness::Lab;
+use reprise_harness::load::{self, load};
+use reprise_lab::{KeyKind, Versions};
+use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Observer, Options, Silent, run};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_trace::{Kind, Nanos, Version};
@@ -16,16 +18,11 @@ const COUNT: u64 = 6;
 
 fn options(address: SocketAddr, version: Version) -> Options {
     Options {
-        tls: std::sync::Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 3 },
         end: LoadEnd::Count(COUNT),
         timeout: Duration::from_millis(300),
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..load::options(address, version)
     }
-}
-
-fn load(options: &Options) -> LoadOutcome {
-    run(options, &|| false, &Silent).unwrap()
 }
 
 fn errors(address: SocketAddr) -> BTreeMap<String, u64> {
@@ -65,9 +62,9 @@ fn hello_retry_request(group: u8) -> Vec<u8> {
 
 #[test]
 fn nothing_that_a_relay_breaks_passes_for_a_handshake() {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let lab = Lab::new();
     for (version, versions, records) in [(Version::Tls13, Versions::Tls13, 5), (Version::Tls12, Versions::Tls12, 3)] {
-        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity.clone()) }).unwrap();
+        let server = lab.server_with(|config| config.versions = versions);
         for record in 0..records {
             for fault in [
                 RelayFault::Stall,
@@ -128,8 +125,7 @@ impl Observer for Restart {
 #[test]
 fn a_server_that_dies_and_comes_back_is_loaded_again() {
     reprise_servers::require!("nginx");
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let config = NginxConfig::new(vec![identity]);
+    let config = NginxConfig::new(vec![Lab::new().identity(KeyKind::P256)]);
     let nginx = Nginx::start(config.clone()).unwrap();
     let address = nginx.address();
     let config = NginxConfig { port: Some(address.port()), ..config };

@@ -9,8 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_engine::CertificatePolicy;
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, engine_configs, run};
+use reprise_harness::Lab;
+use reprise_harness::load::{load, options};
+use reprise_lab::{EmbeddedServer, Versions};
+use reprise_load::{LoadEnd, Options, TlsOptions, engine_configs};
 use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 3;
@@ -66,21 +68,20 @@ fn errors(
     let address = replacing(server.address(), record, replacement);
     let options = Options {
         tls: Arc::clone(tls),
-        arrival: Arrival::Closed { connections: 1 },
         end: LoadEnd::Count(COUNT),
         timeout: Duration::from_secs(20),
-        ..Options::new(address, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..options(address, tls.version)
     };
-    let outcome = run(&options, &|| false, &Silent).unwrap();
+    let outcome = load(&options);
     assert_eq!(outcome.completed(Kind::Full), 0, "{} record {record}", tls.version);
     outcome.errors()
 }
 
 #[test]
 fn nothing_in_the_place_of_a_record_passes_and_each_is_named() {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let lab = Lab::new();
     for (version, versions) in [(Version::Tls13, Versions::Tls13), (Version::Tls12, Versions::Tls12)] {
-        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity.clone()) }).unwrap();
+        let server = lab.server_with(|config| config.versions = versions);
         let lean = TlsOptions::new(version);
         let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
         for tls in [lean.clone(), TlsOptions { engine, ..lean }].map(Arc::new) {

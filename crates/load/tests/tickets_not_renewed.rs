@@ -3,24 +3,26 @@
 
 use std::sync::Arc;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
-use reprise_trace::document::{Provenance, Target};
+use reprise_harness::Lab;
+use reprise_harness::load::{document, load, options};
+use reprise_lab::Resumption;
+use reprise_load::{LoadEnd, Options, TlsOptions};
 use reprise_trace::{Kind, LoadNotice, Version};
 
 fn notices(resumption: Resumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64, u64) {
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let server = EmbeddedServer::start(EmbeddedConfig { resumption, ..EmbeddedConfig::new(identity) }).unwrap();
+    let server = Lab::new().server(resumption);
     let options = Options {
         tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
-        arrival: Arrival::Closed { connections: 1 },
         mix: vec![(Kind::Ticket, 1)],
         end: LoadEnd::Count(60),
-        ..Options::new(server.address(), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..options(server.address(), Version::Tls13)
     };
-    let outcome = run(&options, &|| false, &Silent).unwrap();
-    let document = outcome.document(&options, Target::default(), false, Provenance::default());
-    (outcome.notices(&document, &options), outcome.completed(Kind::Full), outcome.completed(Kind::Ticket))
+    let outcome = load(&options);
+    (
+        outcome.notices(&document(&outcome, &options), &options),
+        outcome.completed(Kind::Full),
+        outcome.completed(Kind::Ticket),
+    )
 }
 
 #[test]

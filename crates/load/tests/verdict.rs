@@ -3,18 +3,18 @@
 
 use std::fs;
 use std::hint::spin_loop;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
-use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
+use reprise_harness::{Lab, load};
+use reprise_lab::KeyKind;
+use reprise_load::{Arrival, LoadEnd, Options};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::document::{LoadDocument, Provenance, Target, Verdict};
+use reprise_trace::document::{LoadDocument, Verdict};
 use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
 fn pin(process: u32, processor: usize) {
@@ -26,18 +26,15 @@ fn pin(process: u32, processor: usize) {
 /// A load on nginx, whose one worker is pinned to the first processor while the generator has the last.
 fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
     let options = Options {
-        tls: Arc::new(TlsOptions::new(Version::Tls13)),
         arrival: Arrival::Closed { connections: 32 },
         end: LoadEnd::After(Duration::from_secs(1)),
         processors: vec![processors - 1],
         server_pid: Some(nginx.pid()),
-        ..Options::new(nginx.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..load::options(nginx.address(), Version::Tls13)
     };
-    let outcome = run(&options, &|| false, &Silent).unwrap();
+    let outcome = load::load(&options);
     assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
-    let (host, port) = ("127.0.0.1".to_owned(), nginx.address().port());
-    let target = Target { host, port, ..Target::default() };
-    let document = outcome.document(&options, target, false, Provenance::default());
+    let document = load::document(&outcome, &options);
     let notices = outcome.notices(&document, &options);
     (document, notices)
 }
@@ -45,8 +42,7 @@ fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
 #[test]
 fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
     reprise_servers::require!("nginx");
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::Rsa2048)).unwrap();
-    let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![Lab::new().identity(KeyKind::Rsa2048)])).unwrap();
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", nginx.pid())).unwrap();
     let workers = children.split_whitespace().map(|pid| pid.parse::<u32>().unwrap());
     workers.for_each(|worker| pin(worker, 0));
@@ -87,20 +83,18 @@ fn a_server_that_waits_for_its_processor_is_not_an_idle_one() {
 #[test]
 fn stragglers_do_not_make_a_server_look_idle() {
     reprise_servers::require!("nginx");
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![Lab::new().identity(KeyKind::P256)])).unwrap();
     // One connection after the other, the last of which is held up, and not by the server.
     const COUNT: usize = 20;
     let late = RelayRule { skip_connections: COUNT - 1, record: 0, fault: RelayFault::Pause(Duration::from_secs(3)) };
     let relay = Relay::start(nginx.address(), late).unwrap();
     let options = Options {
-        arrival: Arrival::Closed { connections: 1 },
         end: LoadEnd::Count(COUNT as u64),
         server_pid: Some(nginx.pid()),
-        ..Options::new(relay.address(), b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec())
+        ..load::options(relay.address(), Version::Tls13)
     };
-    let outcome = run(&options, &|| false, &Silent).unwrap();
-    let document = outcome.document(&options, Target::default(), false, Provenance::default());
+    let outcome = load::load(&options);
+    let document = load::document(&outcome, &options);
     assert_eq!(outcome.completed(Kind::Full), COUNT as u64, "{:?}", outcome.errors());
     let straggler = document.latency_ns[&Kind::Full][&Phase::Total].max;
     assert!(straggler >= 3_000_000_000, "{straggler}");

@@ -3,34 +3,27 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
-use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, Silent, TlsOptions, run};
+use reprise_harness::load::load;
+use reprise_harness::{DEADLINE, Lab, load};
+use reprise_lab::{Identity, KeyKind, Versions};
+use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions};
 use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
 use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-const DEADLINE: Duration = Duration::from_secs(60);
-
 fn identity(key: KeyKind) -> Identity {
-    Authority::new().unwrap().server(&ServerSpec::new(key)).unwrap()
+    Lab::new().identity(key)
 }
 
 fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) -> Options {
-    let request = b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
     Options {
-        tls: Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 8 },
         end: LoadEnd::Count(count),
         mix: kinds.iter().map(|&kind| (kind, 1)).collect(),
         sessions: 4,
-        ..Options::new(address, request)
+        ..load::options(address, version)
     }
-}
-
-fn load(options: &Options) -> LoadOutcome {
-    run(options, &|| false, &Silent).unwrap()
 }
 
 /// Runs it against `nginx`, and holds it against what nginx has logged since.

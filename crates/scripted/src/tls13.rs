@@ -259,6 +259,19 @@ impl Server {
 
     // Records.
 
+    /// Says an honest hello, which the client takes.
+    pub fn greet(&mut self, client: &mut Connection) {
+        let hello = self.hello();
+        client.receive(NOW, &self.say(&hello)).unwrap();
+    }
+
+    /// Says an honest hello and all that follows it, and the client takes it.
+    pub fn complete(&mut self, client: &mut Connection) {
+        self.greet(client);
+        let flight = self.flight();
+        client.receive(NOW, &self.handshake(&flight)).unwrap();
+    }
+
     /// A record under the keys in force.
     pub fn record(&mut self, content_type: ContentType, fragment: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
@@ -326,16 +339,14 @@ pub fn open_under(opener: &mut Opener, records: Vec<(ContentType, Vec<u8>)>) -> 
 /// The server has sent its hello.
 pub fn greeted(client: &mut Connection) -> Server {
     let mut server = Server::answering(client);
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(client);
     server
 }
 
 /// The handshake is done on both sides, and the server sends under its application keys.
 pub fn connected(client: &mut Connection) -> Server {
-    let mut server = greeted(client);
-    let flight = server.flight();
-    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    let mut server = Server::answering(client);
+    server.complete(client);
     let _ = client.take_outgoing(NOW);
     server.send_application();
     server

@@ -103,18 +103,15 @@ fn parse(line: &str) -> Result<Option<Account>> {
     if before != "0" {
         return Ok(None);
     }
+    let resumed = match resumed {
+        "Resumed" => true,
+        "Initial" => false,
+        _ => return Err(malformed()),
+    };
     Ok(Some(Account {
-        client_port: port.parse().map_err(|_| malformed())?,
-        resumed: match resumed {
-            "Resumed" => true,
-            "Initial" => false,
-            _ => return Err(malformed()),
-        },
-        version: version.to_owned(),
         cipher: Some(cipher.to_owned()),
-        group: None,
         client_verify: Some(verify.to_owned()),
-        early_data: None,
+        ..Account::new(port.parse().map_err(|_| malformed())?, resumed, version.to_owned())
     }))
 }
 

@@ -134,15 +134,7 @@ fn accounts(lines: &[String]) -> Result<Vec<Account>> {
 fn accepted(line: &str) -> Option<Account> {
     let (_, after) = line.split_once(" port ")?;
     let (port, _) = after.split_once(' ')?;
-    Some(Account {
-        client_port: port.parse().ok()?,
-        resumed: false,
-        version: String::new(),
-        cipher: None,
-        group: None,
-        client_verify: None,
-        early_data: None,
-    })
+    Some(Account::new(port.parse().ok()?, false, String::new()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use reprise_lab::{Identity, Versions};
 
 use super::site::{Ground, Ready, Site};
 use super::{Account, ClientVerify, RealServer, RunningServer};
-use crate::{Result, ServerError};
+use crate::Result;
 
 /// A running HAProxy that answers every request with 200.
 #[derive(Debug)]
@@ -60,8 +60,9 @@ impl HaProxy {
     /// Starts HAProxy; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
-    /// configuration, [`ServerError::File`] if its directory cannot be written.
+    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
+    /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
+    /// directory cannot be written.
     pub fn start(config: HaProxyConfig) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         let bind = bind_options(&config, &ground)?;
@@ -83,8 +84,7 @@ impl RealServer for HaProxy {
 
     /// HAProxy logs requests; only connections that send one each are told apart.
     fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = self.site.output()?;
-        lines.iter().filter_map(|line| line.strip_prefix(MARK)).map(parse).collect()
+        self.site.read(self.site.output()?.iter().filter(|line| line.starts_with(MARK)), parse)
     }
 }
 
@@ -99,22 +99,15 @@ const LOG_FORMAT: &str = "lab|%cp|%[ssl_fc_is_resumed]|%sslv|%sslc|%[ssl_c_used]
 /// `ssl_fc_has_early` is false once the handshake has completed: it is read when the request arrives, and kept.
 const KEEP_EARLY_DATA: &str = "http-request set-var(txn.early) ssl_fc_has_early";
 
-fn parse(line: &str) -> Result<Account> {
-    let malformed = || ServerError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
-    let fields: Vec<&str> = line.split('|').collect();
-    let [port, resumed, version, cipher, used, verify, early] = *fields else { return Err(malformed()) };
-    Ok(Account {
-        client_port: port.parse().map_err(|_| malformed())?,
-        resumed: match resumed {
-            "1" => true,
-            "0" => false,
-            _ => return Err(malformed()),
-        },
-        version: version.to_owned(),
+fn parse(line: &str) -> Option<Account> {
+    let fields: Vec<&str> = line.strip_prefix(MARK)?.split('|').collect();
+    let [port, resumed, version, cipher, used, verify, early] = *fields else { return None };
+    let resumed = ["0", "1"].iter().position(|known| *known == resumed)? == 1;
+    Some(Account {
         cipher: Some(cipher.to_owned()),
-        group: None,
         client_verify: (used == "1").then(|| verify.to_owned()),
-        early_data: if early == "1" { Some(true) } else { None },
+        early_data: (early == "1").then_some(true),
+        ..Account::new(port.parse().ok()?, resumed, version.to_owned())
     })
 }
 
@@ -174,11 +167,11 @@ mod tests {
 
     #[test]
     fn a_line_tells_of_one_connection() {
-        let account = parse("40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0|1").unwrap();
+        let account = parse("lab|40001|1|TLSv1.3|TLS_AES_256_GCM_SHA384|1|0|1").unwrap();
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
         assert_eq!((account.client_verify.as_deref(), account.early_data), (Some("0"), Some(true)));
-        for line in ["", "40001|1", "x|1|TLSv1.3|X|0|0|0", "1|?|TLSv1.3|X|0|0|0"] {
-            assert!(parse(line).is_err(), "{line:?}");
+        for line in ["lab|", "lab|40001|1", "lab|x|1|TLSv1.3|X|0|0|0", "lab|1|?|TLSv1.3|X|0|0|0"] {
+            assert_eq!(parse(line), None, "{line:?}");
         }
     }
 }

@@ -160,8 +160,7 @@ fn account_of_trace(client_port: u16, trace: &str) -> Option<Account> {
 }
 
 fn account(client_port: u16, resumed: bool, version: &str) -> Account {
-    let version = version.to_owned();
-    Account { client_port, resumed, version, cipher: None, group: None, client_verify: None, early_data: None }
+    Account::new(client_port, resumed, version.to_owned())
 }
 
 fn arguments(config: &SServerConfig, ground: &Ground) -> Result<Vec<String>> {

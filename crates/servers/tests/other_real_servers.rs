@@ -2,17 +2,21 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use std::time::Duration;
-
 use reprise_harness::client::Client;
-use reprise_lab::{Authority, KeyKind, ServerSpec, Versions};
+use reprise_harness::{DEADLINE, Lab};
+use reprise_lab::{Authority, Identity, KeyKind, Versions};
 use reprise_servers::{
     Apache, ApacheConfig, GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Java, JavaConfig,
     NodeConfig, NodeJs, RealServer,
 };
 
-const DEADLINE: Duration = Duration::from_secs(60);
 const VERSIONS: [(Versions, &str); 2] = [(Versions::Tls12, "TLSv1.2"), (Versions::Tls13, "TLSv1.3")];
+
+/// Under an RSA key and under an ECDSA key.
+fn with_each_key(test: impl Fn(&Authority, Identity, KeyKind)) {
+    let lab = Lab::new();
+    [KeyKind::Rsa2048, KeyKind::P256].into_iter().for_each(|key| test(&lab.authority, lab.identity(key), key));
+}
 
 /// Three connections, whose accounts must agree and must resume as said from the second on.
 fn agrees(server: &mut dyn RealServer, authority: &Authority, versions: Versions, name: &str, resumes: bool, case: &str) {
@@ -31,43 +35,6 @@ fn agrees(server: &mut dyn RealServer, authority: &Authority, versions: Versions
     }
 }
 
-#[test]
-fn haproxy_resumes_as_configured() {
-    reprise_servers::require!("haproxy");
-    let authority = Authority::new().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
-        for (session_tickets, cache_size) in [(false, 0), (false, 20_000), (true, 0)] {
-            for (versions, name) in VERSIONS {
-                let config = HaProxyConfig { session_tickets, cache_size, versions, ..HaProxyConfig::new(identity.clone()) };
-                let mut server = HaProxy::start(config).unwrap();
-                let resumes = session_tickets || cache_size > 0;
-                let case = format!("{key} tickets {session_tickets} cache {cache_size} {name}");
-                agrees(&mut server, &authority, versions, name, resumes, &case);
-            }
-        }
-    }
-}
-
-#[test]
-fn apache_resumes_as_configured() {
-    reprise_servers::require!("apache2");
-    let authority = Authority::new().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
-        for (session_tickets, session_cache) in [(false, false), (false, true), (true, false)] {
-            for (versions, name) in VERSIONS {
-                let config =
-                    ApacheConfig { session_tickets, session_cache, versions, ..ApacheConfig::new(identity.clone()) };
-                let mut server = Apache::start(config).unwrap();
-                let resumes = session_tickets || session_cache;
-                let case = format!("{key} tickets {session_tickets} cache {session_cache} {name}");
-                agrees(&mut server, &authority, versions, name, resumes, &case);
-            }
-        }
-    }
-}
-
 /// Both versions in turn, on a server that resumes as said under TLS 1.2 and under TLS 1.3.
 fn agrees_under_both(server: &mut dyn RealServer, authority: &Authority, resumes: [bool; 2], case: &str) {
     for ((versions, name), resumes) in VERSIONS.into_iter().zip(resumes) {
@@ -76,65 +43,92 @@ fn agrees_under_both(server: &mut dyn RealServer, authority: &Authority, resumes
 }
 
 #[test]
+fn haproxy_resumes_as_configured() {
+    reprise_servers::require!("haproxy");
+    with_each_key(|authority, identity, key| {
+        for (session_tickets, cache_size) in [(false, 0), (false, 20_000), (true, 0)] {
+            for (versions, name) in VERSIONS {
+                let config = HaProxyConfig { session_tickets, cache_size, versions, ..HaProxyConfig::new(identity.clone()) };
+                let mut server = HaProxy::start(config).unwrap();
+                let resumes = session_tickets || cache_size > 0;
+                let case = format!("{key} tickets {session_tickets} cache {cache_size} {name}");
+                agrees(&mut server, authority, versions, name, resumes, &case);
+            }
+        }
+    });
+}
+
+#[test]
+fn apache_resumes_as_configured() {
+    reprise_servers::require!("apache2");
+    with_each_key(|authority, identity, key| {
+        for (session_tickets, session_cache) in [(false, false), (false, true), (true, false)] {
+            for (versions, name) in VERSIONS {
+                let config =
+                    ApacheConfig { session_tickets, session_cache, versions, ..ApacheConfig::new(identity.clone()) };
+                let mut server = Apache::start(config).unwrap();
+                let resumes = session_tickets || session_cache;
+                let case = format!("{key} tickets {session_tickets} cache {session_cache} {name}");
+                agrees(&mut server, authority, versions, name, resumes, &case);
+            }
+        }
+    });
+}
+
+/// Whether tickets are on, whether sessions are stored, and whether such a server resumes under TLS 1.2 and under TLS 1.3:
+/// stored sessions are those of TLS 1.2.
+const TICKETS_AND_STORE: [(bool, bool, [bool; 2]); 3] =
+    [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])];
+
+#[test]
 fn gnutls_serv_resumes_as_configured() {
     reprise_servers::require!("gnutls-serv");
-    let authority = Authority::new().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
-        for (session_tickets, session_database, resumes) in
-            [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])]
-        {
+    with_each_key(|authority, identity, key| {
+        for (session_tickets, session_database, resumes) in TICKETS_AND_STORE {
             let config = GnutlsServConfig { session_tickets, session_database, ..GnutlsServConfig::new(identity.clone()) };
             let mut server = GnutlsServ::start(config).unwrap();
             let case = format!("{key} tickets {session_tickets} database {session_database}");
-            agrees_under_both(&mut server, &authority, resumes, &case);
+            agrees_under_both(&mut server, authority, resumes, &case);
         }
-    }
+    });
 }
 
 #[test]
 fn go_resumes_as_configured() {
     reprise_servers::require!("go");
-    let authority = Authority::new().unwrap();
     let program = GoProgram::build().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
+    with_each_key(|authority, identity, key| {
         for session_tickets in [false, true] {
             let config = GoConfig { session_tickets, ..GoConfig::new(identity.clone()) };
             let mut server = Go::start(&program, config).unwrap();
-            agrees_under_both(&mut server, &authority, [session_tickets; 2], &format!("{key} tickets {session_tickets}"));
+            agrees_under_both(&mut server, authority, [session_tickets; 2], &format!("{key} tickets {session_tickets}"));
         }
-    }
+    });
 }
 
 #[test]
 fn node_resumes_as_configured() {
     reprise_servers::require!("node");
-    let authority = Authority::new().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
-        for (session_tickets, session_store, resumes) in
-            [(false, false, [false, false]), (false, true, [true, false]), (true, false, [true, true])]
-        {
+    with_each_key(|authority, identity, key| {
+        for (session_tickets, session_store, resumes) in TICKETS_AND_STORE {
             let config = NodeConfig { session_tickets, session_store, ..NodeConfig::new(identity.clone()) };
             let mut server = NodeJs::start(config).unwrap();
             let case = format!("{key} tickets {session_tickets} store {session_store}");
-            agrees_under_both(&mut server, &authority, resumes, &case);
+            agrees_under_both(&mut server, authority, resumes, &case);
         }
-    }
+    });
 }
 
 #[test]
 fn java_resumes_as_configured() {
     reprise_servers::require!("java", "javac");
-    let authority = Authority::new().unwrap();
+    let lab = Lab::new();
     for (key, session_tickets, session_cache, resumes) in
         [(KeyKind::Rsa2048, false, false, false), (KeyKind::P256, false, true, true), (KeyKind::P256, true, false, true)]
     {
-        let identity = authority.server(&ServerSpec::new(key)).unwrap();
-        let config = JavaConfig { session_tickets, session_cache, ..JavaConfig::new(identity) };
+        let config = JavaConfig { session_tickets, session_cache, ..JavaConfig::new(lab.identity(key)) };
         let mut server = Java::start(config).unwrap();
         let case = format!("{key} tickets {session_tickets} cache {session_cache}");
-        agrees_under_both(&mut server, &authority, [resumes; 2], &case);
+        agrees_under_both(&mut server, &lab.authority, [resumes; 2], &case);
     }
 }

@@ -3,47 +3,25 @@
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_harness::client::{Client, s_client};
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
+use reprise_harness::{DEADLINE, Lab};
+use reprise_lab::{KeyKind, ServerSpec, Versions};
 use reprise_servers::{Account, ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-
-const DEADLINE: Duration = Duration::from_secs(60);
 
 const VERSIONS: [(Versions, &str, &str); 2] =
     [(Versions::Tls12, "TLSv1.2", "-tls1_2"), (Versions::Tls13, "TLSv1.3", "-tls1_3")];
 
-struct Lab {
-    authority: Authority,
-    directory: tempfile::TempDir,
-}
-
-impl Lab {
-    fn new() -> Self {
-        let lab = Self { authority: Authority::new().unwrap(), directory: tempfile::tempdir().unwrap() };
-        std::fs::write(lab.ca(), lab.authority.pem()).unwrap();
-        lab
-    }
-
-    fn ca(&self) -> PathBuf {
-        self.directory.path().join("ca.pem")
-    }
-
-    fn server(&self, key: KeyKind) -> Identity {
-        self.authority.server(&ServerSpec::new(key)).unwrap()
-    }
-
-    /// Connects twice by `openssl s_client`, the second time with the session of the first if there was one.
-    fn s_client_twice(&self, address: SocketAddr, version: &str) -> [bool; 2] {
-        let session = self.directory.path().join("session.pem");
-        let _ = std::fs::remove_file(&session);
-        let name = session.to_str().unwrap();
-        let first = s_client(address, &self.ca(), &[version, "-sess_out", name]);
-        let offer: &[&str] = if Path::new(name).exists() { &["-sess_in", name] } else { &[] };
-        [first, s_client(address, &self.ca(), &[&[version], offer].concat())]
-    }
+/// Connects twice by `openssl s_client`, the second time with the session of the first if there was one.
+fn s_client_twice(lab: &Lab, address: SocketAddr, version: &str) -> [bool; 2] {
+    let session = lab.path("session.pem");
+    let _ = std::fs::remove_file(&session);
+    let name = session.to_str().unwrap();
+    let first = s_client(address, &lab.ca(), &[version, "-sess_out", name]);
+    let offer: &[&str] = if session.exists() { &["-sess_in", name] } else { &[] };
+    [first, s_client(address, &lab.ca(), &[&[version], offer].concat())]
 }
 
 fn account_of(accounts: &[Account], port: u16) -> &Account {
@@ -57,7 +35,7 @@ fn nginx_resumes_as_configured_and_all_three_agree() {
     reprise_servers::require!("nginx", "openssl");
     let lab = Lab::new();
     for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = lab.server(key);
+        let identity = lab.identity(key);
         for (session_tickets, session_cache, resumes) in [
             (false, SessionCache::Off, false),
             (false, SessionCache::Shared("10m".to_owned()), true),
@@ -82,7 +60,7 @@ fn nginx_resumes_as_configured_and_all_three_agree() {
                     assert_eq!(account.client_verify.as_deref(), Some("NONE"), "{case}");
                 }
 
-                assert_eq!(lab.s_client_twice(nginx.address(), flag), [false, resumes], "{case}");
+                assert_eq!(s_client_twice(&lab, nginx.address(), flag), [false, resumes], "{case}");
                 let accounts = nginx.accounts_when(5, DEADLINE).unwrap();
                 let witness: Vec<bool> = accounts.iter().skip(3).map(|account| account.resumed).collect();
                 assert_eq!(witness, [false, resumes], "{case}");
@@ -95,7 +73,7 @@ fn nginx_resumes_as_configured_and_all_three_agree() {
 fn nginx_counts_a_kept_connection_once() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let mut nginx = Nginx::start(NginxConfig::new(vec![lab.server(KeyKind::P256)])).unwrap();
+    let mut nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let client = Client::new(&lab.authority, Versions::Tls13);
     let one = "GET /1k HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let last = "GET /64k HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -112,7 +90,7 @@ fn nginx_counts_a_kept_connection_once() {
 fn nginx_answers_with_the_statuses_it_is_asked_for() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let nginx = Nginx::start(NginxConfig::new(vec![lab.server(KeyKind::P256)])).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let client = Client::new(&lab.authority, Versions::Tls13);
     for status in [204, 301, 404, 500, 503] {
         let response = client.fetch(nginx.address(), &format!("/status/{status}")).unwrap().response;
@@ -124,7 +102,7 @@ fn nginx_answers_with_the_statuses_it_is_asked_for() {
 fn nginx_chooses_the_certificate_that_the_client_can_verify() {
     reprise_servers::require!("nginx", "openssl");
     let lab = Lab::new();
-    let identities = vec![lab.server(KeyKind::Rsa2048), lab.server(KeyKind::P256)];
+    let identities = vec![lab.identity(KeyKind::Rsa2048), lab.identity(KeyKind::P256)];
     let mut nginx = Nginx::start(NginxConfig { versions: Versions::Tls12, ..NginxConfig::new(identities) }).unwrap();
     for (suite, times) in [("ECDHE-RSA-AES128-GCM-SHA256", 1), ("ECDHE-ECDSA-AES128-GCM-SHA256", 2)] {
         assert!(!s_client(nginx.address(), &lab.ca(), &["-tls1_2", "-cipher", suite]));
@@ -137,7 +115,7 @@ fn nginx_chooses_the_certificate_that_the_client_can_verify() {
 fn nginx_verifies_clients() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let identity = lab.server(KeyKind::P256);
+    let identity = lab.identity(KeyKind::P256);
     let known = lab.authority.client("someone.example").unwrap();
     for (required, stranger_verdict) in [(false, "HTTP/1.1 200 "), (true, "HTTP/1.1 400 ")] {
         let verify = if required { ClientVerify::Required } else { ClientVerify::Optional };
@@ -157,7 +135,7 @@ fn nginx_verifies_clients() {
 fn nginx_takes_early_data() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let config = NginxConfig { early_data: true, ..NginxConfig::new(vec![lab.server(KeyKind::P256)]) };
+    let config = NginxConfig { early_data: true, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let mut nginx = Nginx::start(config).unwrap();
     let client = Client::build(&lab.authority, Versions::Tls13, None, |config| config.enable_early_data = true);
     let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -181,7 +159,7 @@ fn nginx_tells_why_it_did_not_start() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
     let server_directives = "no_such_directive on;".to_owned();
-    let config = NginxConfig { server_directives, ..NginxConfig::new(vec![lab.server(KeyKind::P256)]) };
+    let config = NginxConfig { server_directives, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
     let error = Nginx::start(config).unwrap_err();
     assert!(matches!(error, reprise_servers::ServerError::Died { .. }), "{error}");
     assert!(error.to_string().contains("no_such_directive"), "{error}");
@@ -191,7 +169,7 @@ fn nginx_tells_why_it_did_not_start() {
 fn nginx_leaves_nothing_behind() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let nginx = Nginx::start(NginxConfig { workers: 2, ..NginxConfig::new(vec![lab.server(KeyKind::P256)]) }).unwrap();
+    let nginx = Nginx::start(NginxConfig { workers: 2, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) }).unwrap();
     let (address, pid) = (nginx.address(), nginx.pid());
     drop(nginx);
     assert!(TcpStream::connect(address).is_err(), "no worker lives on");
@@ -202,7 +180,7 @@ fn nginx_leaves_nothing_behind() {
 fn connections_that_do_not_come_are_missed() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    let mut nginx = Nginx::start(NginxConfig::new(vec![lab.server(KeyKind::P256)])).unwrap();
+    let mut nginx = Nginx::start(NginxConfig::new(vec![lab.identity(KeyKind::P256)])).unwrap();
     let error = nginx.accounts_when(1, Duration::ZERO).unwrap_err().to_string();
     assert_eq!(error, "nginx accounted for 0 connections of 1 within 0ns");
 }
@@ -212,7 +190,7 @@ fn s_server_resumes_as_configured_and_all_three_agree() {
     reprise_servers::require!("openssl");
     let lab = Lab::new();
     for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let identity = lab.server(key);
+        let identity = lab.identity(key);
         for (tickets, cache) in [(true, true), (false, true), (false, false)] {
             for (versions, name, flag) in VERSIONS {
                 let case = format!("{key} tickets {tickets} cache {cache} {name}");
@@ -228,7 +206,7 @@ fn s_server_resumes_as_configured_and_all_three_agree() {
                     let account = account_of(&accounts, fetched.port);
                     assert_eq!((account.resumed, account.version.as_str()), (expected, name), "{case}");
                 }
-                assert_eq!(lab.s_client_twice(server.address(), flag), [false, tickets || cache], "{case}");
+                assert_eq!(s_client_twice(&lab, server.address(), flag), [false, tickets || cache], "{case}");
             }
         }
     }
@@ -242,7 +220,7 @@ fn s_server_serves_what_nginx_cannot() {
     let config = SServerConfig {
         ciphers: Some("AES128-GCM-SHA256".to_owned()),
         versions: Versions::Tls12,
-        ..SServerConfig::new(vec![lab.authority.server(&spec).unwrap(), lab.server(KeyKind::P256)])
+        ..SServerConfig::new(vec![lab.authority.server(&spec).unwrap(), lab.identity(KeyKind::P256)])
     };
     let mut server = SServer::start(config).unwrap();
     assert!(!s_client(server.address(), &lab.ca(), &["-tls1_2"]), "RSA key exchange, with a chain");
@@ -263,7 +241,7 @@ fn rsa_1024_is_served_to_whoever_insists() {
     let lab = Lab::new();
     let identity = reprise_lab::rsa_1024_server().unwrap();
     assert_eq!((identity.label(), identity.chain().len()), ("rsa-1024", 1));
-    let files = identity.write_pem(lab.directory.path(), "weak").unwrap();
+    let files = identity.write_pem(lab.directory(), "weak").unwrap();
     let weak = "ALL:@SECLEVEL=0";
     let config = SServerConfig { ciphers: Some(weak.to_owned()), ..SServerConfig::new(vec![identity]) };
     let mut server = SServer::start(config).unwrap();
@@ -277,7 +255,7 @@ fn s_server_verifies_clients() {
     let lab = Lab::new();
     let config = SServerConfig {
         client_verify: ClientVerify::Required(lab.authority.pem()),
-        ..SServerConfig::new(vec![lab.server(KeyKind::P256)])
+        ..SServerConfig::new(vec![lab.identity(KeyKind::P256)])
     };
     let mut server = SServer::start(config).unwrap();
     assert!(Client::new(&lab.authority, Versions::Tls13).fetch(server.address(), "/").is_err());
@@ -294,6 +272,17 @@ fn a_program_that_is_not_installed_is_named() {
     assert_eq!(not_run.to_string(), "NOT RUN: needs no-such-server");
 }
 
+/// What an ignored test of this file prints in such an environment, in which it passes or fails as said.
+#[track_caller]
+fn said_by(test: &str, variables: &[(&str, &str)], passes: bool) -> String {
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.args(["--exact", test, "--ignored", "--nocapture"]).envs(variables.iter().copied());
+    let output = program.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.success(), passes, "{said}");
+    said
+}
+
 #[test]
 #[ignore = "run by the test below"]
 fn a_test_that_needs_what_nobody_has() {
@@ -304,13 +293,7 @@ fn a_test_that_needs_what_nobody_has() {
 #[test]
 fn a_missing_program_fails_only_where_servers_are_required() {
     for (value, passes) in [("0", true), ("1", false)] {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_test_that_needs_what_nobody_has", "--ignored"])
-            .env("REPRISE_REQUIRE_SERVERS", value)
-            .output()
-            .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.success(), passes, "{said}");
+        let said = said_by("a_test_that_needs_what_nobody_has", &[("REPRISE_REQUIRE_SERVERS", value)], passes);
         assert!(said.contains("NOT RUN: needs no-such-server"), "{said}");
     }
 }
@@ -329,15 +312,8 @@ fn a_refused_namespace_fails_where_servers_are_required() {
     std::fs::set_permissions(&unshare, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
     for (required, by_design, passes) in [("0", "0", true), ("1", "0", false), ("1", "1", true)] {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_test_that_needs_a_network_of_its_own", "--ignored", "--nocapture"])
-            .env("PATH", &path)
-            .env("REPRISE_REQUIRE_SERVERS", required)
-            .env("REPRISE_WITHOUT_NAMESPACES", by_design)
-            .output()
-            .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.success(), passes, "{said}");
+        let variables = [("PATH", &*path), ("REPRISE_REQUIRE_SERVERS", required), ("REPRISE_WITHOUT_NAMESPACES", by_design)];
+        let said = said_by("a_test_that_needs_a_network_of_its_own", &variables, passes);
         assert!(said.contains("NOT RUN: needs a network of its own (Operation not permitted)"), "{said}");
     }
 }

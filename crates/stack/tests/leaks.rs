@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use reprise_lab::Authority;
-use reprise_servers::missing;
+use reprise_servers::require;
 use reprise_stack::{Options, Plan, Plugin, SessionMode, Sessions, Side, Stack, built_in};
 use reprise_trace::{Nanos, PskMode, Version};
 
@@ -74,9 +74,7 @@ fn ten_thousand_contexts_leave_nothing() {
     for (_, stack) in built_in() {
         does_not_grow(&*stack, 10_000, false);
     }
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
-        return not_run.announce();
-    }
+    require!("cc", "/usr/include/openssl/ssl.h");
     let folder = tempfile::tempdir().unwrap();
     let openssl = openssl(folder.path());
     does_not_grow(&openssl, 10_000, false);

@@ -1,20 +1,14 @@
 //! `wait` lasts until the final response: an interim one (RFC 9110 §15.2) ends nothing.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use reprise_lab::Resumption;
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::Phase;
 use reprise_trace::document::SampleRecord;
+use reprise_trace::{Kind, Phase};
 
+use crate::{COUNT, LATE, STALL, quartile};
 use reprise_harness::Lab;
-
-const STALL: Duration = Duration::from_millis(20);
-/// A client that comes late to the bytes before the stall finds so much less of it.
-const LATE: Duration = Duration::from_millis(4);
-/// Of so many, the first quartile is not moved by a busy machine.
-const COUNT: u32 = 16;
 
 #[test]
 fn what_passes_after_100_continue_is_waited_for() {
@@ -31,11 +25,6 @@ fn what_passes_after_100_continue_is_waited_for() {
     let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Pause(STALL) };
     let relay = Relay::start(server.address(), rule).unwrap();
     let stalled = samples(relay.address());
-    let quartile = |phase| {
-        let mut times: Vec<Duration> = stalled.iter().map(|it| it.phases.of(phase).unwrap().into()).collect();
-        times.sort_unstable();
-        times[times.len() / 4]
-    };
-    assert!(quartile(Phase::Wait) >= STALL - LATE, "{:?}", quartile(Phase::Wait));
-    assert!(quartile(Phase::Receive) < STALL - LATE, "{:?}", quartile(Phase::Receive));
+    let [wait, receive] = [Phase::Wait, Phase::Receive].map(|phase| quartile(&stalled, Kind::Full, phase));
+    assert!(wait >= STALL - LATE && receive < STALL - LATE, "{wait:?} {receive:?}");
 }

@@ -2,25 +2,14 @@
 //! no other.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use reprise_lab::Resumption;
 use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Kind, Nanos, Phase, Version};
+use reprise_trace::{Kind, Phase, Version};
 
+use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::Lab;
-
-const STALL: Duration = Duration::from_millis(20);
-/// A client that comes late to the bytes before the stall finds so much less of it.
-const LATE: Duration = Duration::from_millis(4);
-/// A busy machine delays many connections on its own account, and lets some clients come late: of so many connections, the
-/// first quartile is moved by neither.
-const COUNT: u32 = 16;
-/// Some records of response, so that one of them is not the first and belongs to `receive`.
-const PATH: &str = "/bytes/40000";
-/// Where a record can be awaited, and `connect`, which is to be left alone.
-const PHASES: [Phase; 4] = [Phase::Connect, Phase::Tls, Phase::Wait, Phase::Receive];
 
 /// RFC 8446 §5.1, as TLS 1.2 has it.
 const APPLICATION_DATA: u8 = 23;
@@ -89,19 +78,11 @@ impl Stalls {
         let relay = Relay::start(self.server.address(), rule).unwrap();
         let document = self.measure(relay.address());
         let stalled: Vec<Phase> =
-            PHASES.into_iter().filter(|&phase| self.quartile(&document, phase) >= STALL - LATE).collect();
+            PHASES.into_iter().filter(|&phase| quartile(&document.samples, self.kind, phase) >= STALL - LATE).collect();
         assert!(stalled.len() <= 1, "{} at record {record}: in all of {stalled:?}", self.kind);
-        let in_total = self.quartile(&document, Phase::Total) >= STALL - LATE;
+        let in_total = quartile(&document.samples, self.kind, Phase::Total) >= STALL - LATE;
         assert_eq!(in_total, !stalled.is_empty(), "{} at record {record}: the total", self.kind);
         stalled.first().copied()
-    }
-
-    fn quartile(&self, document: &MeasureDocument, phase: Phase) -> Duration {
-        let samples = document.samples.iter().filter(|sample| sample.kind == self.kind);
-        let mut times: Vec<Nanos> = samples.map(|sample| sample.phases.of(phase).unwrap()).collect();
-        assert_eq!(times.len(), COUNT as usize);
-        times.sort_unstable();
-        Duration::from_nanos(times[times.len() / 4].0)
     }
 
     fn measure(&self, address: SocketAddr) -> MeasureDocument {

@@ -2,7 +2,6 @@
 //! `load --verify`.
 #![cfg(target_os = "linux")]
 
-use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,18 +10,10 @@ use reprise_lab::{Authority, Resumption};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_stats::histogram::decode;
 use reprise_trace::document::LoadDocument;
-use reprise_trace::{Kind, Nanos, Phase, Version};
+use reprise_trace::{Kind, Phase, Version};
 
+use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::{Lab, Reprise};
-
-const STALL: Duration = Duration::from_millis(20);
-/// A client that comes late to the bytes before the stall finds so much less of it.
-const LATE: Duration = Duration::from_millis(4);
-/// The first quartile of so many is moved neither by a busy machine's own delays nor by clients that come late.
-const COUNT: u32 = 16;
-/// Some records of response, so that one of them is not the first and belongs to `receive`.
-const PATH: &str = "/bytes/40000";
-const PHASES: [Phase; 4] = [Phase::Connect, Phase::Tls, Phase::Wait, Phase::Receive];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
@@ -39,7 +30,7 @@ fn a_stall_stands_in_the_same_phase_under_every_command() {
         let lab = Lab::new();
         let server = lab.server(Resumption::Ticket);
         let relay = Relay::transparent(server.address()).unwrap();
-        quartiles(&lab, Command::Load, relay.address(), version, &lab.ca());
+        quartiles(Command::Load, relay.address(), version, &lab.ca());
         let records = relay.records().pop().unwrap();
         assert!(records.len() >= 5, "{records:?}");
         let mut met = Vec::new();
@@ -47,7 +38,7 @@ fn a_stall_stands_in_the_same_phase_under_every_command() {
             let stalled = COMMANDS.map(|command| {
                 let rule = RelayRule { skip_connections: 0, record, fault: RelayFault::Pause(STALL) };
                 let relay = Relay::start(server.address(), rule).unwrap();
-                let times = quartiles(&lab, command, relay.address(), version, &lab.ca());
+                let times = quartiles(command, relay.address(), version, &lab.ca());
                 PHASES.into_iter().zip(times).filter(|(_, time)| *time >= STALL - LATE).map(|(phase, _)| phase).collect()
             });
             let [measure, load, load_verify]: [Vec<Phase>; 3] = stalled;
@@ -75,8 +66,8 @@ fn an_expensive_verification_stands_in_tls_under_every_command() {
     let roots = lab.file("roots.pem", roots);
     for version in [Version::Tls12, Version::Tls13] {
         for command in [Command::Measure, Command::LoadVerify] {
-            let [_, tls, wait, _] = quartiles(&lab, command, server.address(), version, &lab.ca());
-            let [_, dear_tls, dear_wait, _] = quartiles(&lab, command, server.address(), version, &roots);
+            let [_, tls, wait, _] = quartiles(command, server.address(), version, &lab.ca());
+            let [_, dear_tls, dear_wait, _] = quartiles(command, server.address(), version, &roots);
             let (more_tls, more_wait) = (dear_tls.saturating_sub(tls), dear_wait.saturating_sub(wait));
             let case = format!("{version} {command:?}: tls {tls:?} to {dear_tls:?}, wait {wait:?} to {dear_wait:?}");
             assert!(more_tls > Duration::from_millis(2) && more_tls > 4 * more_wait, "{case}");
@@ -85,27 +76,18 @@ fn an_expensive_verification_stands_in_tls_under_every_command() {
 }
 
 /// The first quartile of each phase of full handshakes, trusting the roots in this file.
-fn quartiles(lab: &Lab, command: Command, address: SocketAddr, version: Version, roots: &PathBuf) -> [Duration; 4] {
+fn quartiles(command: Command, address: SocketAddr, version: Version, roots: &PathBuf) -> [Duration; 4] {
     let target = format!("{address}{PATH}");
     if command == Command::Measure {
         let call = Reprise::measure(target).arg("--ca").arg(roots).count(COUNT);
         let document = call.args(["--tls", version.number(), "--kinds", "full"]).run().exits(0).document();
-        return PHASES.map(|phase| {
-            let samples = document.samples.iter().filter(|sample| sample.kind == Kind::Full);
-            let mut times: Vec<Nanos> = samples.map(|sample| sample.phases.of(phase).unwrap()).collect();
-            assert_eq!(times.len(), COUNT as usize);
-            times.sort_unstable();
-            Duration::from_nanos(times[times.len() / 4].0)
-        });
+        return PHASES.map(|phase| quartile(&document.samples, Kind::Full, phase));
     }
-    let file = lab.path("load.json");
-    let mut call = Reprise::new(["load", &target, "--quiet", "--connections", "1", "--tls", version.number()]);
-    call = call.args(["-n", &COUNT.to_string(), "--json"]).arg(&file);
+    let mut call = Reprise::load(target).count(COUNT).flags("--quiet --connections 1 --tls").arg(version.number());
     if command == Command::LoadVerify {
         call = call.arg("--verify").arg("--ca").arg(roots);
     }
-    call.run().exits(0);
-    let document: LoadDocument = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let document: LoadDocument = call.run().exits(0).json();
     assert_eq!(document.completed[&Kind::Full], u64::from(COUNT));
     PHASES.map(|phase| {
         let of = document.histograms.iter().find(|it| (it.kind, it.phase) == (Kind::Full, Some(phase))).unwrap();

@@ -1,15 +1,18 @@
 //! Without any plugin: the stacks that are built in.
 
+use reprise_harness::{Outcome, Reprise, assert_valid};
 use serde_json::Value;
 
-use super::{assert_valid, document, reprise, strings};
+use super::strings;
 
-const SHORT: [&str; 8] = ["compare", "resumption", "--keys", "p-256", "--groups", "x25519", "--samples", "6"];
+fn compare(flags: &str) -> Reprise {
+    Reprise::without_plugins("compare resumption --keys p-256 --groups x25519 --samples 6").flags(flags)
+}
 
 #[test]
 fn built_in_stacks_answer_without_plugins() {
-    let (document, output) = document(&mut reprise(&SHORT));
-    assert!(output.status.success());
+    let (document, outcome) = compare("").run_for_json();
+    outcome.exits(0);
     let rows = document["rows"].as_array().unwrap();
     // rustls with itself, by either provider, and the engine with rustls: 1.2 full, id, ticket; 1.3 full, ticket, the same
     // with a request, early data.
@@ -27,12 +30,12 @@ fn built_in_stacks_answer_without_plugins() {
     let clock = &document["clock"];
     let charged = clock["charged_ns"].as_f64().unwrap() / clock["thread_ns"].as_f64().unwrap();
     assert!((0.5..=1.0).contains(&charged), "{clock}");
-    assert_valid(&document);
+    assert_valid(&document, "reprise.compare.1");
 }
 
 #[test]
 fn resuming_costs_a_tls12_server_less() {
-    let (document, _) = document(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-aws-lc", "--tls", "1.2"]].concat()));
+    let (document, _) = compare("--stacks rustls-aws-lc --tls 1.2").run_for_json();
     let ratios = document["ratios"].as_array().unwrap();
     let saves = |ratio: &&Value| ratio["side"] == "server" && ratio["from"]["kind"] == "full";
     let saved: Vec<f64> = ratios.iter().filter(saves).map(|ratio| ratio["median"].as_f64().unwrap()).collect();
@@ -43,7 +46,7 @@ fn resuming_costs_a_tls12_server_less() {
 
 #[test]
 fn early_data_is_compared_with_a_request_after_the_handshake() {
-    let (document, _) = document(&mut reprise(&[&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3"]].concat()));
+    let (document, _) = compare("--stacks rustls-ring --tls 1.3").run_for_json();
     let ratios = document["ratios"].as_array().unwrap();
     let like: Vec<&Value> = ratios.iter().filter(|it| it["from"]["kind"] == "ticket" && it["side"] == "both").collect();
     assert_eq!(like.len(), 1, "{like:#?}");
@@ -59,22 +62,17 @@ fn early_data_is_compared_with_a_request_after_the_handshake() {
 
 #[test]
 fn the_page_says_how_to_add_stacks() {
-    let output = reprise(&[&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3"]].concat()).output().unwrap();
-    let page = String::from_utf8_lossy(&output.stdout);
-    assert!(page.contains("cargo xtask stacks --system") && page.contains("rustls-ring"), "{page}");
+    compare("--stacks rustls-ring --tls 1.3").run().shows(&["cargo xtask stacks --system", "rustls-ring"]);
 }
 
 #[test]
 fn a_saved_result_is_shown_again() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("compare.json");
-    let narrow = [&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3", "--json", json.to_str().unwrap()]].concat();
-    let first = reprise(&narrow).output().unwrap();
-    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
-    let again = reprise(&["report", json.to_str().unwrap()]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&again.stdout), String::from_utf8_lossy(&first.stdout));
-    let csv = reprise(&["report", json.to_str().unwrap(), "--csv", "-"]).output().unwrap();
-    let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
+    let first = compare("--stacks rustls-ring --tls 1.3 --json").arg(&json).run().exits(0);
+    let again = || Reprise::line("report").arg(&json);
+    assert_eq!(again().run().page, first.page);
+    let csv = again().args(["--csv", "-"]).run().page;
     assert_eq!(csv.lines().count(), 1 + 4 * 3 + 1, "four handshakes, two sides and both; one that is skipped: {csv}");
     assert!(csv.lines().any(|line| line.contains(",early,") && line.ends_with(",psk_dhe_ke,64")), "{csv}");
 }
@@ -82,9 +80,7 @@ fn a_saved_result_is_shown_again() {
 #[test]
 fn built_in_stacks_keep_the_contract() {
     for (name, at_least) in [("rustls-aws-lc", 90), ("rustls-ring", 90), ("engine", 30)] {
-        let output = reprise(&["stacks", "check", name]).output().unwrap();
-        let page = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{name}: {page}\n{}", String::from_utf8_lossy(&output.stderr));
+        let Outcome { page, .. } = Reprise::without_plugins("stacks check").arg(name).run().exits(0);
         let passed = page.lines().filter(|line| line.starts_with("ok ")).count();
         assert!(passed >= at_least, "{name}: {page}");
     }

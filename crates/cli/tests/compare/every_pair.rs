@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use reprise_harness::Reprise;
+
 use super::plugins::{folder, of_sources};
-use super::{document, reprise};
 
 /// Stacks whose names begin so, that are known not to make a handshake, and why.
 struct Known {
@@ -25,9 +26,8 @@ const INCOMPATIBLE: &[Known] = &[
 
 #[test]
 fn every_client_works_with_every_server_but_for_those_known() {
-    match folder() {
-        Ok(folder) => check(folder, 5),
-        Err(not_run) => not_run.announce(),
+    if let Some(folder) = folder() {
+        check(folder, 5);
     }
 }
 
@@ -42,9 +42,9 @@ fn every_source_client_works_with_every_server_but_known() {
 }
 
 fn check(folder: &Path, plugins: usize) {
-    let flags = ["compare", "resumption", "--keys", "p-256", "--groups", "secp256r1", "--samples", "1", "--plugins"];
-    let (document, output) = document(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
-    assert!(output.status.success());
+    let call = Reprise::without_plugins("compare resumption --keys p-256 --groups secp256r1 --samples 1 --plugins");
+    let (document, outcome) = call.arg(folder).run_for_json();
+    outcome.exits(0);
     let cells = document["matrix"].as_array().unwrap();
     // rustls twice, and the engine, which is no server; full, by ID, by ticket, and under TLS 1.3 full, by ticket
     // with a key exchange and without, with early data.
@@ -85,13 +85,9 @@ fn check(folder: &Path, plugins: usize) {
 /// under TLS 1.2, so that X25519 cannot be had: this is no figure, and not one of P-256 either.
 #[test]
 fn bearssl_cannot_be_held_to_x25519_by_a_p_256_key() {
-    let folder = match folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let flags = ["compare", "full", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519", "--samples", "1"];
-    let stacks = ["--stacks", "bearssl,rustls-ring", "--plugins", folder.to_str().unwrap()];
-    let (document, _) = document(&mut reprise(&[&flags[..], &stacks].concat()));
+    let Some(folder) = folder() else { return };
+    let call = Reprise::without_plugins("compare full --tls 1.2 --keys p-256 --groups x25519 --samples 1");
+    let (document, _) = call.flags("--stacks bearssl,rustls-ring --plugins").arg(folder).run_for_json();
     let cells = document["matrix"].as_array().unwrap();
     let cell = cells.iter().find(|cell| cell["client"] == "bearssl" && cell["server"] == "rustls-ring").unwrap();
     assert_eq!(cell["outcome"], "failed");

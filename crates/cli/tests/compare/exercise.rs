@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_servers::{NotRun, missing};
+use reprise_servers::require;
 
-use super::plugins::{LIBRARIES, stacks};
+use super::plugins::{LIBRARIES, can_build_plugins, stacks};
 
 /// Handshakes of each shim whose memory is counted: `just full` makes 10,000.
 fn handshakes() -> u32 {
@@ -14,10 +14,6 @@ fn handshakes() -> u32 {
 }
 
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-
-fn not_run() -> Option<NotRun> {
-    missing("cc").or_else(|| LIBRARIES.iter().find_map(|(_, header, _)| missing(header)))
-}
 
 /// The program with one shim, and the certificates that it asks for.
 struct Exercise {
@@ -84,8 +80,8 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn shims_lose_no_memory() {
-    if let Some(not_run) = not_run() {
-        return not_run.announce();
+    if !can_build_plugins() {
+        return;
     }
     for (name, ..) in LIBRARIES {
         let output = Exercise::build(name, &[]).run(&[], handshakes());
@@ -95,8 +91,8 @@ fn shims_lose_no_memory() {
 
 #[test]
 fn a_shim_that_loses_memory_is_found() {
-    if let Some(not_run) = not_run() {
-        return not_run.announce();
+    if !can_build_plugins() {
+        return;
     }
     let leaks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/hostile.c");
     let output = Exercise::of_shim(&leaks, &["-DLEAKS"], LIBRARIES[0].2).run(&[], 100);
@@ -106,8 +102,8 @@ fn a_shim_that_loses_memory_is_found() {
 
 #[test]
 fn shims_keep_to_their_memory() {
-    if let Some(not_run) = not_run() {
-        return not_run.announce();
+    if !can_build_plugins() {
+        return;
     }
     for (name, ..) in LIBRARIES {
         let output = Exercise::build(name, &SANITIZERS).run(&[], 1);
@@ -119,8 +115,9 @@ fn shims_keep_to_their_memory() {
 #[test]
 #[ignore = "takes minutes: just full"]
 fn shims_keep_to_their_memory_under_valgrind() {
-    if let Some(not_run) = not_run().or_else(|| missing("valgrind")) {
-        return not_run.announce();
+    require!("valgrind");
+    if !can_build_plugins() {
+        return;
     }
     let memcheck = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"];
     for (name, ..) in LIBRARIES {

@@ -2,41 +2,30 @@
 
 use std::path::Path;
 
+use reprise_harness::{Outcome, Reprise, assert_valid};
 use serde_json::Value;
 
-use super::{assert_valid, document, reprise};
+fn compare() -> Reprise {
+    Reprise::without_plugins("compare resumption --keys p-256 --groups x25519 --tls 1.2 --stacks rustls-ring,rustls-aws-lc")
+}
 
-const FLAGS: [&str; 10] = [
-    "compare",
-    "resumption",
-    "--keys",
-    "p-256",
-    "--groups",
-    "x25519",
-    "--tls",
-    "1.2",
-    "--stacks",
-    "rustls-ring,rustls-aws-lc",
-];
-
-fn measured(samples: &str, extra: &[&str]) -> (Value, std::process::Output) {
-    document(reprise(&FLAGS).args(["--samples", samples]).args(extra))
+fn measured(samples: &str, extra: &[&str]) -> (Value, Outcome) {
+    compare().args(["--samples", samples]).args(extra).run_for_json()
 }
 
 #[test]
 fn conditions_decide_the_exit_code() {
     let met = ["--fail-if", "server.rustls-ring.1.2.full.median > 1ns", "--fail-if", "resumed.rustls-ring.ratio.high > 0.1"];
-    let (document, output) = measured("6", &met);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("'server.rustls-ring.1.2.full.median > 1ns' is met"), "{said}");
-    assert!(said.contains("rustls-ring 1.2 id p-256 x25519: both ratio"), "{said}");
-    assert_valid(&document);
+    let (document, outcome) = measured("6", &met);
+    outcome
+        .exits(1)
+        .says(&["'server.rustls-ring.1.2.full.median > 1ns' is met", "rustls-ring 1.2 id p-256 x25519: both ratio"]);
+    assert_valid(&document, "reprise.compare.1");
     assert_eq!(document["conditions"][0]["outcome"], "met");
     let not_met =
         ["--fail-if", "client.rustls-aws-lc.p-256.x25519 > 10s", "--fail-if", "failed > 0", "--fail-if", "kinds < 100%"];
-    let (document, output) = measured("1", &not_met);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (document, outcome) = measured("1", &not_met);
+    outcome.exits(0);
     assert!(document["conditions"].as_array().unwrap().iter().all(|it| it["outcome"] == "not_met"));
 }
 
@@ -54,10 +43,7 @@ fn what_cannot_be_told_is_refused_before_anything_is_measured() {
         ("server.full > 5", "a unit: ns"),
         ("full.ratio < 2", "a resumed kind"),
     ] {
-        let output = reprise(&FLAGS).args(["--fail-if", condition]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{condition}: {said}");
-        assert!(said.contains(why), "{condition}: {said}");
+        compare().args(["--fail-if", condition]).run().exits(2).says(&[why]);
     }
 }
 
@@ -90,11 +76,9 @@ fn a_stack_that_became_dearer_is_told_from_the_machine() {
     earlier(&document, "rustls-ring", 0.25, &file);
     let file = file.to_str().unwrap();
     let gate = ["--baseline", file, "--fail-if", "baseline.server.rustls-ring.full.change > 50%"];
-    let (document, output) = measured("12", &gate);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("beside rustls-aws-lc"), "{said}");
-    assert_valid(&document);
+    let (document, outcome) = measured("12", &gate);
+    outcome.exits(1).says(&["beside rustls-aws-lc"]);
+    assert_valid(&document, "reprise.compare.1");
     let baseline = &document["baseline"];
     assert_eq!(baseline["stacks"][0]["name"], "rustls-ring");
     let of = |stack: &str| {
@@ -111,8 +95,5 @@ fn what_is_no_comparison_is_no_baseline() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("measure.json");
     std::fs::write(&file, r#"{"schema":"reprise.measure/1"}"#).unwrap();
-    let output = reprise(&FLAGS).arg("--baseline").arg(&file).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("not a result of compare"), "{said}");
+    compare().arg("--baseline").arg(&file).run().exits(2).says(&["not a result of compare"]);
 }

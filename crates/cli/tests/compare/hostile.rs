@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use reprise_servers::missing;
+use reprise_harness::Reprise;
+use reprise_servers::require;
 
 use super::plugins::compile;
-use super::{document, reprise};
 
 /// A plugin of OpenSSL that behaves as `what` says.
 fn hostile(folder: &Path, what: &str) -> std::path::PathBuf {
@@ -23,16 +23,14 @@ fn outcome_of(what: &str, outcome: &str, reason: &str) {
 
 #[track_caller]
 fn outcome_over(over: &str, what: &str, outcome: &str, reason: &str) {
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
-        return not_run.announce();
-    }
+    require!("cc", "/usr/include/openssl/ssl.h");
     let folder = tempfile::tempdir().unwrap();
     let plugin = hostile(folder.path(), what);
     let stacks = format!("rustls-ring,{}", what.to_lowercase());
-    let mut command = reprise(&["compare", "resumption", "--tls", "1.2", "--keys", "p-256", "--groups", "x25519"]);
-    command.args(["--over", over, "--samples", "2", "--timeout", "3s", "--stacks", &stacks, "--plugin"]).arg(&plugin);
-    let (document, output) = document(&mut command);
-    assert!(output.status.success());
+    let call = Reprise::without_plugins("compare resumption --tls 1.2 --keys p-256 --groups x25519");
+    let call = call.flags("--samples 2 --timeout 3s --over").args([over, "--stacks", &stacks, "--plugin"]);
+    let (document, ended) = call.arg(&plugin).run_for_json();
+    ended.exits(0);
     let skipped = document["skipped"].as_array().unwrap();
     let is_it = |it: &&serde_json::Value| it["outcome"] == outcome && it["reason"].as_str().unwrap().contains(reason);
     assert!(skipped.iter().any(|it| is_it(&it)), "{skipped:#?}");
@@ -82,23 +80,17 @@ fn output_on_standard_output_is_no_answer() {
 
 #[test]
 fn a_plugin_of_the_first_header_is_still_read() {
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
-        return not_run.announce();
-    }
+    require!("cc", "/usr/include/openssl/ssl.h");
     let folder = tempfile::tempdir().unwrap();
     let plugin = hostile(folder.path(), "OLDER");
-    let output = reprise(&["stacks", "check"]).arg(&plugin).output().unwrap();
-    let page = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{page}\n{}", String::from_utf8_lossy(&output.stderr));
+    let page = Reprise::without_plugins("stacks check").arg(&plugin).run().exits(0).page;
     // It says that it can, and has no function for it.
     assert!(page.contains("ok      TLS 1.3 ticket") && !page.contains("ok      TLS 1.3 early"), "{page}");
 }
 
 #[test]
 fn what_is_no_plugin_is_named_with_its_fault() {
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
-        return not_run.announce();
-    }
+    require!("cc", "/usr/include/openssl/ssl.h");
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text.so");
     std::fs::write(&text, "no library").unwrap();
@@ -113,9 +105,6 @@ fn what_is_no_plugin_is_named_with_its_fault() {
         (folder.path().join("missing.so"), "cannot read"),
     ];
     for (plugin, fault) in faults {
-        let output = reprise(&["stacks", "check"]).arg(&plugin).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{}: {said}", plugin.display());
-        assert!(said.contains(fault), "{}: {said}", plugin.display());
+        Reprise::without_plugins("stacks check").arg(&plugin).run().exits(1).says(&[fault]);
     }
 }

@@ -1,11 +1,14 @@
 //! Each side in a process of its own, over TCP on 127.0.0.1; and instructions of each side's process.
 
-use reprise_servers::missing;
+use reprise_harness::{Reprise, assert_valid};
+use reprise_servers::require;
 use serde_json::{Value, json};
 
-use super::{assert_valid, document, reprise, strings};
+use super::strings;
 
-const SHORT: [&str; 6] = ["compare", "resumption", "--keys", "p-256", "--groups", "x25519"];
+fn compare(flags: &str) -> Reprise {
+    Reprise::without_plugins("compare resumption --keys p-256 --groups x25519").flags(flags)
+}
 
 fn median(row: &Value, figure: &str) -> u64 {
     row[figure]["median_ns"].as_u64().unwrap()
@@ -13,9 +16,9 @@ fn median(row: &Value, figure: &str) -> u64 {
 
 #[test]
 fn every_kind_is_made_over_loopback_and_has_time_on_a_clock() {
-    let (document, output) = document(&mut reprise(&[&SHORT[..], &["--over", "loopback", "--samples", "6"]].concat()));
-    assert!(output.status.success());
-    assert_valid(&document);
+    let (document, outcome) = compare("--over loopback --samples 6").run_for_json();
+    outcome.exits(0);
+    assert_valid(&document, "reprise.compare.1");
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 21, "{:#}", document["skipped"]);
     for row in rows {
@@ -36,8 +39,7 @@ fn every_kind_is_made_over_loopback_and_has_time_on_a_clock() {
 
 #[test]
 fn memory_has_no_time_on_a_clock() {
-    let narrow = [&SHORT[..], &["--stacks", "rustls-ring", "--tls", "1.3", "--samples", "1"]].concat();
-    let (document, _) = document(&mut reprise(&narrow));
+    let (document, _) = compare("--stacks rustls-ring --tls 1.3 --samples 1").run_for_json();
     assert_eq!(document["over"], "memory");
     assert!(document["rows"].as_array().unwrap().iter().all(|row| row["wall_ns"].is_null() && row["ready_ns"].is_null()));
     assert!(!strings(&document["ratios"], "side").contains(&"wall"));
@@ -45,13 +47,11 @@ fn memory_has_no_time_on_a_clock() {
 
 #[test]
 fn instructions_are_counted_for_each_side() {
-    if let Some(not_run) = missing("valgrind") {
-        return not_run.announce();
-    }
-    let flags = ["--stacks", "rustls-ring", "--tls", "1.2", "--samples", "1", "--instructions", "--timeout", "120s"];
-    let (document, output) = document(&mut reprise(&[&SHORT[..], &flags].concat()));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_valid(&document);
+    require!("valgrind");
+    let call = compare("--stacks rustls-ring --tls 1.2 --samples 1 --instructions --timeout 120s");
+    let (document, outcome) = call.run_for_json();
+    outcome.exits(0);
+    assert_valid(&document, "reprise.compare.1");
     assert_eq!(document["skipped"], json!([]));
     let count = |kind: &str, side: &str| {
         let rows = document["rows"].as_array().unwrap();
@@ -66,8 +66,6 @@ fn instructions_are_counted_for_each_side() {
 
 #[test]
 fn without_valgrind_it_says_what_to_install() {
-    let output = reprise(&[&SHORT[..], &["--instructions"]].concat()).env("PATH", "/nonexistent").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("apt-get install valgrind"), "{said}");
+    let outcome = compare("--instructions").env("PATH", "/nonexistent").run().exits(2);
+    outcome.says(&["apt-get install valgrind"]);
 }

@@ -5,9 +5,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use reprise_bench::{LIBRARIES as KNOWN, LibrarySource};
+use reprise_harness::Reprise;
 use reprise_servers::{NotRun, missing};
 
-use super::{document, reprise, strings};
+use super::strings;
 
 /// Each shim with its library's header and how it is linked.
 pub(crate) const LIBRARIES: [(&str, &str, &[&str]); 5] = [
@@ -18,11 +19,19 @@ pub(crate) const LIBRARIES: [(&str, &str, &[&str]); 5] = [
     ("bearssl", "/usr/include/bearssl.h", &["-l:libbearssl.a"]),
 ];
 
-/// The folder with all plugins, or what is missing to build them.
-pub(crate) fn folder() -> Result<&'static Path, NotRun> {
+/// Whether a compiler and every library are installed; if not, says so.
+pub(crate) fn can_build_plugins() -> bool {
+    let needs = ["cc"].into_iter().chain(LIBRARIES.map(|(_, header, _)| header));
+    let not_run = needs.into_iter().find_map(missing);
+    not_run.iter().for_each(NotRun::announce);
+    not_run.is_none()
+}
+
+/// The folder with all plugins; none where they cannot be built.
+pub(crate) fn folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    if let Some(not_run) = missing("cc").or_else(|| LIBRARIES.iter().find_map(|(_, header, _)| missing(header))) {
-        return Err(not_run);
+    if !can_build_plugins() {
+        return None;
     }
     let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -31,7 +40,7 @@ pub(crate) fn folder() -> Result<&'static Path, NotRun> {
         }
         folder
     });
-    Ok(folder.path())
+    Some(folder.path())
 }
 
 /// The folder that `cargo xtask stacks` builds into, and the plugins of sources that are there. Tests of them are ignored but for
@@ -72,33 +81,29 @@ const WOLFSSL_NONCE: (&str, &str) =
 
 /// As `check_plugin`, of the plugin of an installed library.
 fn check(name: &str, known: &[(&str, &str)], more: &[&str]) {
-    match folder() {
-        Ok(folder) => check_plugin(&folder.join(format!("{name}.so")), known, &[more, &[ID_MUTUAL]].concat()),
-        Err(not_run) => not_run.announce(),
+    if let Some(folder) = folder() {
+        check_plugin(&folder.join(format!("{name}.so")), known, &[more, &[ID_MUTUAL]].concat());
     }
 }
 
 /// What `stacks check` says of one plugin: `known` is what fails, and in words why; `more` is among what passes.
 fn check_plugin(plugin: &Path, known: &[(&str, &str)], more: &[&str]) {
-    let output = reprise(&["stacks", "check", plugin.to_str().unwrap()]).output().unwrap();
-    let page = String::from_utf8_lossy(&output.stdout);
-    let failed: Vec<&str> = page.lines().filter(|line| line.starts_with("FAILED")).collect();
+    let outcome = Reprise::without_plugins("stacks check").arg(plugin).run().exits(i32::from(!known.is_empty()));
+    let failed: Vec<&str> = outcome.page.lines().filter(|line| line.starts_with("FAILED")).collect();
     let is = |line: &str, (what, why): &(&str, &str)| line.contains(what) && line.contains(why);
     let is_known = |line: &&str| known.iter().any(|it| is(line, it));
     let name = plugin.display();
-    assert!(failed.iter().all(is_known), "{name}: {failed:#?}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(failed.iter().all(is_known), "{name}: {failed:#?}\n{}", outcome.stderr);
     for it in known {
         assert!(failed.iter().any(|line| is(line, it)), "{name}: what is known to fail passes: {it:?}");
     }
-    let code = i32::from(!known.is_empty());
-    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
     let always = [
         "TLS 1.2 id, p-256, secp256r1, as server of rustls",
         "TLS 1.2 full, p-256, secp256r1, mutual, as server of rustls",
         "refuses a chain to no trusted root",
     ];
     for what in always.iter().chain(more) {
-        assert!(page.contains(&format!("ok      {what}")), "{name}, {what}: {page}");
+        assert!(outcome.page.contains(&format!("ok      {what}")), "{name}, {what}: {}", outcome.page);
     }
 }
 
@@ -145,13 +150,8 @@ fn bearssl_keeps_the_contract() {
 
 #[test]
 fn stacks_lists_each_with_version_and_hash() {
-    let folder = match folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let output = reprise(&["stacks", "--plugins", folder.to_str().unwrap()]).output().unwrap();
-    let page = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{page}");
+    let Some(folder) = folder() else { return };
+    let page = Reprise::without_plugins("stacks --plugins").arg(folder).run().exits(0).page;
     for name in
         ["rustls-aws-lc", "rustls-ring", "engine", "OpenSSL 3.", "GnuTLS 3.", "wolfSSL 5.", "Mbed TLS 2.28", "BearSSL 0.6"]
     {
@@ -169,13 +169,9 @@ fn stacks_lists_each_with_version_and_hash() {
 
 #[test]
 fn libraries_are_held_against_what_was_published() {
-    let folder = match folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let flags =
-        ["compare", "stacks", "--keys", "rsa-1024,p-384", "--stacks", "mbedtls,bearssl", "--samples", "6", "--plugins"];
-    let (document, _) = document(&mut reprise(&[&flags[..], &[folder.to_str().unwrap()]].concat()));
+    let Some(folder) = folder() else { return };
+    let line = "compare stacks --keys rsa-1024,p-384 --stacks mbedtls,bearssl --samples 6 --plugins";
+    let (document, _) = Reprise::without_plugins(line).arg(folder).run_for_json();
     let claims = document["claims"].as_array().unwrap();
     // The only two whose libraries are installed.
     let stacks = strings(&document["claims"], "stack");

@@ -113,27 +113,21 @@ cases! {
             found("early-data-offered", Note, Certain);
     }
     "OpenSSL API" => {
-        "right", "`SSL_set_session`", &[], |it| openssl(it, "right", "localhost localhost localhost localhost"), Expected::Healthy;
-        "never", "sessions are saved, without `SSL_set_session`", &[],
-            |it| openssl(it, "never", "localhost localhost localhost localhost"),
+        "right", "`SSL_set_session`", &[], |it| openssl(it, "right"), Expected::Healthy;
+        "never", "sessions are saved, without `SSL_set_session`", &[], |it| openssl(it, "never"),
             fixed("client-never-offers", Fault, Possible, "// Sessions are saved and not handed over.", "SSL_set_session(");
-        "close-early", "`SSL_get1_session` right after `SSL_connect`", &[],
-            |it| openssl(it, "close-early", "localhost localhost localhost localhost"),
+        "close-early", "`SSL_get1_session` right after `SSL_connect`", &[], |it| openssl(it, "close-early"),
             fixed("client-closes-early", Fault, Likely, "// Asks and reads nothing.", "SSL_write(");
-        "reuse", "the first connection's session for all others", &[],
-            |it| openssl(it, "reuse", "localhost localhost localhost localhost"),
+        "reuse", "the first connection's session for all others", &[], |it| openssl(it, "reuse"),
             fixed("client-reuses-ticket", Risk, Certain,
                 "if (!session) session = SSL_get1_session(ssl);", "session = SSL_get1_session(ssl);");
-        "name", "every second connection without SNI", &[],
-            |it| openssl(it, "name", "localhost localhost localhost localhost"),
+        "name", "every second connection without SNI", &[], |it| openssl(it, "name"),
             fixed("sni-differs", Risk, Certain,
                 "if (round % 2 == 0) SSL_set_tlsext_host_name(ssl, host);", "SSL_set_tlsext_host_name(");
-        "protocols", "every second connection with further protocols", &[],
-            |it| openssl(it, "protocols", "localhost localhost localhost localhost"),
+        "protocols", "every second connection with further protocols", &[], |it| openssl(it, "protocols"),
             fixed("alpn-differs", Note, Certain,
                 "SSL_CTX_set_alpn_protos(ctx, protocols, round % 2 ? length : 9);", "SSL_CTX_set_alpn_protos(");
-        "ems", "every second connection without extended master secret", &[],
-            |it| openssl(it, "ems", "localhost localhost localhost localhost"),
+        "ems", "every second connection without extended master secret", &[], |it| openssl(it, "ems"),
             fixed("ems-differs", Fault, Certain,
                 "if (round % 2) SSL_CTX_set_options(ctx, SSL_OP_NO_EXTENDED_MASTER_SECRET);", "SSL_CTX_clear_options(");
     }
@@ -280,8 +274,10 @@ fn s_client(programs: &Programs, script: &str) -> Vec<String> {
     ))
 }
 
-fn openssl(programs: &Programs, way: &str, names: &str) -> Vec<String> {
-    words(&format!("{} {way} {{ca}} {{port}} {names}", programs.c("client.c", &["-lssl", "-lcrypto"])))
+/// Four connections to the same host.
+fn openssl(programs: &Programs, way: &str) -> Vec<String> {
+    let program = programs.c("client.c", &["-lssl", "-lcrypto"]);
+    words(&format!("{program} {way} {{ca}} {{port}} localhost localhost localhost localhost"))
 }
 
 fn python(programs: &Programs, way: &str, names: &str) -> Vec<String> {

@@ -2,39 +2,36 @@
 
 use std::time::Duration;
 
-use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_harness::{Lab, Reprise};
+use reprise_lab::KeyKind;
 use reprise_servers::require;
 use reprise_servers::{Apache, ApacheConfig, RealServer};
 use serde_json::Value;
 
-use super::{document, plugins, reprise, row, skipped};
+use super::{layers, plugins, row, skipped};
 
 struct Site {
     apache: Apache,
-    folder: tempfile::TempDir,
+    lab: Lab,
 }
 
 impl Site {
     fn new(directives: &str, session_tickets: bool) -> Self {
-        let authority = Authority::new().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("root.pem"), authority.pem()).unwrap();
-        let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let lab = Lab::new();
         let config = ApacheConfig {
             session_cache: true,
             session_tickets,
             directives: directives.to_owned(),
-            ..ApacheConfig::new(identity)
+            ..ApacheConfig::new(lab.identity(KeyKind::P256))
         };
-        Self { apache: Apache::start(config).unwrap(), folder }
+        Self { apache: Apache::start(config).unwrap(), lab }
     }
 
-    fn layers(&self, flags: &[&str]) -> Value {
+    /// What `call` finds with this site as its target.
+    fn measured_by(&self, call: Reprise) -> Value {
         let target = format!("localhost:{}", self.apache.address().port());
-        let root = self.folder.path().join("root.pem");
-        let mut command = reprise(&[&target, "--ca", root.to_str().unwrap()]);
-        let (document, output) = document(command.args(flags));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let (document, outcome) = call.arg(target).arg("--ca").arg(self.lab.ca()).run_for_json();
+        outcome.exits(0);
         document
     }
 
@@ -56,13 +53,10 @@ impl Site {
 #[track_caller]
 fn apache_agrees(tls: &str, kind: &str, session_tickets: bool) {
     require!("apache2");
-    let folder = match plugins::folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
+    let Some(folder) = plugins::folder() else { return };
     let mut site = Site::new("", session_tickets);
-    let levels = ["--levels", "run,lib,libctx,ctx,bio,msg", "--tls", tls, "--kind", kind, "-n", "8"];
-    let document = site.layers(&[&levels[..], &["--stacks", "openssl,rustls-ring", "--plugins", folder]].concat());
+    let call = layers("--levels run,lib,libctx,ctx,bio,msg -n 8 --stacks openssl,rustls-ring --plugins").arg(folder);
+    let document = site.measured_by(call.args(["--tls", tls, "--kind", kind]));
     for level in ["run", "lib", "libctx", "ctx", "bio"] {
         let with = row(&document, "openssl", level, true);
         assert_eq!((&with["requests"], &with["handshakes"]), (&8.into(), &8.into()), "{level}");
@@ -93,7 +87,7 @@ fn does_not_permit_ssl(variable: &str, what: &str) {
             )
         }
     };
-    let document = Site::new(&set, true).layers(&["--levels", "bio,ssl,msg", "--stacks", "rustls-ring", "-n", "6"]);
+    let document = Site::new(&set, true).measured_by(layers("--levels bio,ssl,msg --stacks rustls-ring -n 6"));
     let (outcome, reason) = skipped(&document, "rustls-ring", "ssl");
     assert_eq!(outcome, "unsupported");
     assert!(reason.contains(what), "{reason}");
@@ -118,7 +112,7 @@ fn an_unclean_shutdown_says_no_close_notify() {
 #[test]
 fn without_keep_alive_there_is_no_next_request() {
     require!("apache2");
-    let document = Site::new("KeepAlive Off\n", true).layers(&["--levels", "bio,msg", "--stacks", "rustls-ring", "-n", "6"]);
+    let document = Site::new("KeepAlive Off\n", true).measured_by(layers("--levels bio,msg --stacks rustls-ring -n 6"));
     let (outcome, reason) = skipped(&document, "rustls-ring", "msg");
     assert_eq!(outcome, "unsupported");
     assert!(reason.contains("closes the connection after each request"), "{reason}");
@@ -129,7 +123,7 @@ fn without_keep_alive_there_is_no_next_request() {
 fn a_few_requests_a_connection_are_enough_for_msg() {
     require!("apache2");
     let mut site = Site::new("MaxKeepAliveRequests 3\n", true);
-    let document = site.layers(&["--levels", "msg", "--stacks", "rustls-ring", "-n", "12"]);
+    let document = site.measured_by(layers("--levels msg --stacks rustls-ring -n 12"));
     assert_eq!(row(&document, "rustls-ring", "msg", false)["requests"], 12);
     site.agrees_with(&document);
 }

@@ -1,19 +1,18 @@
 //! Against the embedded lab, which permits every level.
 
-use super::{document, plugins, reprise, row, skipped};
+use reprise_harness::assert_valid;
+
+use super::{layers, plugins, row, skipped};
 
 /// From the dearest on.
 const LEVELS: [&str; 7] = ["run", "lib", "libctx", "ctx", "bio", "ssl", "msg"];
 
 #[track_caller]
-fn every_level(tls: &str, flags: &[&str], resumed: &str) {
-    let folder = match plugins::folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let mut command = reprise(&["-n", "6", "--tls", tls, "--stacks", "openssl,rustls-ring", "--plugins", folder]);
-    let (document, output) = document(command.args(flags));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+fn every_level(flags: &str, resumed: &str) {
+    let Some(folder) = plugins::folder() else { return };
+    let call = layers("-n 6 --stacks openssl,rustls-ring --plugins").arg(folder).flags(flags);
+    let (document, outcome) = call.run_for_json();
+    outcome.exits(0);
     for (level, sessions) in LEVELS.into_iter().flat_map(|level| [(level, false), (level, true)]) {
         let row = row(&document, "openssl", level, sessions);
         let kind = if sessions { resumed } else { "full" };
@@ -41,36 +40,32 @@ fn every_level(tls: &str, flags: &[&str], resumed: &str) {
     let sessions = claims.iter().find(|it| it["stack"] == "openssl" && it["claim"].as_str().unwrap().contains("sessions"));
     assert_eq!(sessions.unwrap()["verdict"], "refuted");
     assert_eq!(document["advice"].as_array().unwrap().len(), 2);
-    crate::usage::validates(&document);
+    assert_valid(&document, "reprise.layers.1");
 }
 
 #[test]
 fn every_level_of_tls13_is_observed() {
-    every_level("1.3", &[], "ticket");
+    every_level("--tls 1.3", "ticket");
 }
 
 #[test]
 fn every_level_of_tls12_resumes_by_ticket() {
-    every_level("1.2", &["--method", "GET"], "ticket");
+    every_level("--tls 1.2 --method GET", "ticket");
 }
 
 #[test]
 fn every_level_of_tls12_resumes_by_id() {
-    every_level("1.2", &["--kind", "id"], "id");
+    every_level("--tls 1.2 --kind id", "id");
 }
 
 #[test]
 fn a_stack_speaks_its_newest_version() {
-    let folder = match plugins::without_tls13() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let folder = folder.path().to_str().unwrap();
-    let flags = ["-n", "2", "--levels", "ctx,bio", "--stacks", "mbedtls,rustls-ring", "--plugins", folder];
-    let (known, _) = document(&mut reprise(&flags));
+    let Some(folder) = plugins::without_tls13() else { return };
+    let call = || layers("-n 2 --levels ctx,bio --stacks mbedtls,rustls-ring --plugins").arg(folder.path());
+    let (known, _) = call().run_for_json();
     let version = |stack| row(&known, stack, "bio", true)["tls"].clone();
     assert_eq!((version("mbedtls"), version("rustls-ring")), ("1.2".into(), "1.3".into()));
-    let (asked, _) = document(reprise(&flags).args(["--tls", "1.3"]));
+    let (asked, _) = call().args(["--tls", "1.3"]).run_for_json();
     assert!(asked["rows"].as_array().unwrap().iter().all(|row| row["stack"] == "rustls-ring"), "{asked:#}");
     let lacks = asked["skipped"].as_array().unwrap().iter().find(|it| it["stack"] == "mbedtls").unwrap();
     assert_eq!((&lacks["outcome"], &lacks["reason"]), (&"unsupported".into(), &"Mbed TLS has no TLS 1.3".into()));
@@ -78,8 +73,7 @@ fn a_stack_speaks_its_newest_version() {
 
 #[test]
 fn a_delay_is_in_every_connection() {
-    let flags = ["-n", "6", "--levels", "bio,msg", "--stacks", "rustls-ring", "--delay", "10ms"];
-    let (document, _) = document(&mut reprise(&flags));
+    let (document, _) = layers("-n 6 --levels bio,msg --stacks rustls-ring --delay 10ms").run_for_json();
     let least = |level| row(&document, "rustls-ring", level, false)["wall_ns"]["min_ns"].as_u64().unwrap();
     // To connect, to shake hands, to ask, to take leave; and to ask alone.
     assert!(least("bio") >= 4 * 20_000_000 && least("msg") >= 20_000_000, "{document:#}");
@@ -88,17 +82,14 @@ fn a_delay_is_in_every_connection() {
 
 #[test]
 fn a_crash_is_one_level() {
-    if let Err(not_run) = plugins::folder() {
-        return not_run.announce();
-    }
+    let Some(plugins) = plugins::folder() else { return };
     let folder = tempfile::tempdir().unwrap();
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compare/hostile.c");
     let crashes = folder.path().join("crashes.so");
     plugins::plugin(&source, &crashes, &["-DCRASHES"]);
-    let flags = ["-n", "6", "--levels", "load,lib,ctx,msg", "--stacks", "crashes,rustls-ring", "--plugin"];
-    let mut command = reprise(&flags);
-    let (document, output) = document(command.arg(&crashes).args(["--plugins", plugins::folder().unwrap()]));
-    assert!(output.status.success());
+    let call = layers("-n 6 --levels load,lib,ctx,msg --stacks crashes,rustls-ring --plugin").arg(&crashes);
+    let (document, outcome) = call.arg("--plugins").arg(plugins).run_for_json();
+    outcome.exits(0);
     // It crashes where it takes leave, so that loading it is measured.
     assert_eq!(row(&document, "crashes", "load", false)["requests"], 6);
     for level in ["lib", "ctx"] {

@@ -9,23 +9,12 @@ mod plugins;
 mod servers;
 mod usage;
 
-use std::process::{Command, Output};
-
+use reprise_harness::Reprise;
 use serde_json::Value;
 
-/// The program, with no plugins but those that are named.
-fn reprise(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_reprise"));
-    command.arg("layers").args(arguments).env("REPRISE_STACKS", "/nonexistent");
-    command
-}
-
-/// The JSON document that it writes to standard output.
-fn document(command: &mut Command) -> (Value, Output) {
-    let output = command.args(["--json", "-"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let document = serde_json::from_slice(&output.stdout);
-    (document.unwrap_or_else(|error| panic!("{error}: {said}")), output)
+/// `reprise layers FLAGS`, with no plugins but those that are named.
+fn layers(flags: &str) -> Reprise {
+    Reprise::without_plugins("layers").flags(flags)
 }
 
 /// The row of this stack at this level.

@@ -6,11 +6,18 @@ use std::sync::OnceLock;
 
 use reprise_servers::{NotRun, missing};
 
-/// The folder with both, or what is missing to build them.
-pub(crate) fn folder() -> Result<&'static str, NotRun> {
+/// Whether a compiler and this header are installed; if not, says so.
+fn can_compile(header: &str) -> bool {
+    let not_run = missing("cc").or_else(|| missing(header));
+    not_run.iter().for_each(NotRun::announce);
+    not_run.is_none()
+}
+
+/// The folder with both; none where they cannot be built.
+pub(crate) fn folder() -> Option<&'static Path> {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/openssl/ssl.h")) {
-        return Err(not_run);
+    if !can_compile("/usr/include/openssl/ssl.h") {
+        return None;
     }
     let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -18,18 +25,18 @@ pub(crate) fn folder() -> Result<&'static str, NotRun> {
         compile(&[], &stacks().join("run/run.c"), &folder.path().join("reprise-run"), &["-ldl"]);
         folder
     });
-    Ok(folder.path().to_str().unwrap())
+    Some(folder.path())
 }
 
 /// A folder with Mbed TLS' plugin, which has no TLS 1.3.
-pub(crate) fn without_tls13() -> Result<tempfile::TempDir, NotRun> {
-    if let Some(not_run) = missing("cc").or_else(|| missing("/usr/include/mbedtls/ssl.h")) {
-        return Err(not_run);
+pub(crate) fn without_tls13() -> Option<tempfile::TempDir> {
+    if !can_compile("/usr/include/mbedtls/ssl.h") {
+        return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let libraries = ["-l:libmbedtls.a", "-l:libmbedx509.a", "-l:libmbedcrypto.a"];
     linked(&stacks().join("shim/mbedtls.c"), &folder.path().join("mbedtls.so"), &[], &libraries);
-    Ok(folder)
+    Some(folder)
 }
 
 /// A shim over OpenSSL.

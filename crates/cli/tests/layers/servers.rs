@@ -3,31 +3,26 @@
 use std::path::Path;
 use std::process::Command;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
+use reprise_harness::Lab;
+use reprise_lab::{KeyKind, Resumption, Versions};
 use reprise_servers::require;
 use reprise_servers::{ClientVerify, RealServer, SServer, SServerConfig};
 
-use super::{document, plugins, reprise, row};
+use super::{layers, plugins, row};
 
 #[test]
 fn sessions_that_a_server_refuses_are_shown_as_refused() {
-    let authority = Authority::new().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("root.pem");
-    std::fs::write(&root, authority.pem()).unwrap();
-    let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let config = EmbeddedConfig { resumption: Resumption::RefusedTicket, ..EmbeddedConfig::new(identity) };
-    let server = EmbeddedServer::start(config).unwrap();
+    let lab = Lab::new();
+    let server = lab.server(Resumption::RefusedTicket);
     let target = format!("localhost:{}", server.address().port());
-    let flags = [&target, "--ca", root.to_str().unwrap(), "--levels", "bio,msg", "--stacks", "rustls-ring", "-n", "6"];
-    let (document, _) = document(&mut reprise(&flags));
+    let call = || layers("--levels bio,msg --stacks rustls-ring -n 6 --ca").arg(lab.ca()).arg(&target);
+    let (document, _) = call().run_for_json();
     let with = row(&document, "rustls-ring", "bio", true);
     assert_eq!((&with["kinds"]["full"], &with["refused"]), (&6.into(), &6.into()), "{with:#}");
     let claims = document["claims"].as_array().unwrap();
     let claim = claims.iter().find(|it| it["claim"].as_str().unwrap().contains("sessions")).unwrap();
     assert_eq!(claim["verdict"], "confirmed");
-    let page = reprise(&flags).output().unwrap().stdout;
-    assert!(String::from_utf8_lossy(&page).contains("6 sessions refused"));
+    call().run().shows(&["6 sessions refused"]);
 }
 
 /// RFC 3820: a certificate that a client has signed by its own key, for a key that it uses in its stead.
@@ -52,31 +47,24 @@ const PROXY: &str = "proxyCertInfo=critical,language:id-ppl-inheritAll\nkeyUsage
 #[test]
 fn a_proxy_certificate_authenticates_the_client() {
     require!("openssl");
-    let plugins = match plugins::folder() {
-        Ok(folder) => folder,
-        Err(not_run) => return not_run.announce(),
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let authority = Authority::new().unwrap();
-    let root = folder.path().join("root.pem");
-    std::fs::write(&root, authority.pem()).unwrap();
-    proxy_certificate(folder.path(), &authority.client("client.test").unwrap());
-    let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+    let Some(plugins) = plugins::folder() else { return };
+    let lab = Lab::new();
+    proxy_certificate(lab.directory(), &lab.authority.client("client.test").unwrap());
+    let identity = lab.identity(KeyKind::P256);
     let serve = |extra: &[&str]| {
         SServer::start(SServerConfig {
             versions: Versions::Tls12,
-            client_verify: ClientVerify::Required(authority.pem()),
+            client_verify: ClientVerify::Required(lab.authority.pem()),
             extra: extra.iter().map(|&it| it.to_owned()).collect(),
             ..SServerConfig::new(vec![identity.clone()])
         })
         .unwrap()
     };
     let ask = |server: &SServer| {
-        let target = format!("localhost:{}", server.address().port());
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let mut command = reprise(&[&target, "--ca", root.to_str().unwrap(), "--cert", &path("chain.pem"), "--key"]);
-        command.arg(path("proxy.key")).args(["--levels", "lib,ctx,bio", "--tls", "1.2", "--method", "GET", "-n", "6"]);
-        document(command.args(["--stacks", "openssl", "--plugins", plugins])).0
+        let call = layers("--levels lib,ctx,bio --tls 1.2 --method GET -n 6 --stacks openssl --plugins").arg(plugins);
+        let call = call.arg(format!("localhost:{}", server.address().port())).arg("--ca").arg(lab.ca());
+        let call = call.arg("--cert").arg(lab.path("chain.pem")).arg("--key").arg(lab.path("proxy.key"));
+        call.run_for_json().0
     };
     let permitted = ask(&serve(&["-allow_proxy_certs"]));
     for level in ["lib", "ctx", "bio"] {

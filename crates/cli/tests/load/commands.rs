@@ -1,54 +1,48 @@
 //! What is refused, what is counted, and what several results make together.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use reprise_harness::{Lab, Reprise};
 use reprise_lab::{Authority, ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Validity};
 use reprise_servers::MisbehavingServer;
 use serde_json::Value;
 
-use crate::harness::{command, count, document, in_a_network_of_its_own, reprise, server, sum, text, warns};
+use crate::harness::{count, document, document_in, in_a_network_of_its_own, server, sum, warns};
 
 #[test]
 fn a_target_elsewhere_is_refused_until_its_owner_agrees() {
     // RFC 5737 §3: an address that is nobody's.
-    let refused = reprise(&["load", "192.0.2.1:443", "-n", "1"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("--i-may-load-this-target"), "{}", text(&refused.stderr));
+    Reprise::line("load 192.0.2.1:443 -n 1").run().exits(2).says(&["--i-may-load-this-target"]);
 }
 
 #[test]
 fn what_cannot_be_is_a_usage_error() {
-    for arguments in [
-        &["load"][..],
-        &["load", "127.0.0.1:1", "--mix", "id"],
-        &["load", "127.0.0.1:1", "--mix", "psk"],
-        &["load", "127.0.0.1:1", "--step", "p99=1s"],
-        &["load", "127.0.0.1:1", "--ciphers", "ECDHE-RSA-AES128-GCM-SHA256"],
-        &["load", "127.0.0.1:1", "--tls", "1.2", "--groups", "X25519MLKEM768"],
-        &["load", "127.0.0.1:1", "--verify", "--key-shares", "reused"],
-        &["load", "127.0.0.1:1", "--start-at", "1"],
-        &["load", "127.0.0.1:1", "--json", "/nowhere/at/all.json"],
-        &["report", "--merge", "/nowhere/at/all.json"],
+    for line in [
+        "load",
+        "load 127.0.0.1:1 --mix id",
+        "load 127.0.0.1:1 --mix psk",
+        "load 127.0.0.1:1 --step p99=1s",
+        "load 127.0.0.1:1 --ciphers ECDHE-RSA-AES128-GCM-SHA256",
+        "load 127.0.0.1:1 --tls 1.2 --groups X25519MLKEM768",
+        "load 127.0.0.1:1 --verify --key-shares reused",
+        "load 127.0.0.1:1 --start-at 1",
+        "load 127.0.0.1:1 --json /nowhere/at/all.json",
+        "report --merge /nowhere/at/all.json",
     ] {
-        assert_eq!(reprise(arguments).status.code(), Some(2), "{arguments:?}");
+        assert_eq!(Reprise::line(line).run().code, 2, "{line}");
     }
 }
 
 #[test]
 fn the_rates_of_the_kinds_make_the_rate() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     let server = server();
-    let address = server.address().to_string();
-    let shape = ["--duration", "300ms", "-c", "32", "--mix", "full=1,ticket=1", "--json", json.to_str().unwrap()];
-    let output = reprise(&[&["load", &address], &shape[..]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let rate = &document(&json)["rate"];
+    let outcome = Reprise::load(server.address()).flags("--duration 300ms -c 32 --mix full=1,ticket=1").run().exits(0);
+    let rate = &document(&outcome)["rate"];
     let mut sum = 0.0;
     for kind in ["full", "ticket"] {
         let mean = rate["mean_by_kind"][kind].as_f64().unwrap();
-        let row = text(&output.stdout).lines().find(|line| line.starts_with(kind)).unwrap();
+        let row = outcome.page.lines().find(|line| line.starts_with(kind)).unwrap();
         assert!(row.ends_with(&format!(" {mean:.1}")), "what ended after the time that counts is in no rate: {row}");
         sum += mean;
     }
@@ -57,20 +51,15 @@ fn the_rates_of_the_kinds_make_the_rate() {
 
 #[test]
 fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     let server = server();
-    let address = server.address().to_string();
     // Far beyond what one place after the other can serve, on any machine.
-    let shape = ["-c", "1", "--rate", "200000", "--step", "p90=30s", "--duration", "400ms"];
-    let output = reprise(&[&["load", &address, "--json", json.to_str().unwrap()], &shape[..]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = document(&json);
+    let flags = "-c 1 --rate 200000 --step p90=30s --duration 400ms";
+    let outcome = Reprise::load(server.address()).flags(flags).run().exits(0);
+    let document = document(&outcome);
     assert_eq!(document["asked"]["step"], serde_json::json!({"quantile": 0.9, "latency_ns": 30_000_000_000_u64}));
     let highest = document["asked"]["rate"].as_f64().unwrap();
-    let said = format!("p90 within 30.0 s: held at {highest:.1} connections/s, not at ");
-    assert!(text(&output.stdout).contains(&said), "{said}: {}", text(&output.stdout));
-    assert!(text(&output.stderr).contains("--rate 200000.0  is tried"), "{}", text(&output.stderr));
+    let outcome = outcome.shows(&[&format!("p90 within 30.0 s: held at {highest:.1} connections/s, not at ")]);
+    assert!(outcome.stderr.contains("--rate 200000.0  is tried"), "{}", outcome.stderr);
     let steps = document["steps"].as_array().unwrap();
     let figure = |step: &Value, name: &str| step[name].as_f64().unwrap();
     let [first, second] = [&steps[0], &steps[1]];
@@ -84,32 +73,23 @@ fn a_search_says_what_was_to_be_held_and_at_which_rate_it_was() {
 
 #[test]
 fn a_kind_that_was_asked_for_and_never_seen_is_told() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     let server = server();
-    let address = server.address().to_string();
-    for (count, is_told) in [("4", true), ("40", false)] {
+    for (count, is_told) in [(4, true), (40, false)] {
         // The first four begin before any has brought a ticket.
-        let shape = ["-c", "4", "--mix", "ticket", "-n", count, "--json", json.to_str().unwrap()];
-        let output = reprise(&[&["load", &address], &shape[..]].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        let document = document(&json);
+        let outcome = Reprise::load(server.address()).count(count).flags("-c 4 --mix ticket").run().exits(0);
+        let document = document(&outcome);
         let says = "no connection was resumed by ticket: 4 had no session to offer, and 0 offered one";
         assert_eq!(warns(&document, says), is_told, "{}", document["warnings"]);
         let primed = document["primed"].as_u64().unwrap();
-        let fact = format!("{primed} full handshakes for lack of one, 0 refused");
-        assert!(text(&output.stdout).contains(&fact), "{}", text(&output.stdout));
+        outcome.shows(&[&format!("{primed} full handshakes for lack of one, 0 refused")]);
     }
 }
 
 #[test]
 fn a_name_that_does_not_resolve_is_exit_status_3() {
     // RFC 6761 §6.4: a name that never resolves.
-    let output = reprise(&["load", "nowhere.invalid:443", "-n", "1"]);
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    for words in ["cannot resolve nowhere.invalid", "--resolve"] {
-        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
-    }
+    let outcome = Reprise::line("load nowhere.invalid:443 -n 1").run().exits(3);
+    outcome.says(&["cannot resolve nowhere.invalid", "--resolve"]);
 }
 
 #[test]
@@ -128,42 +108,34 @@ fn the_first_address_that_accepts_is_loaded() {
         done
     "#;
     let directory = tempfile::tempdir().unwrap();
-    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let Some(mut outcome) = in_a_network_of_its_own(directory.path(), script) else { return };
     for (port, address) in [("8443", "127.0.0.1"), ("8444", "127.0.0.2")] {
-        let document = document(&directory.path().join(format!("{port}.json")));
+        let document = document_in(&directory.path().join(format!("{port}.json")));
         assert_eq!(document["target"]["address"], address);
         assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (5, 0), "{}", document["errors"]);
-        let title = format!("https://both.example:{port}/ at {address} under load");
-        assert!(text(&output.stdout).contains(&title), "{}", text(&output.stdout));
+        outcome = outcome.shows(&[&format!("https://both.example:{port}/ at {address} under load")]);
     }
 }
 
 #[test]
 fn a_query_stands_nowhere_in_a_result() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
-    let target = format!("{}/a?token=secret", server().address());
-    reprise(&["load", &target, "-n", "1", "--json", json.to_str().unwrap()]);
-    assert_eq!(document(&json)["target"]["path"], "/a?<hidden>");
-    assert!(!std::fs::read_to_string(&json).unwrap().contains("secret"));
+    let outcome = Reprise::load(format!("{}/a?token=secret", server().address())).count(1).run();
+    assert_eq!(document(&outcome)["target"]["path"], "/a?<hidden>");
+    assert!(!outcome.json.unwrap().contains("secret"));
 }
 
 #[test]
 fn what_names_nothing_is_refused_before_anything_is_sent() {
     let server = server();
-    let address = server.address().to_string();
     for (flags, says) in [
-        (&["--start-at", "18446744073709551615"][..], "--start-at"),
-        (&["--start-at", "4000000000000"], "milliseconds"),
-        (&["--server-pid", "4194305"], "no such process"),
-        (&["--server-pid", "0"], "no such process"),
-        (&["--pin", "0,1023"], "1023"),
-        (&["--rate", "10", "--step", "pNaN=1s"], "p99=20ms"),
+        ("--start-at 18446744073709551615", "--start-at"),
+        ("--start-at 4000000000000", "milliseconds"),
+        ("--server-pid 4194305", "no such process"),
+        ("--server-pid 0", "no such process"),
+        ("--pin 0,1023", "1023"),
+        ("--rate 10 --step pNaN=1s", "p99=20ms"),
     ] {
-        let output = reprise(&[&["load", &address, "--duration", "100ms"][..], flags].concat());
-        assert_eq!(output.status.code(), Some(2), "{flags:?}: {}", text(&output.stderr));
-        assert!(text(&output.stderr).contains(says), "{flags:?}: {}", text(&output.stderr));
+        Reprise::load(server.address()).flags("--duration 100ms").flags(flags).run().exits(2).says(&[says]);
     }
     assert_eq!(server.accounts().len(), 0);
 }
@@ -171,35 +143,21 @@ fn what_names_nothing_is_refused_before_anything_is_sent() {
 #[test]
 fn a_server_that_completes_nothing_is_exit_status_3() {
     let server = MisbehavingServer::closing().unwrap();
-    let output = reprise(&["load", &server.address().to_string(), "-n", "3"]);
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("3"), "the results are kept");
+    // The results are kept.
+    Reprise::load(server.address()).count(3).run().exits(3).shows(&["3"]);
     // So it is where nothing but the warm-up was made, whose failures are in no other figure.
-    let address = server.address().to_string();
-    let output = reprise(&["load", &address, "--warmup", "200ms", "--duration", "1ms", "--timeout", "5s"]);
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("failed with closed_early"), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("0 completed, "), "{}", text(&output.stdout));
-    assert!(text(&output.stdout).contains("of the warm-up failed"), "{}", text(&output.stdout));
+    let outcome = Reprise::load(server.address()).flags("--warmup 200ms --duration 1ms --timeout 5s").run().exits(3);
+    outcome.says(&["failed with closed_early"]).shows(&["0 completed, ", "of the warm-up failed"]);
 }
 
 #[test]
 fn the_group_that_a_server_wants_is_named() {
-    let directory = tempfile::tempdir().unwrap();
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let groups = vec![reprise_lab::NamedGroup::secp384r1];
-    let server = EmbeddedServer::start(EmbeddedConfig { groups, ..EmbeddedConfig::new(identity) }).unwrap();
-    let json = directory.path().join("load.json");
-    let address = server.address().to_string();
-    let output = reprise(&["load", &address, "-n", "9", "-c", "1", "--json", json.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("the server requests secp384r1"), "{}", text(&output.stdout));
-    let document = document(&json);
-    assert_eq!((&document["wanted_group"], &document["errors"]["hello_retry_request"]), (&"secp384r1".into(), &1.into()));
-    let output = reprise(&["load", &address, "-n", "9", "--groups", "secp384r1,x25519", "--json", json.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = self::document(&json);
-    assert_eq!((&document["wanted_group"], &document["completed"]["full"]), (&Value::Null, &9.into()));
+    let server = Lab::new().server_with(|config| config.groups = vec![reprise_lab::NamedGroup::secp384r1]);
+    let load = |flags| Reprise::load(server.address()).count(9).flags(flags).run().exits(0);
+    let result = document(&load("-c 1").shows(&["the server requests secp384r1"]));
+    assert_eq!((&result["wanted_group"], &result["errors"]["hello_retry_request"]), (&"secp384r1".into(), &1.into()));
+    let result = document(&load("--groups secp384r1,x25519"));
+    assert_eq!((&result["wanted_group"], &result["completed"]["full"]), (&Value::Null, &9.into()));
 }
 
 /// The second at which generators that are started now can begin together.
@@ -209,34 +167,31 @@ fn soon() -> String {
 }
 
 /// The files that they are to write.
-fn results_of(directory: &Path, generators: usize) -> Vec<String> {
-    (0..generators).map(|number| directory.join(format!("{number}.json")).to_str().unwrap().to_owned()).collect()
+fn results_of(directory: &Path, generators: usize) -> Vec<PathBuf> {
+    (0..generators).map(|number| directory.join(format!("{number}.json"))).collect()
+}
+
+/// `reprise load`, whose result goes to this file.
+fn load_into(file: &Path, server: &EmbeddedServer, flags: &str) -> Reprise {
+    Reprise::new(["load", &server.address().to_string(), "--json"]).arg(file).flags(flags)
 }
 
 #[test]
 fn several_processes_make_one_result() {
     let directory = tempfile::tempdir().unwrap();
     let server = server();
-    let (address, start) = (server.address().to_string(), soon());
     let files = results_of(directory.path(), 3);
-    let shape = ["-d", "3s", "-c", "1", "--mix", "full=1,ticket=3", "--start-at", &start];
-    let running: Vec<_> = files
-        .iter()
-        .map(|file| command(&[&["load", &address, "--json", file], &shape[..]].concat()).spawn().unwrap())
-        .collect();
+    let flags = format!("-d 3s -c 1 --mix full=1,ticket=3 --start-at {}", soon());
+    let running: Vec<_> = files.iter().map(|file| load_into(file, &server, &flags).start()).collect();
     for process in running {
-        let output = process.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        process.finish().exits(0);
     }
     let counts = |document: &Value, kind: &str| document["completed"][kind].as_u64().unwrap_or_default();
-    let parts: Vec<Value> = files.iter().map(|file| document(Path::new(file))).collect();
+    let parts: Vec<Value> = files.iter().map(|file| document_in(file)).collect();
     let merged_file = directory.path().join("merged.json");
-    let mut arguments = vec!["report", "--merge", "--json", merged_file.to_str().unwrap()];
-    arguments.extend(files.iter().map(String::as_str));
-    let output = reprise(&arguments);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("3 generators"), "{}", text(&output.stdout));
-    let merged = document(&merged_file);
+    let merge = Reprise::line("report --merge --json").arg(&merged_file).args(&files);
+    merge.run().exits(0).shows(&["3 generators"]);
+    let merged = document_in(&merged_file);
     for kind in ["full", "ticket"] {
         assert_eq!(counts(&merged, kind), parts.iter().map(|part| counts(part, kind)).sum::<u64>(), "{kind}");
     }
@@ -247,12 +202,10 @@ fn several_processes_make_one_result() {
     let foreign = directory.path().join("foreign.json");
     let version = std::fs::read_to_string(&files[0]).unwrap().replace("reprise.load/1", "reprise.load/9");
     std::fs::write(&foreign, version).unwrap();
-    let refused = reprise(&["report", "--merge", &files[1], foreign.to_str().unwrap()]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("--merge needs results of load"), "{}", text(&refused.stderr));
+    let refused = Reprise::line("report --merge").arg(&files[1]).arg(&foreign).run();
+    refused.exits(2).says(&["--merge needs results of load"]);
 
-    let shown = reprise(&["report", merged_file.to_str().unwrap(), "--csv", "-"]);
-    let csv = text(&shown.stdout);
+    let csv = Reprise::line("report --csv -").arg(&merged_file).run().page;
     assert!(csv.starts_with("second,kind,completed,phase,"), "{csv}");
     let seconds = csv.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()).filter(|row| !row[0].is_empty());
     let sum: u64 = seconds.map(|row| row[2].parse::<u64>().unwrap()).sum();
@@ -263,94 +216,62 @@ fn several_processes_make_one_result() {
 fn results_of_one_load_after_the_other_are_not_merged() {
     let directory = tempfile::tempdir().unwrap();
     let server = server();
-    let address = server.address().to_string();
     let files = results_of(directory.path(), 2);
     for file in &files {
-        let output = reprise(&["load", &address, "-d", "200ms", "-c", "2", "--json", file]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        load_into(file, &server, "-d 200ms -c 2").run().exits(0);
     }
-    let refused = reprise(&["report", "--merge", &files[0], &files[1]]);
-    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stdout));
-    for words in ["of their time", "0 % of their time", "--start-at"] {
-        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
-    }
+    let refused = Reprise::line("report --merge").args(&files).run().exits(2);
+    refused.says(&["of their time", "0 % of their time", "--start-at"]);
 }
 
 #[test]
 fn a_certificate_that_is_refused_is_told_with_its_reason() {
-    let directory = tempfile::tempdir().unwrap();
-    let authority = Authority::new().unwrap();
+    let lab = Lab::new();
     let spec = ServerSpec::new(KeyKind::P256);
     let expired = ServerSpec { validity: Validity::Expired, ..spec.clone() };
-    let json = directory.path().join("load.json");
-    let roots = directory.path().join("roots.pem");
-    std::fs::write(&roots, authority.pem()).unwrap();
-    let strangers = directory.path().join("strangers.pem");
-    std::fs::write(&strangers, Authority::new().unwrap().pem()).unwrap();
+    let strangers = lab.file("strangers.pem", Authority::new().unwrap().pem());
     for (spec, host, roots, name, reason) in [
-        (&expired, "localhost", &roots, "certificate_expired", "has expired"),
+        (&expired, "localhost", &lab.ca(), "certificate_expired", "has expired"),
         (&spec, "localhost", &strangers, "unknown_issuer", "signed by no trusted root"),
-        (&spec, "other.example", &roots, "certificate_wrong_name", "is not valid for other.example"),
+        (&spec, "other.example", &lab.ca(), "certificate_wrong_name", "is not valid for other.example"),
     ] {
-        let server = EmbeddedServer::start(EmbeddedConfig::new(authority.server(spec).unwrap())).unwrap();
-        let target = format!("{host}:{}", server.address().port());
-        let verify = ["--verify", "--ca", roots.to_str().unwrap(), "--resolve", "127.0.0.1"];
-        let load = ["load", &target, "-n", "3", "-c", "1", "--json", json.to_str().unwrap()];
-        let output = reprise(&[&load[..], &verify].concat());
-        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-        let document = document(&json);
+        let server = EmbeddedServer::start(EmbeddedConfig::new(lab.authority.server(spec).unwrap())).unwrap();
+        let load = Reprise::load(format!("{host}:{}", server.address().port())).arg("--ca").arg(roots);
+        let outcome = load.flags("--verify --resolve 127.0.0.1 -n 3 -c 1").run().exits(3).says(&[reason]);
+        let document = document(&outcome);
         assert_eq!(count(&document, "errors", name), 3, "{}", document["errors"]);
         let told = document["error_reasons"][name].as_str().unwrap();
-        assert!(
-            told.contains(reason) && warns(&document, &format!("3 × {name}: {told}")),
-            "{told} {}",
-            document["warnings"]
-        );
-        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+        let is_warned = warns(&document, &format!("3 × {name}: {told}"));
+        assert!(told.contains(reason) && is_warned, "{told} {}", document["warnings"]);
     }
 }
 
 #[test]
 fn a_closed_loop_says_whose_time_its_latencies_are() {
     let server = server();
-    let address = server.address().to_string();
-    let page = |shape: &[&str]| {
-        let output = reprise(&[&["load", &address, "-d", "200ms", "-q"], shape].concat());
-        text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let closed = page(&["-c", "8", "--mix", "full=1,ticket=1"]);
-    assert!(closed.contains("In a closed loop connections") && closed.contains("use a --rate below "), "{closed}");
-    assert!(!page(&["--rate", "20"]).contains("closed loop"));
+    let load = |flags| Reprise::load(server.address()).flags("-d 200ms -q").flags(flags).run();
+    load("-c 8 --mix full=1,ticket=1").shows(&["In a closed loop connections", "use a --rate below "]);
+    assert!(!load("--rate 20").page.split_whitespace().collect::<Vec<_>>().join(" ").contains("closed loop"));
 }
 
 #[test]
 fn a_server_that_requires_client_certificates_is_verified() {
-    let directory = tempfile::tempdir().unwrap();
-    let authority = Authority::new().unwrap();
-    let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let client_auth = ClientAuth::Required(authority.certificate().clone());
-    let server = EmbeddedServer::start(EmbeddedConfig { client_auth, ..EmbeddedConfig::new(identity) }).unwrap();
-    let address = format!("localhost:{}", server.address().port());
-    let files = authority.client("client.example").unwrap().write_pem(directory.path(), "client").unwrap();
-    let roots = directory.path().join("roots.pem");
-    std::fs::write(&roots, authority.pem()).unwrap();
-    let [certificate, key, roots] = [&files.certificate, &files.key, &roots].map(|path| path.to_str().unwrap());
-    let json = directory.path().join("load.json");
-    let load = ["load", &address, "--resolve", "127.0.0.1", "-n", "12", "-c", "3", "--json", json.to_str().unwrap()];
+    let lab = Lab::new();
+    let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(lab.authority.certificate().clone()));
+    let files = lab.client("client.example");
     for version in ["1.2", "1.3"] {
-        let with_version = [&load[..], &["--tls", version]].concat();
-        let shown = [&with_version[..], &["--cert", certificate, "--key", key, "--verify", "--ca", roots]].concat();
-        let output = reprise(&shown);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        assert_eq!(document(&json)["completed"]["full"], 12, "{version}");
-        assert_eq!(document(&json)["asked"]["verify"], true);
+        let load = || {
+            let load = Reprise::load(format!("localhost:{}", server.address().port()));
+            load.flags("--resolve 127.0.0.1 -n 12 -c 3 --tls").arg(version)
+        };
+        let authenticated = || load().arg("--cert").arg(&files.certificate).arg("--key").arg(&files.key);
+        let verified = document(&authenticated().arg("--verify").arg("--ca").arg(lab.ca()).run().exits(0));
+        assert_eq!((&verified["completed"]["full"], &verified["asked"]["verify"]), (&12.into(), &true.into()), "{version}");
         // Who only shows a certificate verifies none.
-        let output = reprise(&[&with_version[..], &["--cert", certificate, "--key", key]].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        assert_eq!(document(&json)["asked"]["verify"], false);
+        let unverified = document(&authenticated().run().exits(0));
+        assert_eq!(unverified["asked"]["verify"], false);
         // Nothing to show: refused, whatever the server's Finished said before.
-        let output = reprise(&with_version);
-        assert_eq!(output.status.code(), Some(3), "{version}: {}", text(&output.stderr));
-        assert_eq!(document(&json)["completed"], serde_json::json!({}), "{version}");
+        let refused = document(&load().run().exits(3));
+        assert_eq!(refused["completed"], serde_json::json!({}), "{version}");
     }
 }

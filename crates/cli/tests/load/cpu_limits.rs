@@ -1,15 +1,16 @@
 //! A cgroup's CPU limit, as containers have it: the kernel holds back whoever spends it, and the verdict says so.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
-use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_harness::{Lab, Outcome, Reprise, not_run, program};
+use reprise_lab::KeyKind;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use serde_json::Value;
 
-use crate::harness::{REPRISE, count, document, server, text, warns};
+use crate::harness::{count, document, document_in, outcome, server, warns};
 
 /// One fiftieth of a processor: less than any share that the other side may leave.
 const TIME_US: u32 = 1_000;
@@ -31,7 +32,7 @@ impl Group {
         let version_2 = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new).into_iter().filter(hands_down_cpu);
         let group = version_1.chain(version_2).find_map(|parent| Self::limited(parent.join(&name)));
         if group.is_none() {
-            let _ = writeln!(io::stderr(), "NOT RUN: needs the right to limit the processor time of a cgroup");
+            not_run("the right to limit the processor time of a cgroup");
         }
         group
     }
@@ -45,14 +46,14 @@ impl Group {
             write("cpu.cfs_period_us", PERIOD_US.to_string()).and_then(|()| write("cpu.cfs_quota_us", TIME_US.to_string()))
         };
         version_1().or_else(|_| version_2()).ok()?;
-        group.run("true", &[]).status.success().then_some(group)
+        (group.run("true", &[]).code == 0).then_some(group)
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+    fn run(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Outcome {
         let script = r#"echo $$ > "$1" && shift && exec "$@""#;
         let mut command = Command::new("bash");
         command.args(["-c", script, "bash"]).arg(self.0.join("cgroup.procs")).arg(program).args(arguments);
-        command.stdin(Stdio::null()).output().unwrap()
+        outcome(&mut command)
     }
 
     fn add(&self, process: u32) {
@@ -87,9 +88,9 @@ fn a_generator_at_its_own_limit_is_the_bottleneck() {
     let json = directory.path().join("load.json");
     let server = server();
     let address = server.address().to_string();
-    let output = group.run(REPRISE, &["load", &address, "--duration", "1s", "-c", "8", "--json", json.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = document(&json);
+    let load = ["load", &address, "--duration", "1s", "-c", "8", "--json", json.to_str().unwrap()];
+    group.run(program(), &load).exits(0).shows(&["limited to 0.02 processors"]);
+    let document = document_in(&json);
     let bottleneck = &document["bottleneck"];
     assert!(count(&document, "completed", "full") > 0, "{}", document["errors"]);
     was_spent(&bottleneck["client_limit"], &group);
@@ -99,15 +100,13 @@ fn a_generator_at_its_own_limit_is_the_bottleneck() {
     // The kernel counts the time in which it was held back as one in which it waited for a processor.
     assert!(!warns(&document, "other programs used the processors"), "{}", document["warnings"]);
     assert!(warns(&document, "throttled by its CPU limit"), "{}", document["warnings"]);
-    assert!(text(&output.stdout).contains("limited to 0.02 processors"), "{}", text(&output.stdout));
 }
 
 #[test]
 fn a_server_at_its_limit_is_the_bottleneck() {
     reprise_servers::require!("nginx");
     let Some(group) = Group::new("server") else { return };
-    let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-    let nginx = Nginx::start(NginxConfig::new(vec![identity])).unwrap();
+    let nginx = Nginx::start(NginxConfig::new(vec![Lab::new().identity(KeyKind::P256)])).unwrap();
     let pid = nginx.pid();
     // The master listens before it has made its worker.
     let workers = (0..1_000).find_map(|_| {
@@ -117,13 +116,8 @@ fn a_server_at_its_limit_is_the_bottleneck() {
     });
     let workers = workers.unwrap();
     workers.split_whitespace().map(|worker| worker.parse().unwrap()).chain([pid]).for_each(|pid| group.add(pid));
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
-    let (address, pid) = (nginx.address().to_string(), pid.to_string());
-    let arguments = ["--duration", "1s", "-c", "8", "--server-pid", &pid, "--json", json.to_str().unwrap()];
-    let output = crate::harness::reprise(&[&["load", &address], &arguments[..]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = document(&json);
+    let load = Reprise::load(nginx.address()).flags("--duration 1s -c 8 --server-pid").arg(pid.to_string());
+    let document = document(&load.run().exits(0));
     let bottleneck = &document["bottleneck"];
     was_spent(&bottleneck["server_limit"], &group);
     assert_eq!(bottleneck["verdict"], "server", "{bottleneck}");

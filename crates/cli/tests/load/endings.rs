@@ -1,35 +1,26 @@
 //! How a load ends when its target dies, when somebody has seen enough, and when this machine has no more to give.
 
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec, Versions};
-use rustix::process::{Pid, Signal, kill_process};
+use reprise_harness::{Lab, Reprise, Running, program, wait_until};
+use reprise_lab::{EmbeddedServer, Versions};
 use serde_json::Value;
 
-use crate::harness::{REPRISE, command, count, document, in_a_network_of_its_own, reprise, server, sum, text, warns};
+use crate::harness::{count, document, document_in, in_a_network_of_its_own, outcome, server, sum, warns};
 
-/// Until some connections have completed.
-fn wait_for_some(server: &EmbeddedServer, running: &mut Child) {
-    while server.accounts().len() < 20 {
-        assert!(running.try_wait().unwrap().is_none(), "it ended before its time");
-        std::thread::yield_now();
-    }
+/// A load of this server, once some connections have completed.
+fn under_way(server: &EmbeddedServer, flags: &str) -> Running {
+    let running = Reprise::load(server.address()).flags(flags).start();
+    wait_until("20 connections", || server.accounts().len() >= 20);
+    running
 }
 
 #[test]
 fn a_target_that_dies_and_stays_dead_is_exit_status_3() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     let server = server();
-    let address = server.address().to_string();
-    let mut running =
-        command(&["load", &address, "--duration", "4s", "-c", "4", "--json", json.to_str().unwrap()]).spawn().unwrap();
-    wait_for_some(&server, &mut running);
+    let running = under_way(&server, "--duration 4s -c 4");
     drop(server);
-    let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("stopped responding"), "{}", text(&output.stderr));
-    let document = document(&json);
+    let document = document(&running.finish().exits(3).says(&["stopped responding"]));
     assert!(count(&document, "completed", "full") > 0, "the results are kept");
     assert!(count(&document, "errors", "connection_refused") >= 3, "{}", document["errors"]);
     assert!(warns(&document, "gone"));
@@ -37,53 +28,35 @@ fn a_target_that_dies_and_stays_dead_is_exit_status_3() {
 
 #[test]
 fn a_server_without_the_version_is_exit_status_3() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     for (versions, asked, instead) in
         [(Versions::Tls12, "1.3", "TLS 1.3: use --tls 1.2"), (Versions::Tls13, "1.2", "TLS 1.2: use --tls 1.3")]
     {
-        let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
-        let server = EmbeddedServer::start(EmbeddedConfig { versions, ..EmbeddedConfig::new(identity) }).unwrap();
-        let address = server.address().to_string();
-        let output = reprise(&["load", &address, "--tls", asked, "--count", "8", "--json", json.to_str().unwrap()]);
-        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-        let (warning, document) = (format!("8 × alert_protocol_version: the server refuses {instead}"), document(&json));
+        let server = Lab::new().server_with(|config| config.versions = versions);
+        let document = document(&Reprise::load(server.address()).args(["--tls", asked]).count(8).run().exits(3));
+        let warning = format!("8 × alert_protocol_version: the server refuses {instead}");
         assert!(warns(&document, &warning), "{}", document["warnings"]);
     }
 }
 
 #[test]
 fn ctrl_c_is_exit_status_130_with_what_was_seen() {
-    let directory = tempfile::tempdir().unwrap();
-    let json = directory.path().join("load.json");
     let server = server();
-    let address = server.address().to_string();
-    let mut running =
-        command(&["load", &address, "--duration", "60m", "-c", "4", "--json", json.to_str().unwrap()]).spawn().unwrap();
-    wait_for_some(&server, &mut running);
-    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
-    let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    let document = document(&json);
+    let running = under_way(&server, "--duration 60m -c 4");
+    running.interrupt();
+    // The page is printed all the same, and says that there is not more.
+    let document = document(&running.finish().exits(130).shows(&["under load", "Incomplete"]));
     assert_eq!(document["interrupted"], Value::Bool(true));
     assert!(count(&document, "completed", "full") >= 16, "{}", document["completed"]);
     assert_eq!(sum(&document, "errors"), count(&document, "errors", "cut_off"), "{}", document["errors"]);
-    assert!(text(&output.stdout).contains("under load"), "the page is printed all the same");
-    assert!(text(&output.stdout).contains("Incomplete"), "and says that there is not more: {}", text(&output.stdout));
 }
 
 #[test]
 fn ctrl_c_in_the_warm_up_shows_no_empty_table() {
     let server = server();
-    let address = server.address().to_string();
-    let mut running = command(&["load", &address, "--warmup", "60m", "--duration", "2h", "-c", "4"]).spawn().unwrap();
-    wait_for_some(&server, &mut running);
-    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
-    let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    let page = text(&output.stdout);
-    assert!(page.contains("excluded from the counts below") && page.contains("Incomplete"), "{page}");
-    assert!(!page.contains("outcome"), "{page}");
+    let running = under_way(&server, "--warmup 60m --duration 2h -c 4");
+    running.interrupt();
+    let outcome = running.finish().exits(130).shows(&["excluded from the counts below", "Incomplete"]);
+    assert!(!outcome.page.contains("outcome"), "{}", outcome.page);
 }
 
 #[test]
@@ -94,21 +67,15 @@ fn more_connections_than_descriptors_are_told_before_the_start() {
     let address = server.address().to_string();
     let script = r#"ulimit -n 40 && exec "$@""#;
     let load = ["load", &address, "-n", "100", "-c", "64", "--json", json.to_str().unwrap()];
-    let output =
-        Command::new("bash").args(["-c", script, "bash", REPRISE]).args(load).stdin(Stdio::null()).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = document(&json);
+    let outcome = outcome(Command::new("bash").args(["-c", script, "bash"]).arg(program()).args(load)).exits(0);
+    let document = document_in(&json);
     assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (100, 0), "{}", document["errors"]);
     // One number in all places.
     let room = document["asked"]["connections"].as_u64().unwrap();
     let told = format!("{room} concurrent connections, not 64: the limit is 40 open descriptors");
     assert!((1..40).contains(&room) && warns(&document, &told), "{told}: {}", document["warnings"]);
-    assert!(text(&output.stderr).starts_with(&format!("reprise: {told}")), "{}", text(&output.stderr));
-    assert!(
-        text(&output.stdout).contains(&format!("{room} connections at once, 1 request each")),
-        "{}",
-        text(&output.stdout)
-    );
+    assert!(outcome.stderr.starts_with(&format!("reprise: {told}")), "{}", outcome.stderr);
+    outcome.shows(&[&format!("{room} connections at once, 1 request each")]);
 }
 
 #[test]
@@ -124,10 +91,11 @@ fn ports_that_wait_are_named_before_they_run_out() {
         done
     "#;
     let directory = tempfile::tempdir().unwrap();
-    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    if in_a_network_of_its_own(directory.path(), script).is_none() {
+        return;
+    }
     for (close, named) in [("fin", true), ("rst", false)] {
-        let document = document(&directory.path().join(format!("{close}.json")));
+        let document = document_in(&directory.path().join(format!("{close}.json")));
         assert_eq!((count(&document, "completed", "full"), sum(&document, "errors")), (60, 0), "{}", document["errors"]);
         assert_eq!(warns(&document, "100 local ports are in TIME_WAIT"), named, "{close}: {}", document["warnings"]);
     }
@@ -142,9 +110,10 @@ fn ports_that_run_out_are_counted_and_named() {
         "$reprise" load 127.0.0.1:8443 -n 60 -c 32 --json ports.json
     "#;
     let directory = tempfile::tempdir().unwrap();
-    let Some(output) = in_a_network_of_its_own(directory.path(), script) else { return };
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let document = document(&directory.path().join("ports.json"));
+    if in_a_network_of_its_own(directory.path(), script).is_none() {
+        return;
+    }
+    let document = document_in(&directory.path().join("ports.json"));
     assert!(count(&document, "completed", "full") > 0, "{}", document["completed"]);
     assert!(count(&document, "errors", "ports_exhausted") > 0, "{}", document["errors"]);
     assert_eq!(sum(&document, "completed") + sum(&document, "errors"), 60);

@@ -4,14 +4,15 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 
-use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
+use reprise_harness::{Lab, Reprise};
+use reprise_lab::{Identity, KeyKind};
 use reprise_servers::{Exim, EximConfig, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 use serde_json::{Value, json};
 
-use crate::harness::{count, document, reprise, sum, text};
+use crate::harness::{count, document, sum};
 
 fn identity() -> Identity {
-    Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap()
+    Lab::new().identity(KeyKind::P256)
 }
 
 /// An nginx whose second server has a `listen` with these parameters; its requests say what they were.
@@ -34,13 +35,8 @@ fn nginx(directory: &Path, parameters: &str) -> (Nginx, SocketAddr) {
 
 /// The result of a load, which ended well.
 #[track_caller]
-fn loaded(directory: &Path, address: SocketAddr, arguments: &[&str]) -> Value {
-    let json = directory.join("load.json");
-    let address = address.to_string();
-    let shape = ["load", &address, "-c", "8", "--quiet", "--json", json.to_str().unwrap()];
-    let output = reprise(&[&shape[..], arguments].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    document(&json)
+fn loaded(address: SocketAddr, flags: &str) -> Value {
+    document(&Reprise::load(address).flags("-c 8 --quiet").flags(flags).run().exits(0))
 }
 
 /// What nginx was asked, line by line.
@@ -55,8 +51,8 @@ fn http_2_carries_every_request_of_a_connection() {
     for tls in ["1.2", "1.3"] {
         let directory = tempfile::tempdir().unwrap();
         let (nginx, address) = nginx(directory.path(), "ssl http2");
-        let arguments = ["-n", "40", "--requests", "3", "--tls", tls, "--alpn", "h2,http/1.1", "--mix", "full=1,ticket=1"];
-        let document = loaded(directory.path(), address, &arguments);
+        let flags = format!("-n 40 --requests 3 --tls {tls} --alpn h2,http/1.1 --mix full=1,ticket=1");
+        let document = loaded(address, &flags);
         assert_eq!((sum(&document, "completed"), sum(&document, "errors")), (40, 0), "{document}");
         assert!(count(&document, "completed", "ticket") > 0, "{document}");
         assert_eq!((&document["alpn"], &document["http_status"]), (&json!({"h2": 40}), &json!({"200": 120})));
@@ -73,7 +69,7 @@ fn a_server_without_http_2_is_asked_by_what_it_speaks() {
     reprise_servers::require!("nginx");
     let directory = tempfile::tempdir().unwrap();
     let (nginx, address) = nginx(directory.path(), "ssl");
-    let document = loaded(directory.path(), address, &["-n", "20", "--alpn", "h2,http/1.1", "-X", "HEAD"]);
+    let document = loaded(address, "-n 20 --alpn h2,http/1.1 -X HEAD");
     assert_eq!((&document["alpn"], &document["http_status"]), (&json!({"http/1.1": 20}), &json!({"200": 20})));
     assert_eq!(document["asked"]["method"], "HEAD");
     drop(nginx);
@@ -86,8 +82,7 @@ fn nginx_takes_the_ports_of_the_proxy_header_for_the_clients() {
     for version in ["v1", "v2"] {
         let directory = tempfile::tempdir().unwrap();
         let (nginx, address) = nginx(directory.path(), "ssl proxy_protocol");
-        let document =
-            loaded(directory.path(), address, &["-n", "20", "--proxy-protocol", version, "--mix", "full=1,ticket=1"]);
+        let document = loaded(address, &format!("-n 20 --proxy-protocol {version} --mix full=1,ticket=1"));
         assert_eq!((sum(&document, "completed"), &document["target"]["proxy_protocol"]), (20, &json!(version)));
         drop(nginx);
         let requests = asked(directory.path());
@@ -98,18 +93,16 @@ fn nginx_takes_the_ports_of_the_proxy_header_for_the_clients() {
 #[test]
 fn haproxy_takes_the_proxy_header() {
     reprise_servers::require!("haproxy");
-    let directory = tempfile::tempdir().unwrap();
     let server = HaProxy::start(HaProxyConfig { accepts_proxy: true, ..HaProxyConfig::new(identity()) }).unwrap();
-    let document = loaded(directory.path(), server.address(), &["-n", "20", "--proxy-protocol", "v2"]);
+    let document = loaded(server.address(), "-n 20 --proxy-protocol v2");
     assert_eq!((sum(&document, "completed"), sum(&document, "errors")), (20, 0), "{document}");
 }
 
 #[test]
 fn an_smtp_server_is_asked_for_tls_on_each_connection() {
     reprise_servers::require!("exim4");
-    let directory = tempfile::tempdir().unwrap();
     let server = Exim::start(EximConfig { resumption: true, ..EximConfig::new(identity()) }).unwrap();
-    let document = loaded(directory.path(), server.address(), &["-n", "12", "--starttls", "smtp"]);
+    let document = loaded(server.address(), "-n 12 --starttls smtp");
     assert_eq!((sum(&document, "completed"), sum(&document, "errors")), (12, 0), "{document}");
     assert_eq!((&document["target"]["starttls"], &document["target"]["path"]), (&json!("smtp"), &Value::Null));
     let phases = document["latency_ns"]["full"].as_object().unwrap();
@@ -118,11 +111,10 @@ fn an_smtp_server_is_asked_for_tls_on_each_connection() {
 
 #[test]
 fn what_was_asked_stands_in_the_result() {
-    let directory = tempfile::tempdir().unwrap();
     let server = crate::harness::server();
-    let arguments = ["-r", "50", "--spread", "poisson", "--seed", "7", "--duration", "400ms", "--warmup", "100ms"];
-    let more = ["--ramp", "50ms", "--sessions", "9", "--sni", "a.example=3,b.example", "--reuse-tickets"];
-    let document = loaded(directory.path(), server.address(), &[&arguments[..], &more].concat());
+    let flags = "-r 50 --spread poisson --seed 7 --duration 400ms --warmup 100ms --ramp 50ms --sessions 9 \
+                 --sni a.example=3,b.example --reuse-tickets";
+    let document = loaded(server.address(), flags);
     let asked = document["asked"].as_object().unwrap();
     for (name, value) in [
         ("duration_ns", json!(400_000_000)),
@@ -153,8 +145,6 @@ fn conflicting_flags_are_refused_before_anything_is_sent() {
         (&["--starttls", "smtp", "--fail-if", "status.5xx > 0"], "no HTTP request is sent"),
         (&["--json", "x.out", "--junit", "x.out"], "give each its own"),
     ] {
-        let refused = reprise(&[&["load", "127.0.0.1:1"], arguments].concat());
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&refused.stderr).contains(words), "{arguments:?}: {}", text(&refused.stderr));
+        Reprise::line("load 127.0.0.1:1").args(arguments).run().exits(2).says(&[words]);
     }
 }

@@ -3,16 +3,14 @@
 use reprise_lab::KeyKind;
 use reprise_servers::{HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 
-use reprise_harness::{Lab, assert_account_for, nginx_listening};
+use reprise_harness::{Lab, assert_account_for, nginx_behind_proxy};
 
 #[test]
 fn nginx() {
     reprise_servers::require!("nginx");
     for version in ["v1", "v2"] {
         let lab = Lab::new();
-        // $remote_port is then the one of the header.
-        let directives = "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n";
-        let (mut nginx, address) = nginx_listening(&lab, "ssl proxy_protocol", directives);
+        let (mut nginx, address) = nginx_behind_proxy(&lab);
         let outcome = lab.measure(address).args(["--proxy-protocol", version]).count(4).run().exits(0);
         assert_account_for(&mut nginx, &outcome.document(), version);
         assert_eq!(outcome.document().target.proxy_protocol.as_deref(), Some(version));

@@ -10,7 +10,7 @@ use reprise_trace::Direction;
 use reprise_trace::document::TraceDocument;
 
 use crate::traced::{VERSIONS, full, handshake_messages, trace};
-use reprise_harness::{Lab, Reprise};
+use reprise_harness::Lab;
 
 /// RFC 8446 §4 and RFC 5246 §7.4, by tshark's number for each.
 fn name(handshake_type: &str) -> &'static str {
@@ -127,8 +127,7 @@ fn a_handshake_that_fails_is_captured_as_far_as_it_came() {
     let authority = lab.authority.certificate().clone();
     let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
     let pcap = lab.path("failed.pcapng");
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string(), "--tls=1.3".to_owned()]);
-    call.arg("--ca").arg(lab.ca()).arg("--pcap").arg(&pcap).run().exits(3).says(&["--cert FILE --key FILE"]);
+    lab.trace(server.address()).arg("--tls=1.3").arg("--pcap").arg(&pcap).run().exits(3).says(&["--cert FILE --key FILE"]);
     let seen = seen_by_tshark(&pcap, server.address().port());
     let (messages, _) = seen.first_key_value().unwrap().1;
     let asks = |message: &Message| message.0 == Direction::Received && message.1 == "CertificateRequest";

@@ -4,33 +4,25 @@ use std::fs;
 use std::path::Path;
 
 use reprise_lab::Resumption;
-use serde_json::Value;
 
 use crate::traced::trace;
-use reprise_harness::{Lab, Reprise, not_run};
+use reprise_harness::{Lab, Reprise, not_run, schema};
 
 #[test]
 fn the_document_is_what_its_schema_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/reprise.trace.1.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
     let lab = Lab::new();
     for resumption in [Resumption::Ticket, Resumption::RefusedTicket, Resumption::Off] {
         let server = lab.server(resumption);
-        trace(&lab, server.address(), &["--tls", "1.2,1.3"]).0.exits(0);
-        let document: Value = serde_json::from_str(&fs::read_to_string(lab.path("trace.json")).unwrap()).unwrap();
-        assert_eq!(document["schema"], "reprise.trace/1");
-        let errors: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
-        assert_eq!(errors, [""; 0]);
+        trace(&lab, server.address(), &["--tls", "1.2,1.3"]).0.exits(0).valid_json("reprise.trace.1");
     }
-    assert!(!schema.is_valid(&serde_json::json!({ "schema": "reprise.trace/1" })));
+    assert!(!schema("reprise.trace.1").is_valid(&serde_json::json!({ "schema": "reprise.trace/1" })));
 }
 
 #[test]
 fn on_a_terminal_what_was_skipped_is_struck_through() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let call = || Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
+    let call = || lab.trace(server.address());
     let coloured = call().env("CLICOLOR_FORCE", "1").run().exits(0).page;
     assert!(coloured.contains("\u{1b}[2m\u{1b}[9m⇐ Certificate\u{1b}[0m"), "{coloured:?}");
     let plain = call().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run().exits(0).page;
@@ -41,10 +33,7 @@ fn on_a_terminal_what_was_skipped_is_struck_through() {
 fn markdown_strikes_through_and_csv_has_every_message() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let call = |format| {
-        let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-        call.args([format, "-"]).run().exits(0).page
-    };
+    let call = |format| lab.trace(server.address()).args([format, "-"]).run().exits(0).page;
     let markdown = call("--markdown");
     assert!(markdown.starts_with("# https://") && markdown.contains("| skipped | | ~~⇐ Certificate~~ |"), "{markdown}");
     let csv = call("--csv");
@@ -60,7 +49,7 @@ fn a_capture_holds_secrets_and_is_readable_for_its_owner_alone() {
     let server = lab.server(Resumption::Ticket);
     let pcap = lab.path("trace.pcapng");
     let (outcome, _) = trace(&lab, server.address(), &["--pcap", pcap.to_str().unwrap()]);
-    outcome.exits(0);
+    let outcome = outcome.exits(0);
     let bytes = fs::read(&pcap).unwrap();
     assert!(bytes.windows(24).any(|window| window == b"CLIENT_TRAFFIC_SECRET_0 "));
     #[cfg(unix)]
@@ -68,8 +57,7 @@ fn a_capture_holds_secrets_and_is_readable_for_its_owner_alone() {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&pcap).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    let json = fs::read_to_string(lab.path("trace.json")).unwrap();
-    assert!(!json.contains("SECRET"), "documents hold none");
+    assert!(!outcome.json.unwrap().contains("SECRET"), "documents hold none");
 }
 
 #[test]
@@ -77,8 +65,7 @@ fn a_key_log_of_the_users_own_is_still_written() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let log = lab.path("keys.log");
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-    call.env("SSLKEYLOGFILE", &log).run().exits(0);
+    lab.trace(server.address()).env("SSLKEYLOGFILE", &log).run().exits(0);
     let secrets = fs::read_to_string(&log).unwrap();
     assert_eq!(secrets.lines().filter(|line| line.starts_with("CLIENT_TRAFFIC_SECRET_0 ")).count(), 2);
 }
@@ -89,8 +76,7 @@ fn an_unwritable_output_is_reported_before_any_connection() {
     let server = lab.server(Resumption::Ticket);
     let absent = lab.path("no/such/directory/result");
     for flag in ["--pcap", "--json", "--markdown", "--csv"] {
-        let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-        call.arg(flag).arg(&absent).run().exits(2).says(&["cannot write"]);
+        lab.trace(server.address()).arg(flag).arg(&absent).run().exits(2).says(&["cannot write"]);
     }
     assert_eq!((server.completed(), server.failures().len()), (0, 0));
 }
@@ -99,12 +85,9 @@ fn an_unwritable_output_is_reported_before_any_connection() {
 fn a_saved_trace_is_shown_again() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
-    let (_, _) = trace(&lab, server.address(), &[""; 0]);
-    Reprise::new(["report"])
-        .arg(lab.path("trace.json"))
-        .run()
-        .exits(0)
-        .shows(&["resumed by ticket", "skipped ⇐ Certificate"]);
+    let (outcome, _) = trace(&lab, server.address(), &[""; 0]);
+    let saved = lab.file("trace.json", outcome.json.unwrap());
+    Reprise::line("report").arg(saved).run().exits(0).shows(&["resumed by ticket", "skipped ⇐ Certificate"]);
 }
 
 #[test]
@@ -112,8 +95,7 @@ fn the_capture_and_a_document_cannot_share_a_file() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let shared = lab.path("both");
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-    let call = call.arg("--json").arg(&shared).arg("--pcap").arg(&shared);
+    let call = lab.trace(server.address()).arg("--json").arg(&shared).arg("--pcap").arg(&shared);
     call.run().exits(2).says(&["--json and --pcap name the same file"]);
     assert_eq!(server.completed(), 0);
 }
@@ -126,8 +108,8 @@ fn a_full_disk_under_a_document_costs_no_capture() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let capture = lab.path("both.pcapng");
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-    call.args(["--json", "/dev/full", "--pcap"]).arg(&capture).run().exits(2).says(&["cannot write /dev/full"]);
+    let call = lab.trace(server.address()).args(["--json", "/dev/full", "--pcap"]).arg(&capture);
+    call.run().exits(2).says(&["cannot write /dev/full"]);
     assert!(fs::metadata(&capture).unwrap().len() > 1000);
 }
 

@@ -6,7 +6,7 @@ use reprise_trace::Kind;
 use reprise_trace::document::{Trace, TracedConnection};
 
 use crate::traced::{full, only, trace};
-use reprise_harness::{DEADLINE, Gate, Lab, hears, nginx_listening, says};
+use reprise_harness::{DEADLINE, Gate, Lab, hears, nginx_behind_proxy, nginx_listening, says};
 
 /// A full connection and one that a ticket resumed.
 #[track_caller]
@@ -70,9 +70,7 @@ fn the_proxy_header() {
     reprise_servers::require!("nginx");
     for version in ["v1", "v2"] {
         let lab = Lab::new();
-        // $remote_port is then the one of the header.
-        let directives = "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n";
-        let (mut nginx, address) = nginx_listening(&lab, "ssl proxy_protocol", directives);
+        let (mut nginx, address) = nginx_behind_proxy(&lab);
         let (outcome, document) = trace(&lab, address, &["--proxy-protocol", version]);
         outcome.exits(0).silently();
         assert_eq!(document.target.proxy_protocol.as_deref(), Some(version));

@@ -1,22 +1,18 @@
 //! What the tests say of a trace.
 
 use std::ffi::OsStr;
-use std::fs;
 
 use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
 use reprise_trace::{Direction, Event, Version, What};
 
-use reprise_harness::{Lab, Outcome, Reprise};
+use reprise_harness::{Lab, Outcome};
 
 /// `reprise trace TARGET --ca … --json … ARGUMENTS`: the outcome and the document.
 #[track_caller]
 pub(crate) fn trace(lab: &Lab, target: impl ToString, arguments: &[impl AsRef<OsStr>]) -> (Outcome, TraceDocument) {
-    let json = lab.path("trace.json");
-    let _ = fs::remove_file(&json);
-    let call = Reprise::new(["trace".to_owned(), target.to_string()]).arg("--ca").arg(lab.ca());
-    let outcome = call.arg("--json").arg(&json).args(arguments).run();
-    let text = fs::read_to_string(json).unwrap_or_else(|error| panic!("no document: {error}\n{}", outcome.stderr));
-    (outcome, serde_json::from_str(&text).unwrap())
+    let outcome = lab.trace(target).args(arguments).keeping_its_document().run();
+    let document = outcome.json();
+    (outcome, document)
 }
 
 /// The only trace of a document.

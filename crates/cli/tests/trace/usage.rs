@@ -44,7 +44,7 @@ fn help_tells_what_a_trace_is() {
 fn who_is_not_there_or_speaks_no_tls() {
     Reprise::new(["trace", NOWHERE, "--insecure"]).run().exits(3).says(&["refused"]);
     let server = MisbehavingServer::plain_http().unwrap();
-    let outcome = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--insecure").run();
+    let outcome = Reprise::new(["trace", &server.address().to_string()]).arg("--insecure").run();
     let outcome = outcome.exits(3).says(&["does not speak TLS"]);
     assert_eq!(outcome.page, "");
 }
@@ -54,14 +54,12 @@ fn a_certificate_that_nobody_vouches_for() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let stranger = Lab::new();
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(stranger.ca());
-    call.run().exits(3).says(&["--ca FILE"]);
+    stranger.trace(server.address()).run().exits(3).says(&["--ca FILE"]);
 }
 
 #[test]
 fn a_version_that_was_named_and_is_not_spoken() {
     let lab = Lab::new();
     let server = lab.server_with(|config| config.versions = Versions::Tls12);
-    let call = Reprise::new(["trace".to_owned(), server.address().to_string()]).arg("--ca").arg(lab.ca());
-    call.args(["--tls", "1.3"]).run().exits(3).says(&["protocol_version"]);
+    lab.trace(server.address()).args(["--tls", "1.3"]).run().exits(3).says(&["protocol_version"]);
 }

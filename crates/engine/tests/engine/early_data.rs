@@ -1,7 +1,6 @@
 //! Early data: taken, skipped in every way that there is, and answered wrongly (RFC 8446 §4.2.10).
 
 use std::io::Read;
-use std::sync::Arc;
 
 use reprise_engine::suite::find;
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Receipt, Secret, Tls13Extensions, Tls13Ticket};
@@ -10,7 +9,7 @@ use reprise_trace::{EarlyData, Kind, Outcome, PskMode, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
 use rustls::ServerConfig;
 
-use crate::client::{self, Lines, client, trusting_client};
+use crate::client::{self, client, trusting_client};
 use crate::pair::Pair;
 use crate::script::tls13::{Server, open_under, protocols, refusal_of_hello};
 use crate::script::{NOW, clear, tls12};
@@ -64,19 +63,9 @@ fn it_is_taken_and_the_handshake_is_of_the_kind_early() {
     assert_eq!(verdict(&outcome), (Kind::Early, Some(EarlyData::Accepted)));
     assert_eq!(outcome.psk_mode, Some(PskMode::PskDheKe));
     assert!(pair.client.take_rejected_early_data().is_empty());
-    let story = [
-        "> ClientHello",
-        "> ChangeCipherSpec",
-        "> {application data}",
-        "> {application data}",
-        "< ServerHello",
-        "< ChangeCipherSpec",
-        "< {EncryptedExtensions}",
-        "< {Finished}",
-        "> {EndOfEarlyData}",
-        "> {Finished}",
-    ];
-    assert_eq!(pair.story()[..story.len()], story);
+    let story = "> ClientHello > ChangeCipherSpec > {application data} > {application data} < ServerHello \
+        < ChangeCipherSpec < {EncryptedExtensions} < {Finished} > {EndOfEarlyData} > {Finished}";
+    assert!(pair.told().starts_with(story), "{}", pair.told());
     assert_eq!(pair.round_trips(), 1);
 
     // Its time is over, and both sides go on under the keys of the connection.
@@ -110,11 +99,7 @@ fn no_more_is_sent_than_the_ticket_allows() {
 #[test]
 fn its_keys_are_logged_as_the_server_logs_them() {
     let (mut pair, ticket) = pair();
-    let (ours, theirs) = (Arc::new(Lines::default()), Arc::new(Lines::default()));
-    pair.client_config = Config { key_log: Some(ours.clone()), ..tls13_client() }.into();
-    let mut server = (*pair.server_config).clone();
-    server.key_log = theirs.clone();
-    pair.server_config = server.into();
+    let [ours, theirs] = pair.key_logs();
     pair.complete(Offer::Early(ticket));
     assert_eq!(pair.outcome().kind, Kind::Early);
     let lines = ours.sorted();
@@ -211,8 +196,7 @@ fn extended(server: impl FnOnce(Server) -> Server, list: &[(ExtensionType, Vec<u
     let mut client = offering();
     client.send_early(NOW, b"early").unwrap();
     let mut server = server(Server::answering(&mut client));
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(&mut client);
     let message = server.encrypted_extensions(list);
     client.receive(NOW, &server.handshake(&[message]))?;
     Ok(client.outcome().unwrap().clone())
@@ -244,10 +228,7 @@ fn a_server_that_skips_it_may_finish_in_the_same_record() {
     let mut client = offering();
     client.send_early(NOW, b"early").unwrap();
     let mut server = Server::answering(&mut client).resuming(&ticket());
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
-    let flight = server.flight();
-    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    server.complete(&mut client);
     assert_eq!(verdict(&client.outcome().unwrap()), (Kind::Ticket, Some(EarlyData::Rejected)));
     assert!(client.ready().is_some());
     assert_eq!(server.open(&client.take_outgoing(NOW)).len(), 1, "Finished, under the keys of the handshake");
@@ -257,8 +238,7 @@ fn a_server_that_skips_it_may_finish_in_the_same_record() {
 fn a_server_that_takes_what_was_not_offered() {
     let mut client = begun_with(config(), Offer::Ticket(ticket()));
     let mut server = Server::answering(&mut client).resuming(&ticket());
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(&mut client);
     let message = server.encrypted_extensions(&[TAKEN]);
     let error = client.receive(NOW, &server.handshake(&[message])).unwrap_err();
     assert_eq!(error, Misbehaviour::UnofferedExtension(ExtensionType::EARLY_DATA).into());
@@ -272,8 +252,7 @@ fn a_server_that_takes_what_was_not_offered() {
     client.receive(NOW, &server.say(&retry)).unwrap();
     server.hear_again(&mut client);
     assert!(server.heard.extension(ExtensionType::EARLY_DATA).is_none());
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(&mut client);
     let message = server.encrypted_extensions(&[alpn(b"http/1.1"), TAKEN]);
     let error = client.receive(NOW, &server.handshake(&[message])).unwrap_err();
     assert_eq!(error, Misbehaviour::UnofferedExtension(ExtensionType::EARLY_DATA).into());
@@ -303,8 +282,7 @@ fn it_may_be_sent_until_the_finished_and_goes_with_psk_ke_too() {
     let early = std::mem::take(&mut server.heard.early);
     assert_eq!(open_under(&mut opener, early), [(ContentType::APPLICATION_DATA, b"at once".to_vec())]);
 
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(&mut client);
     let taken = server.encrypted_extensions(&[alpn(b"http/1.1"), TAKEN]);
     client.receive(NOW, &server.handshake(&[taken])).unwrap();
     assert_eq!(client.send_early(NOW, b"and after it was taken"), Ok(22));

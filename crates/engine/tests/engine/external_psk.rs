@@ -63,10 +63,7 @@ fn it_is_taken_in_either_mode_and_observed_as_psk() {
         if mode == PskMode::PskKe {
             server = server.without_share();
         }
-        let hello = server.hello();
-        client.receive(NOW, &server.say(&hello)).unwrap();
-        let flight = server.flight();
-        client.receive(NOW, &server.handshake(&flight)).unwrap();
+        server.complete(&mut client);
         let outcome = client.outcome().unwrap();
         assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Psk, Some(mode)));
         assert_eq!((outcome.verification, &outcome.peer_key), (Verification::Inherited, &None));
@@ -81,8 +78,7 @@ fn it_is_taken_in_either_mode_and_observed_as_psk() {
         if mode == PskMode::PskKe {
             server = server.without_share();
         }
-        let hello = server.hello();
-        client.receive(NOW, &server.say(&hello)).unwrap();
+        server.greet(&mut client);
         assert_eq!(client.outcome().unwrap().kind, Kind::Ticket);
     }
 }
@@ -121,8 +117,7 @@ fn a_server_that_takes_it_wrongly() {
     // It says that it knows the key, and does not.
     let mut client = offering(Hash::Sha256);
     let mut server = Server::answering(&mut client).taking(&[4; 64]);
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
+    server.greet(&mut client);
     let message = server.encrypted_extensions(&[]);
     assert_eq!(client.receive(NOW, &server.handshake(&[message])), Err(Error::BadRecordMac));
 }

@@ -83,10 +83,7 @@ fn secp521r1_is_spoken_where_it_is_asked_for() {
         FULL,
     );
     let mut server = crate::script::tls13::Server::answering(&mut client);
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
-    let flight = server.flight();
-    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    server.complete(&mut client);
     assert_eq!(client.outcome().unwrap().group.as_deref(), Some("secp521r1"));
 }
 

@@ -8,7 +8,7 @@ use reprise_lab::rustls_turn;
 use reprise_trace::{Direction, Event, Nanos, Outcome, round_trips};
 use rustls::{ServerConfig, ServerConnection};
 
-use crate::client;
+use crate::client::{self, Lines};
 
 /// How long a flight takes from one side to the other.
 pub(crate) const LATENCY: Nanos = Nanos(5_000_000);
@@ -117,6 +117,19 @@ impl Pair {
     pub(crate) fn echo(&mut self) {
         self.server.set_buffer_limit(None);
         self.server.writer().write_all(&std::mem::take(&mut self.heard)).unwrap();
+    }
+
+    /// From the next connection on, the key logs of the client and of the server.
+    pub(crate) fn key_logs(&mut self) -> [Arc<Lines>; 2] {
+        let [ours, theirs] = <[Arc<Lines>; 2]>::default();
+        Arc::make_mut(&mut self.client_config).key_log = Some(ours.clone());
+        Arc::make_mut(&mut self.server_config).key_log = theirs.clone();
+        [ours, theirs]
+    }
+
+    /// The messages of this connection in one line.
+    pub(crate) fn told(&self) -> String {
+        self.story().join(" ")
     }
 
     /// The messages of this connection, as [`story`] tells them.

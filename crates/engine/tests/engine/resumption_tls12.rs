@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_engine::{Error, Offer};
+use reprise_engine::{Error, Offer, Tls12Session};
 use reprise_lab::KeyKind;
 use reprise_trace::{Kind, Nanos, Verification, Version};
 use rustls::HandshakeKind;
@@ -16,6 +16,14 @@ use crate::{FULL, session};
 fn pair(resumption: Resumption) -> Pair {
     let server = Server { resumption, versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) };
     Pair::new(client(authority()), server.start())
+}
+
+/// After a connection that brought this session.
+fn primed(resumption: Resumption) -> (Pair, Tls12Session) {
+    let mut pair = pair(resumption);
+    pair.complete(FULL);
+    let known = session(pair.client.take_sessions());
+    (pair, known)
 }
 
 #[test]
@@ -43,15 +51,8 @@ fn an_id_resumes_again_and_again() {
             assert!(outcome.session_offered && outcome.extended_master_secret);
             assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Resumed));
             assert_eq!(pair.round_trips(), 1);
-            let story = [
-                "> ClientHello",
-                "< ServerHello",
-                "< ChangeCipherSpec",
-                "< {Finished}",
-                "> ChangeCipherSpec",
-                "> {Finished}",
-            ];
-            assert_eq!(pair.story(), story);
+            let story = "> ClientHello < ServerHello < ChangeCipherSpec < {Finished} > ChangeCipherSpec > {Finished}";
+            assert_eq!(pair.told(), story);
 
             latest = session(pair.client.take_sessions());
             assert_eq!(latest.session_id, first.session_id);
@@ -63,10 +64,8 @@ fn an_id_resumes_again_and_again() {
 
 #[test]
 fn a_ticket_resumes_and_is_renewed() {
-    let mut pair = pair(Resumption::Tickets);
-    pair.complete(FULL);
+    let (mut pair, mut latest) = primed(Resumption::Tickets);
     assert_eq!(pair.outcome().tickets, 1);
-    let mut latest = session(pair.client.take_sessions());
     for _ in 0..2 {
         let before = latest.clone();
         pair.now = pair.now + Nanos(60_000_000_000);
@@ -76,16 +75,9 @@ fn a_ticket_resumes_and_is_renewed() {
         assert!(outcome.session_offered && !outcome.session_id_given);
         assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Resumed));
         assert_eq!(pair.round_trips(), 1);
-        let story = [
-            "> ClientHello",
-            "< ServerHello",
-            "< NewSessionTicket",
-            "< ChangeCipherSpec",
-            "< {Finished}",
-            "> ChangeCipherSpec",
-            "> {Finished}",
-        ];
-        assert_eq!(pair.story(), story);
+        let story = "> ClientHello < ServerHello < NewSessionTicket < ChangeCipherSpec < {Finished} \
+            > ChangeCipherSpec > {Finished}";
+        assert_eq!(pair.told(), story);
 
         latest = session(pair.client.take_sessions());
         assert_ne!(latest.ticket, before.ticket);
@@ -124,16 +116,8 @@ fn no_ticket_is_asked_for_unless_wanted() {
 
 #[test]
 fn the_secret_of_a_resumed_session_is_logged_too() {
-    let mut pair = pair(Resumption::Tickets);
-    pair.complete(FULL);
-    let known = session(pair.client.take_sessions());
-    let (ours, theirs) = (Arc::new(client::Lines::default()), Arc::new(client::Lines::default()));
-    let mut config = client(authority());
-    config.key_log = Some(ours.clone());
-    pair.client_config = config.into();
-    let mut server = pair.server_config.as_ref().clone();
-    server.key_log = theirs.clone();
-    pair.server_config = server.into();
+    let (mut pair, known) = primed(Resumption::Tickets);
+    let [ours, theirs] = pair.key_logs();
     pair.complete(Offer::SessionTicket(known));
     assert_eq!(pair.outcome().kind, Kind::Ticket);
     assert_eq!(ours.sorted(), theirs.sorted());
@@ -142,9 +126,7 @@ fn the_secret_of_a_resumed_session_is_logged_too() {
 
 #[test]
 fn what_a_session_does_not_have_cannot_be_offered() {
-    let mut pair = pair(Resumption::Tickets);
-    pair.complete(FULL);
-    let mut known = session(pair.client.take_sessions());
+    let (pair, mut known) = primed(Resumption::Tickets);
     known.session_id.clear();
     let refused = |offer| client::start(&pair.client_config, offer, Nanos(0)).err();
     assert_eq!(refused(Offer::SessionId(known.clone())), Some(Error::NothingToOffer("the session has no ID")));

@@ -15,12 +15,20 @@ use crate::server::{ONLY_TLS13, Resumption, Server, authority};
 use crate::tickets;
 use crate::tls13::SUITES;
 
+/// After a first connection.
 fn pair(suite: CipherSuite, resumption: Resumption) -> Pair {
     let cipher_suites = vec![suite];
     let mut config = client(authority());
     config.versions = vec![Version::Tls13];
     let server = Server { cipher_suites, resumption, versions: &ONLY_TLS13, ..Server::with(KeyKind::P256) };
-    Pair::new(config, server.start())
+    Pair::completed(config, server.start())
+}
+
+/// After a connection that brought this ticket.
+fn primed(suite: CipherSuite) -> (Pair, Tls13Ticket) {
+    let mut pair = pair(suite, Resumption::Tickets);
+    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    (pair, ticket)
 }
 
 #[test]
@@ -28,7 +36,6 @@ fn tickets_resume_and_chain_under_every_suite() {
     for suite in SUITES {
         for resumption in [Resumption::Stored, Resumption::Tickets] {
             let mut pair = pair(suite, resumption);
-            pair.drive();
             for _ in 0..3 {
                 let mut newest = tickets(pair.client.take_sessions());
                 assert_eq!(newest.len(), 2);
@@ -43,18 +50,9 @@ fn tickets_resume_and_chain_under_every_suite() {
                 assert_eq!(outcome.tickets, 2);
                 assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Resumed));
                 assert_eq!(pair.round_trips(), 1);
-                let story = [
-                    "> ClientHello",
-                    "< ServerHello",
-                    "< ChangeCipherSpec",
-                    "< {EncryptedExtensions}",
-                    "< {Finished}",
-                    "> ChangeCipherSpec",
-                    "> {Finished}",
-                    "< {NewSessionTicket}",
-                    "< {NewSessionTicket}",
-                ];
-                assert_eq!(pair.story(), story);
+                let story = "> ClientHello < ServerHello < ChangeCipherSpec < {EncryptedExtensions} < {Finished} \
+                    > ChangeCipherSpec > {Finished} < {NewSessionTicket} < {NewSessionTicket}";
+                assert_eq!(pair.told(), story);
             }
         }
     }
@@ -63,7 +61,6 @@ fn tickets_resume_and_chain_under_every_suite() {
 #[test]
 fn every_ticket_of_a_connection_is_good_and_given_out_once() {
     let mut pair = pair(SUITES[0], Resumption::Tickets);
-    pair.drive();
     let all = tickets(pair.client.take_sessions());
     assert!(pair.client.take_sessions().is_empty());
     assert_ne!(all[0].ticket, all[1].ticket);
@@ -76,9 +73,7 @@ fn every_ticket_of_a_connection_is_good_and_given_out_once() {
 
 #[test]
 fn a_ticket_of_another_server_is_refused_and_observed_as_full() {
-    let mut pair = pair(SUITES[0], Resumption::Tickets);
-    pair.drive();
-    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    let (mut pair, ticket) = primed(SUITES[0]);
 
     let stranger = Server { versions: &ONLY_TLS13, ..Server::with(KeyKind::P256) }.start();
     pair.server_config = Arc::new(stranger);
@@ -93,9 +88,7 @@ fn a_ticket_of_another_server_is_refused_and_observed_as_full() {
 #[test]
 fn after_a_retry_the_binder_covers_both_hellos() {
     for suite in SUITES {
-        let mut pair = pair(suite, Resumption::Tickets);
-        pair.drive();
-        let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+        let (mut pair, ticket) = primed(suite);
 
         let picky = Server {
             groups: vec![NamedGroup::SECP384R1],
@@ -118,9 +111,7 @@ fn after_a_retry_the_binder_covers_both_hellos() {
 
 #[test]
 fn a_ticket_brings_its_own_suite() {
-    let mut pair = pair(CipherSuite::TLS_AES_256_GCM_SHA384, Resumption::Tickets);
-    pair.drive();
-    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    let (mut pair, ticket) = primed(CipherSuite::TLS_AES_256_GCM_SHA384);
     let mut config = client(authority());
     config.cipher_suites = vec![CipherSuite::TLS_AES_128_GCM_SHA256];
     pair.client_config = config.into();
@@ -130,9 +121,7 @@ fn a_ticket_brings_its_own_suite() {
 
 #[test]
 fn a_ticket_says_how_long_it_lives() {
-    let mut pair = pair(SUITES[0], Resumption::Tickets);
-    pair.drive();
-    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    let (pair, ticket) = primed(SUITES[0]);
     assert_eq!(ticket.received.at, pair.now);
     assert!(ticket.lifetime > 0 && ticket.max_early_data.is_none());
     assert!(!ticket.is_expired(pair.now));
@@ -144,9 +133,7 @@ fn a_ticket_says_how_long_it_lives() {
 
 #[test]
 fn a_session_cannot_be_offered_where_its_version_is_not() {
-    let mut pair = pair(SUITES[0], Resumption::Tickets);
-    pair.drive();
-    let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
+    let (_, ticket) = primed(SUITES[0]);
     let mut config = client(authority());
     config.versions = vec![Version::Tls12];
     let refused = client::start(&config.into(), Offer::Ticket(ticket), Nanos(0)).err();
@@ -155,9 +142,7 @@ fn a_session_cannot_be_offered_where_its_version_is_not() {
 
 #[test]
 fn a_ticket_too_long_for_a_hello_is_refused_before_it_is_sent() {
-    let mut pair = pair(SUITES[0], Resumption::Tickets);
-    pair.drive();
-    let known = tickets(pair.client.take_sessions()).pop().unwrap();
+    let (pair, known) = primed(SUITES[0]);
     let hello = |length: usize| {
         let ticket = Tls13Ticket { ticket: vec![7; length], ..known.clone() };
         let mut client = client::start(&pair.client_config, Offer::Ticket(ticket), Nanos(0))?;

@@ -109,10 +109,7 @@ fn a_cookie_is_given_back_with_the_same_share() {
     assert_eq!(server.heard.extension(ExtensionType::COOKIE), Some(&cookie(b"biscuit")[..]));
     assert_eq!(server.heard.extension(ExtensionType::KEY_SHARE), share.as_deref());
 
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
-    let flight = server.flight();
-    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    server.complete(&mut client);
     assert!(client.ready().is_some());
     assert!(client.outcome().unwrap().hello_retry_request);
 }
@@ -139,10 +136,7 @@ fn a_psk_of_another_hash_is_withdrawn_but_not_forgotten() {
     client.receive(NOW, &server.say(&retry)).unwrap();
     server.hear_again(&mut client);
     assert!(server.heard.extension(ExtensionType::PRE_SHARED_KEY).is_none());
-    let hello = server.hello();
-    client.receive(NOW, &server.say(&hello)).unwrap();
-    let flight = server.flight();
-    client.receive(NOW, &server.handshake(&flight)).unwrap();
+    server.complete(&mut client);
     let outcome = client.outcome().unwrap();
     assert_eq!(outcome.kind, Kind::Full);
     assert!(outcome.session_offered && outcome.hello_retry_request);

@@ -1,7 +1,5 @@
 //! Full TLS 1.2 handshakes with rustls.
 
-use std::sync::Arc;
-
 use reprise_engine::EcdhKeyShare;
 use reprise_lab::KeyKind;
 use reprise_trace::{ClientAuthentication, Kind, Verification, Version};
@@ -9,7 +7,7 @@ use reprise_wire::CipherSuite;
 use rustls::HandshakeKind;
 
 use crate::FULL;
-use crate::client::{Lines, client};
+use crate::client::client;
 use crate::pair::Pair;
 use crate::server::{ONLY_TLS12, Resumption, Server, authority};
 
@@ -53,20 +51,10 @@ fn every_suite_with_every_group_and_every_key() {
                 assert!(outcome.extended_master_secret && !outcome.session_offered);
                 assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Full));
                 assert_eq!(pair.round_trips(), 2);
-                let story = [
-                    "> ClientHello",
-                    "< ServerHello",
-                    "< Certificate",
-                    "< ServerKeyExchange",
-                    "< ServerHelloDone",
-                    "> ClientKeyExchange",
-                    "> ChangeCipherSpec",
-                    "> {Finished}",
-                    "< NewSessionTicket",
-                    "< ChangeCipherSpec",
-                    "< {Finished}",
-                ];
-                assert_eq!(pair.story(), story);
+                let story = "> ClientHello < ServerHello < Certificate < ServerKeyExchange < ServerHelloDone \
+                    > ClientKeyExchange > ChangeCipherSpec > {Finished} < NewSessionTicket < ChangeCipherSpec \
+                    < {Finished}";
+                assert_eq!(pair.told(), story);
             }
         }
     }
@@ -75,12 +63,10 @@ fn every_suite_with_every_group_and_every_key() {
 #[test]
 fn the_master_secret_is_the_one_that_the_server_logs() {
     for suite in ECDSA {
-        let (ours, theirs) = (Arc::new(Lines::default()), Arc::new(Lines::default()));
-        let mut config = client(authority());
-        config.key_log = Some(ours.clone());
-        let mut server = Server { cipher_suites: vec![suite], versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) }.start();
-        server.key_log = theirs.clone();
-        Pair::completed(config, server);
+        let server = Server { cipher_suites: vec![suite], versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::new(client(authority()), server.start());
+        let [ours, theirs] = pair.key_logs();
+        pair.complete(FULL);
         assert_eq!(ours.sorted(), theirs.sorted());
         assert!(ours.sorted().iter().all(|line| line.starts_with("CLIENT_RANDOM ")));
         assert_eq!(ours.sorted().len(), 1);

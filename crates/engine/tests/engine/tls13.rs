@@ -1,14 +1,13 @@
 //! Full TLS 1.3 handshakes with rustls.
 
-use std::sync::Arc;
-
 use reprise_engine::EcdhKeyShare;
 use reprise_lab::{Authority, KeyKind};
 use reprise_trace::{ClientAuthentication, Direction, Kind, Verification, Version};
 use reprise_wire::{AlertDescription, CipherSuite, NamedGroup, Record};
 use rustls::HandshakeKind;
 
-use crate::client::{Lines, client, trusting_client};
+use crate::FULL;
+use crate::client::{client, trusting_client};
 use crate::pair::{Ended, LATENCY, Pair};
 use crate::server::{ONLY_TLS12, Server, authority};
 use reprise_engine::{CertificateError, Error};
@@ -16,19 +15,8 @@ use reprise_engine::{CertificateError, Error};
 pub(crate) const SUITES: [CipherSuite; 3] =
     [CipherSuite::TLS_AES_128_GCM_SHA256, CipherSuite::TLS_AES_256_GCM_SHA384, CipherSuite::TLS_CHACHA20_POLY1305_SHA256];
 
-const FULL_STORY: &[&str] = &[
-    "> ClientHello",
-    "< ServerHello",
-    "< ChangeCipherSpec",
-    "< {EncryptedExtensions}",
-    "< {Certificate}",
-    "< {CertificateVerify}",
-    "< {Finished}",
-    "> ChangeCipherSpec",
-    "> {Finished}",
-    "< {NewSessionTicket}",
-    "< {NewSessionTicket}",
-];
+const FULL_STORY: &str = "> ClientHello < ServerHello < ChangeCipherSpec < {EncryptedExtensions} < {Certificate} \
+    < {CertificateVerify} < {Finished} > ChangeCipherSpec > {Finished} < {NewSessionTicket} < {NewSessionTicket}";
 
 #[test]
 fn every_suite_with_every_group_and_every_key() {
@@ -56,7 +44,7 @@ fn every_suite_with_every_group_and_every_key() {
                 assert_eq!(outcome.client_authentication, ClientAuthentication::NotRequested);
                 assert!(outcome.extended_master_secret);
                 assert!(!outcome.hello_retry_request && !outcome.session_offered && outcome.psk_mode.is_none());
-                assert_eq!(pair.story(), FULL_STORY);
+                assert_eq!(pair.told(), FULL_STORY);
                 assert_eq!(pair.round_trips(), 1);
                 assert!(pair.client.is_confirmed());
             }
@@ -100,12 +88,10 @@ fn content_of(mut stream: &[u8]) -> (u64, u64) {
 #[test]
 fn the_secrets_are_those_that_the_server_logs() {
     for suite in SUITES {
-        let (ours, theirs) = (Arc::new(Lines::default()), Arc::new(Lines::default()));
-        let mut config = client(authority());
-        config.key_log = Some(ours.clone());
-        let mut server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) }.start();
-        server.key_log = theirs.clone();
-        Pair::completed(config, server);
+        let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::new(client(authority()), server.start());
+        let [ours, theirs] = pair.key_logs();
+        pair.complete(FULL);
         assert_eq!(ours.sorted(), theirs.sorted());
         assert_eq!(ours.sorted().len(), 5);
     }

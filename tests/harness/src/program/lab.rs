@@ -82,6 +82,11 @@ impl Lab {
     pub fn measure(&self, target: impl ToString) -> Reprise {
         Reprise::measure(target).arg("--ca").arg(self.ca())
     }
+
+    /// `reprise trace TARGET`, trusting this lab; without a document.
+    pub fn trace(&self, target: impl ToString) -> Reprise {
+        Reprise::new(["trace", &target.to_string()]).arg("--ca").arg(self.ca())
+    }
 }
 
 /// An nginx with a second port whose `listen` has parameters that its driver does not, and that port's address.
@@ -100,4 +105,10 @@ pub fn nginx_listening(lab: &Lab, parameters: &str, directives: &str) -> (Nginx,
     );
     drop(free);
     (Nginx::start(NginxConfig { http_directives, ..NginxConfig::new(vec![identity]) }).unwrap(), address)
+}
+
+/// Such a port that expects a PROXY header, and logs the client's port that stands there.
+pub fn nginx_behind_proxy(lab: &Lab) -> (Nginx, SocketAddr) {
+    // $remote_port is then the one of the header.
+    nginx_listening(lab, "ssl proxy_protocol", "set_real_ip_from 127.0.0.1;\nreal_ip_header proxy_protocol;\n")
 }

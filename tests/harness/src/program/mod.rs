@@ -5,6 +5,7 @@ mod lab;
 mod outcome;
 mod remedy_text;
 mod reprise;
+mod schema;
 mod version;
 mod witness;
 
@@ -13,10 +14,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use gate::{Gate, hears, says};
-pub use lab::{Lab, nginx_listening};
+pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
 pub use outcome::Outcome;
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
+pub use schema::{assert_valid, schema};
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};
 

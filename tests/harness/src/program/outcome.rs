@@ -3,6 +3,9 @@ use std::process::ExitStatus;
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Kind, Version};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::assert_valid;
 
 /// What a call of the program came to.
 #[derive(Debug)]
@@ -67,6 +70,14 @@ impl Outcome {
     pub fn json<T: DeserializeOwned>(&self) -> T {
         let Some(json) = &self.json else { panic!("no document was written: {}", self.stderr) };
         serde_json::from_str(json).unwrap()
+    }
+
+    /// The document, held against its schema: [`assert_valid`].
+    #[track_caller]
+    pub fn valid_json(&self, schema: &str) -> Value {
+        let document = self.json();
+        assert_valid(&document, schema);
+        document
     }
 
     /// One run of the document.

@@ -3,8 +3,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 use std::{fs, thread};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{DEADLINE, Outcome};
@@ -14,17 +16,23 @@ pub struct Reprise {
     command: Command,
     /// Where the JSON document goes, for tests that leave that to the harness.
     document: Option<TempDir>,
+    deadline: Duration,
 }
 
 impl Reprise {
     /// `reprise measure TARGET --json …`: the outcome holds the document.
     pub fn measure(target: impl ToString) -> Self {
-        Self::new(["measure".to_owned(), target.to_string()]).keeping_its_document()
+        Self::new(["measure", &target.to_string()]).keeping_its_document()
     }
 
     /// `reprise diagnose TARGET --json …`: the outcome holds the document.
     pub fn diagnose(target: impl ToString) -> Self {
-        Self::new(["diagnose".to_owned(), target.to_string()]).keeping_its_document()
+        Self::new(["diagnose", &target.to_string()]).keeping_its_document()
+    }
+
+    /// `reprise load TARGET --json …`: the outcome holds the document.
+    pub fn load(target: impl ToString) -> Self {
+        Self::new(["load", &target.to_string()]).keeping_its_document()
     }
 
     /// `reprise measure --json …`, the embedded lab.
@@ -39,7 +47,17 @@ impl Reprise {
         for name in HEARD {
             command.env_remove(name);
         }
-        Self { command, document: None }
+        Self { command, document: None, deadline: DEADLINE }
+    }
+
+    /// `reprise LINE`: arguments without spaces, as one would type them.
+    pub fn line(line: &str) -> Self {
+        Self::new(line.split_whitespace())
+    }
+
+    /// `reprise LINE` with no TLS libraries but those that are built in or named. Many of them take long.
+    pub fn without_plugins(line: &str) -> Self {
+        Self::line(line).env("REPRISE_STACKS", "/nonexistent").deadline(60 * DEADLINE)
     }
 
     /// One more argument.
@@ -52,6 +70,11 @@ impl Reprise {
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.command.args(arguments);
         self
+    }
+
+    /// More arguments, none of them with a space, as one would type them.
+    pub fn flags(self, line: &str) -> Self {
+        self.args(line.split_whitespace())
     }
 
     /// `--count`.
@@ -70,6 +93,17 @@ impl Reprise {
         self
     }
 
+    /// Runs in this directory.
+    pub fn in_directory(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// Waits longer for its end than [`DEADLINE`].
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
     /// With this file as its standard input.
     pub fn reading(mut self, file: &Path) -> Self {
         self.command.stdin(fs::File::open(file).unwrap());
@@ -81,12 +115,20 @@ impl Reprise {
         self.start().finish()
     }
 
+    /// Runs it with `--json -`, and returns the document that it prints.
+    #[track_caller]
+    pub fn run_for_json(self) -> (Value, Outcome) {
+        let outcome = self.args(["--json", "-"]).run();
+        let document = serde_json::from_str(&outcome.page);
+        (document.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)), outcome)
+    }
+
     /// Runs it in the background.
     pub fn start(mut self) -> Running {
         let mut child = self.command.spawn().unwrap();
         let stdout = child.stdout.take().map(read_in_background);
         let stderr = child.stderr.take().map(read_in_background);
-        Running { child, stdout, stderr, document: self.document }
+        Running { child, stdout, stderr, document: self.document, deadline: self.deadline }
     }
 
     /// Runs it with a standard output that nobody reads: its reader has gone before the first byte.
@@ -94,10 +136,11 @@ impl Reprise {
         let mut child = self.command.spawn().unwrap();
         drop(child.stdout.take());
         let stderr = child.stderr.take().map(read_in_background);
-        Running { child, stdout: None, stderr, document: self.document }.finish()
+        Running { child, stdout: None, stderr, document: self.document, deadline: self.deadline }.finish()
     }
 
-    fn keeping_its_document(self) -> Self {
+    /// With `--json …`: the outcome holds the document.
+    pub fn keeping_its_document(self) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(DOCUMENT);
         Self { document: Some(directory), ..self.arg("--json").arg(path) }
@@ -135,6 +178,7 @@ pub struct Running {
     stdout: Option<Receiver<String>>,
     stderr: Option<Receiver<String>>,
     document: Option<TempDir>,
+    deadline: Duration,
 }
 
 impl Running {
@@ -154,8 +198,9 @@ impl Running {
     /// Waits for its end.
     #[track_caller]
     pub fn finish(mut self) -> Outcome {
+        let deadline = self.deadline;
         let everything = |output: Option<Receiver<String>>| match output {
-            Some(output) => output.recv_timeout(DEADLINE).unwrap_or_else(|_| panic!("still running after {DEADLINE:?}")),
+            Some(output) => output.recv_timeout(deadline).unwrap_or_else(|_| panic!("still running after {deadline:?}")),
             None => String::new(),
         };
         let page = everything(self.stdout.take());

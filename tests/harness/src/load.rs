@@ -1,0 +1,31 @@
+//! Loads through the library `reprise-load`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use reprise_load::{Arrival, LoadOutcome, Options, Silent, TlsOptions, run};
+use reprise_trace::Version;
+use reprise_trace::document::{LoadDocument, Provenance, Target};
+
+/// What asks for `/`.
+pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// Full handshakes under this version, one after the other, each with a request.
+pub fn options(address: SocketAddr, version: Version) -> Options {
+    Options {
+        tls: Arc::new(TlsOptions::new(version)),
+        arrival: Arrival::Closed { connections: 1 },
+        ..Options::new(address, REQUEST.to_vec())
+    }
+}
+
+/// Makes this load to its end.
+pub fn load(options: &Options) -> LoadOutcome {
+    run(options, &|| false, &Silent).unwrap()
+}
+
+/// What it says of itself.
+pub fn document(outcome: &LoadOutcome, options: &Options) -> LoadDocument {
+    let target = Target { host: options.address.ip().to_string(), port: options.address.port(), ..Target::default() };
+    outcome.document(options, target, false, Provenance::default())
+}
