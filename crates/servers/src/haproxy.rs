@@ -60,9 +60,9 @@ impl HaProxy {
     /// Starts HAProxy; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
-    /// directory cannot be written.
+    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed,
+    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration,
+    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
     pub fn start(config: HaProxyConfig) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         let bind = bind_options(&config, &ground)?;
