@@ -56,9 +56,9 @@ impl ProFtpd {
     /// Starts ProFTPD; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with
-    /// the end of its log if it refuses the configuration, [`ServerError::File`] if its directory
-    /// cannot be written.
+    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
+    /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
+    /// directory cannot be written.
     pub fn start(config: ProFtpdConfig) -> Result<Self> {
         let ground = Ground::new(PROGRAM)?;
         hand_over(ground.root())?;
