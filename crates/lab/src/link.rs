@@ -196,11 +196,7 @@ impl RustlsServer {
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let connection = self.connection()?;
-        while connection.wants_write() {
-            connection.write_tls(out).map_err(|error| Fault::of_transport(FailureClass::Tls, "room", &error))?;
-        }
-        Ok(())
+        rustls_turn(self.connection()?, &[], &mut Vec::new(), out).map_err(|error| refused(&error))
     }
 }
 
