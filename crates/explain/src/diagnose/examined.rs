@@ -1,6 +1,6 @@
 //! What rules ask of the experiments.
 
-use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step, Variation};
+use reprise_probe::diagnose::{Examination, ExperimentRun, REPEATS, Seen, Step, Variation};
 use reprise_trace::document::{Confidence, Finding};
 use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
 
@@ -82,9 +82,9 @@ impl<'a> Examined<'a> {
     }
 
     /// How sure a rule may be of a difference that an experiment shows. It has to be there each time that the experiment was
-    /// made: once may be chance, another node of several, or a server that refuses one of ten.
+    /// made: once or twice may be chance, another node of several, or a server that refuses one of ten.
     pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[Seen]) -> bool) -> Option<Confidence> {
-        let confidence = if run.repeats.is_empty() { Confidence::Possible } else { Confidence::Likely };
+        let confidence = if run.repeats.len() < REPEATS { Confidence::Possible } else { Confidence::Likely };
         let is_there = is_there(&run.seen) && run.repeats.iter().all(|seen| is_there(seen));
         is_there.then_some(confidence)
     }

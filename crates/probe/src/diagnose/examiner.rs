@@ -24,7 +24,7 @@ const DELAYED: Nanos = Nanos(35_000_000);
 
 /// So often an experiment is made again if its outcome may have been chance: one node of several does not know a session, or a
 /// server refuses one of ten.
-const REPEATS: usize = 2;
+pub const REPEATS: usize = 2;
 
 /// Makes the experiments on `target`, whose processor time `server_clock` tells. Never fails outright: what ended it stands beside what was seen until then.
 pub fn diagnose(

@@ -18,7 +18,7 @@ use reprise_trace::{Asked, Nanos, Version};
 use crate::addresses::DeadAddress;
 use crate::failed::Failed;
 use crate::series::Series;
-pub use examiner::diagnose;
+pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
 pub use seen::Seen;
 pub use spent::{ServerClock, Spent};
