@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_harness::load::{document, load, options};
+use reprise_harness::load::{OK_REQUEST, document, load, options, options_with};
 use reprise_harness::{DEADLINE, Lab};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
 use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions, WeightedName, engine_configs};
@@ -226,7 +226,7 @@ fn sessions_forgotten_after_a_reset_are_not_the_servers_alone() {
             mix: vec![(Kind::Id, 1)],
             sessions: 1,
             close,
-            ..options(server.address(), Version::Tls12)
+            ..options_with(OK_REQUEST, server.address(), Version::Tls12)
         };
         let outcome = load(&options);
         let document = document(&outcome, &options);

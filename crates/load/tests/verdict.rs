@@ -30,7 +30,7 @@ fn load(nginx: &Nginx, processors: usize) -> (LoadDocument, Vec<LoadNotice>) {
         end: LoadEnd::After(Duration::from_secs(1)),
         processors: vec![processors - 1],
         server_pid: Some(nginx.pid()),
-        ..load::options(nginx.address(), Version::Tls13)
+        ..load::options_with(load::OK_REQUEST, nginx.address(), Version::Tls13)
     };
     let outcome = load::load(&options);
     assert!(outcome.completed(Kind::Full) > 0, "{:?}", outcome.errors());
@@ -91,7 +91,7 @@ fn stragglers_do_not_make_a_server_look_idle() {
     let options = Options {
         end: LoadEnd::Count(COUNT as u64),
         server_pid: Some(nginx.pid()),
-        ..load::options(relay.address(), Version::Tls13)
+        ..load::options_with(load::OK_REQUEST, relay.address(), Version::Tls13)
     };
     let outcome = load::load(&options);
     let document = load::document(&outcome, &options);

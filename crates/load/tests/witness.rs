@@ -22,7 +22,7 @@ fn options(address: SocketAddr, version: Version, kinds: &[Kind], count: u64) ->
         end: LoadEnd::Count(count),
         mix: kinds.iter().map(|&kind| (kind, 1)).collect(),
         sessions: 4,
-        ..load::options(address, version)
+        ..load::options_with(load::OK_REQUEST, address, version)
     }
 }
 

@@ -10,12 +10,20 @@ use reprise_trace::document::{LoadDocument, Provenance, Target};
 /// What asks for `/`.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
+/// What asks nginx and HAProxy for a response of which no file is read.
+pub const OK_REQUEST: &[u8] = b"GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
 /// Full handshakes under this version, one after the other, each with a request.
 pub fn options(address: SocketAddr, version: Version) -> Options {
+    options_with(REQUEST, address, version)
+}
+
+/// The same with this request.
+pub fn options_with(request: &[u8], address: SocketAddr, version: Version) -> Options {
     Options {
         tls: Arc::new(TlsOptions::new(version)),
         arrival: Arrival::Closed { connections: 1 },
-        ..Options::new(address, REQUEST.to_vec())
+        ..Options::new(address, request.to_vec())
     }
 }
 

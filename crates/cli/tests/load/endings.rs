@@ -10,8 +10,11 @@ use crate::harness::{count, document, document_in, in_a_network_of_its_own, outc
 
 /// A load of this server, once some connections have completed.
 fn under_way(server: &EmbeddedServer, flags: &str) -> Running {
-    let running = Reprise::load(server.address()).flags(flags).start();
-    wait_until("20 connections", || server.accounts().len() >= 20);
+    let mut running = Reprise::load(server.address()).flags(flags).start();
+    wait_until("20 connections", || {
+        assert!(!running.has_ended(), "it ended before its time");
+        server.accounts().len() >= 20
+    });
     running
 }
 

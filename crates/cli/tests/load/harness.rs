@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use reprise_harness::{Lab, Outcome, assert_valid, program};
+use reprise_harness::{Lab, Outcome, assert_valid, call_of, program};
 use reprise_lab::{EmbeddedServer, KeyKind, PemFiles, Resumption};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(crate) fn server() -> EmbeddedServer {
 pub(crate) fn outcome(command: &mut Command) -> Outcome {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    Outcome::new(output.status, text(output.stdout), text(output.stderr), None)
+    Outcome::new(call_of(command), output.status, text(output.stdout), text(output.stderr), None)
 }
 
 /// The result of a load, held against its schema.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 pub use gate::{Gate, hears, says};
 pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, call_of};
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
 pub use schema::{assert_valid, schema};

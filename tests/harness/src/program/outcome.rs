@@ -1,4 +1,5 @@
-use std::process::ExitStatus;
+use std::ffi::OsStr;
+use std::process::{Command, ExitStatus};
 
 use reprise_trace::document::{MeasureDocument, Run};
 use reprise_trace::{Kind, Version};
@@ -10,6 +11,8 @@ use super::assert_valid;
 /// What a call of the program came to.
 #[derive(Debug)]
 pub struct Outcome {
+    /// Its arguments, for failures.
+    call: String,
     /// The exit code.
     pub code: i32,
     /// What stood on standard output.
@@ -23,16 +26,16 @@ pub struct Outcome {
 impl Outcome {
     /// Whatever else a test expects, the program neither panics nor dies of a signal.
     #[track_caller]
-    pub fn new(status: ExitStatus, page: String, stderr: String, json: Option<String>) -> Self {
-        assert!(!stderr.contains("panicked"), "{stderr}");
-        let Some(code) = status.code() else { panic!("ended by a signal: {status}\n{stderr}") };
-        Self { code, page, stderr, json }
+    pub fn new(call: String, status: ExitStatus, page: String, stderr: String, json: Option<String>) -> Self {
+        assert!(!stderr.contains("panicked"), "{call}: {stderr}");
+        let Some(code) = status.code() else { panic!("{call}: ended by a signal: {status}\n{stderr}") };
+        Self { call, code, page, stderr, json }
     }
 
     /// Expects an exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{}\n{}", self.stderr, self.page);
+        assert_eq!(self.code, code, "{}\n{}\n{}", self.call, self.stderr, self.page);
         self
     }
 
@@ -40,7 +43,7 @@ impl Outcome {
     #[track_caller]
     pub fn says(self, words: &[&str]) -> Self {
         let said = on_one_line(&self.stderr);
-        words.iter().for_each(|words| assert!(said.contains(words), "no {words:?} in: {said}"));
+        words.iter().for_each(|words| assert!(said.contains(words), "{}: no {words:?} in: {said}", self.call));
         self
     }
 
@@ -48,14 +51,14 @@ impl Outcome {
     #[track_caller]
     pub fn shows(self, words: &[&str]) -> Self {
         let shown = on_one_line(&self.page);
-        words.iter().for_each(|words| assert!(shown.contains(words), "no {words:?} in: {}", self.page));
+        words.iter().for_each(|words| assert!(shown.contains(words), "{}: no {words:?} in: {}", self.call, self.page));
         self
     }
 
     /// Expects nothing on standard error.
     #[track_caller]
     pub fn silently(self) -> Self {
-        assert_eq!(self.stderr, "");
+        assert_eq!(self.stderr, "", "{}", self.call);
         self
     }
 
@@ -68,7 +71,7 @@ impl Outcome {
     /// The document.
     #[track_caller]
     pub fn json<T: DeserializeOwned>(&self) -> T {
-        let Some(json) = &self.json else { panic!("no document was written: {}", self.stderr) };
+        let Some(json) = &self.json else { panic!("{}: no document was written: {}", self.call, self.stderr) };
         serde_json::from_str(json).unwrap()
     }
 
@@ -84,8 +87,13 @@ impl Outcome {
     #[track_caller]
     pub fn measured(&self, tls: Version, kind: Kind) -> Run {
         let run = self.document().run(tls, kind).cloned();
-        run.unwrap_or_else(|| panic!("no run of {kind} under {tls}: {}", self.page))
+        run.unwrap_or_else(|| panic!("{}: no run of {kind} under {tls}: {}", self.call, self.page))
     }
+}
+
+/// A call's arguments, as one would type them.
+pub fn call_of(command: &Command) -> String {
+    command.get_args().map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
 fn on_one_line(text: &str) -> String {

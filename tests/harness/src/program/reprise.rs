@@ -9,7 +9,7 @@ use std::{fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{DEADLINE, Outcome};
+use super::{DEADLINE, Outcome, call_of};
 
 /// One call of the program, in an environment without anything that it listens to.
 pub struct Reprise {
@@ -128,7 +128,7 @@ impl Reprise {
         let mut child = self.command.spawn().unwrap();
         let stdout = child.stdout.take().map(read_in_background);
         let stderr = child.stderr.take().map(read_in_background);
-        Running { child, stdout, stderr, document: self.document, deadline: self.deadline }
+        Running { call: call_of(&self.command), child, stdout, stderr, document: self.document, deadline: self.deadline }
     }
 
     /// Runs it with a standard output that nobody reads: its reader has gone before the first byte.
@@ -136,7 +136,15 @@ impl Reprise {
         let mut child = self.command.spawn().unwrap();
         drop(child.stdout.take());
         let stderr = child.stderr.take().map(read_in_background);
-        Running { child, stdout: None, stderr, document: self.document, deadline: self.deadline }.finish()
+        Running {
+            call: call_of(&self.command),
+            child,
+            stdout: None,
+            stderr,
+            document: self.document,
+            deadline: self.deadline,
+        }
+        .finish()
     }
 
     /// With `--json …`: the outcome holds the document.
@@ -174,6 +182,7 @@ const DOCUMENT: &str = "result.json";
 
 /// The program at work; killed if the test gives up on it.
 pub struct Running {
+    call: String,
     child: Child,
     stdout: Option<Receiver<String>>,
     stderr: Option<Receiver<String>>,
@@ -188,6 +197,11 @@ impl Running {
         self.document_path().is_some_and(|path| path.exists())
     }
 
+    /// Whether it has come to its end.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// What Ctrl-C does.
     #[cfg(unix)]
     pub fn interrupt(&self) {
@@ -198,16 +212,18 @@ impl Running {
     /// Waits for its end.
     #[track_caller]
     pub fn finish(mut self) -> Outcome {
-        let deadline = self.deadline;
+        let (call, deadline) = (std::mem::take(&mut self.call), self.deadline);
         let everything = |output: Option<Receiver<String>>| match output {
-            Some(output) => output.recv_timeout(deadline).unwrap_or_else(|_| panic!("still running after {deadline:?}")),
+            Some(output) => {
+                output.recv_timeout(deadline).unwrap_or_else(|_| panic!("{call}: still running after {deadline:?}"))
+            }
             None => String::new(),
         };
         let page = everything(self.stdout.take());
         let stderr = everything(self.stderr.take());
         let status = self.child.wait().unwrap();
         let json = self.document_path().and_then(|path| fs::read_to_string(path).ok()).filter(|text| !text.is_empty());
-        Outcome::new(status, page, stderr, json)
+        Outcome::new(call, status, page, stderr, json)
     }
 
     fn document_path(&self) -> Option<PathBuf> {
