@@ -44,7 +44,7 @@ mod example;
 #[cfg(test)]
 mod guide;
 
-pub use baseline::{Earlier, Scope, compare, no_such_result};
+pub use baseline::{Earlier, Scope, compare, foresight, no_such_result};
 pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis, client_software};
 pub use compare_baseline::{EarlierComparison, compare_stacks};

@@ -19,6 +19,7 @@
 //!
 //! `docs/decisions/0003-intervals.md` says how `ci95` is computed and how often it contains the true value.
 
+mod between_runs;
 mod bootstrap;
 #[cfg(test)]
 mod coverage;
@@ -34,6 +35,7 @@ mod ratio;
 mod several;
 mod summary;
 
+pub use between_runs::{PARTS, RunSpread, Z95, beyond_chance, deviations_of_chance, variance_of_parts};
 pub use difference::{Difference, difference};
 pub use equality::unequal_pairs;
 pub use estimates::ratio_of_estimates;

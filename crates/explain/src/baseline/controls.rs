@@ -3,11 +3,17 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier, summarize};
-use reprise_trace::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange, SampleRecord};
+use reprise_stats::{
+    PARTS, Ratio, RunSpread, Z95, median, ratio_of_estimates, ratio_to_earlier, summarize, variance_of_parts,
+};
+use reprise_trace::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange};
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
+use super::{in_order, seconds};
 use crate::estimates::{ends, of_statistics};
+
+/// Another server does not follow a change of the machine just as the calibration does: by a standard deviation of so much of it.
+const ERROR_OF_CALIBRATION: f64 = 0.2;
 
 /// A figure in this result and in each of the earlier ones.
 #[derive(Clone)]
@@ -20,7 +26,6 @@ pub(super) struct Figures {
 pub(super) struct Controls<'a> {
     now: &'a MeasureDocument,
     earlier: &'a [&'a MeasureDocument],
-    seed: u64,
     /// Whether the target shares the machine with what measures it.
     is_local: bool,
     /// Whether all of them have a calibration, of the same work.
@@ -35,7 +40,6 @@ impl<'a> Controls<'a> {
         Self {
             now,
             earlier,
-            seed,
             is_local: address.is_some_and(|it| it.is_loopback()),
             is_calibrated: work(now).is_some() && earlier.iter().all(|it| work(it) == work(now)),
             connect: figures(now, earlier, |document| connect(document, seed)),
@@ -61,7 +65,7 @@ impl<'a> Controls<'a> {
     pub(super) fn own(&self, asked: Asked, phase: Phase, raw: Ratio, figures: &Figures) -> Option<OwnChange> {
         let calibrated = self.beside_calibration(asked, phase, figures);
         let is_calibrated = calibrated.is_some();
-        let beside_machine = calibrated.as_ref().unwrap_or(figures).ratio()?;
+        let beside_machine = calibrated.or_else(|| figures.ratio())?;
         let left = self.beside_network(beside_machine, is_calibrated, figures);
         if !is_calibrated && self.connect.is_none() {
             return None;
@@ -82,36 +86,50 @@ impl<'a> Controls<'a> {
         Some(OwnChange { ratio: left.median, ci95: ends(&left), cause })
     }
 
-    /// The phase in units of the calibration beside it: each sample over the calibration's nearest of its sort, and of these the
-    /// median. What slows both down for a moment, a second or for good is in neither. Without samples, median over median.
-    fn beside_calibration(&self, asked: Asked, phase: Phase, of_phase: &Figures) -> Option<Figures> {
+    /// The change of the phase in units of the calibration beside it. Without samples, median over median.
+    fn beside_calibration(&self, asked: Asked, phase: Phase, of_phase: &Figures) -> Option<Ratio> {
+        let pairs = self.pairs(asked, phase, of_phase)?;
+        let Some(Fit { power, least, most }) = pairs.fit() else {
+            let earlier = of_phase.earlier.iter().zip(&pairs.calibration.earlier);
+            let earlier = earlier.map(|(alone, by)| pairs.estimate(*alone, *by)).collect::<Option<_>>()?;
+            return Figures { now: pairs.estimate(of_phase.now, pairs.calibration.now)?, earlier }.ratio();
+        };
+        let change = |power: f64| {
+            let of_run = |(samples, document): (Vec<u64>, &&MeasureDocument)| {
+                let spread = RunSpread::of(&samples, seconds(document))?;
+                Some(Ratio { median: median(&samples)? as f64, ci95: None }.spread_by(spread.total()))
+            };
+            let mut medians = pairs.over(power).into_iter().zip(self.documents()).map(of_run);
+            Figures { now: medians.next()??, earlier: medians.collect::<Option<_>>()? }.ratio()
+        };
+        // Powers that fit as well as the best tell how uncertain it is.
+        let of_power = (change(most)?.median / change(least)?.median).ln().abs() / 2.0 / Z95;
+        let of_calibration = ERROR_OF_CALIBRATION * pairs.calibration.ratio()?.median.ln().abs();
+        Some(change(power)?.widened_by(of_power.hypot(of_calibration)))
+    }
+
+    /// Each run's samples, this result's first, over what the calibration beside them explains; `None` where it explains nothing.
+    pub(super) fn left_by_calibration(&self, asked: Asked, phase: Phase, of_phase: &Figures) -> Option<Vec<Vec<u64>>> {
+        let pairs = self.pairs(asked, phase, of_phase)?;
+        Some(pairs.over(pairs.fit()?.power))
+    }
+
+    fn documents(&self) -> impl Iterator<Item = &&'a MeasureDocument> {
+        std::iter::once(&self.now).chain(self.earlier)
+    }
+
+    fn pairs(&self, asked: Asked, phase: Phase, of_phase: &Figures) -> Option<Pairs> {
         // What is received at once takes no time, and divides nothing.
         if !self.is_calibrated || phase == Phase::Receive {
             return None;
         }
         let kind = if asked.kind == Kind::Full { Kind::Full } else { Kind::Ticket };
         let calibration = figures(self.now, self.earlier, |document| calibration(document, kind, phase))?;
-        let usual = calibration.before();
         // A target elsewhere uses this machine for no longer than the calibration does, which has both ends here; the target's
         // own machine goes its own way.
-        let share = if self.is_local { 1.0 } else { (usual / of_phase.before()).min(1.0) };
-        let slower = |took: f64| 1.0 + share * (took / usual - 1.0);
-        let beside = |document: &MeasureDocument, alone: Ratio, calibration: Ratio| {
-            let pairs = pairs(document, asked, kind, phase);
-            if pairs.is_empty() {
-                let ci95 = calibration.ci95.map(|(low, high)| (slower(low), slower(high)));
-                return ratio_of_estimates(alone, Ratio { median: slower(calibration.median), ci95 });
-            }
-            let over: Vec<u64> = pairs.iter().map(|(took, calibration)| (took / slower(*calibration)) as u64).collect();
-            summarize(&over, self.seed).map(|summary| of_statistics(&reprise_probe::statistics(summary)))
-        };
-        let earlier = self.earlier.iter().zip(&of_phase.earlier).zip(&calibration.earlier);
-        Some(Figures {
-            now: beside(self.now, of_phase.now, calibration.now)?,
-            earlier: earlier
-                .map(|((document, alone), calibration)| beside(document, *alone, *calibration))
-                .collect::<Option<_>>()?,
-        })
+        let share = if self.is_local { 1.0 } else { (calibration.before() / of_phase.before()).min(1.0) };
+        let runs = self.documents().map(|it| pairs(it, asked, kind, phase)).collect();
+        Some(Pairs { calibration, share, runs })
     }
 
     /// A change without what connecting explains of it: where that changed beyond its interval and in the same direction, and
@@ -146,6 +164,54 @@ impl Figures {
     /// The geometric mean of the earlier ones.
     fn before(&self) -> f64 {
         (self.earlier.iter().map(|it| it.median.ln()).sum::<f64>() / self.earlier.len() as f64).exp()
+    }
+}
+
+/// Each run's samples, and beside each the calibration's nearest of its sort.
+struct Pairs {
+    calibration: Figures,
+    /// How much of a sample is work of this machine, as the calibration is.
+    share: f64,
+    runs: Vec<Vec<(f64, f64)>>,
+}
+
+/// How far the samples go along with the calibration: its power that leaves the least variation between the parts of all runs. Two
+/// servers on one machine may share little more than its clock.
+struct Fit {
+    power: f64,
+    /// The range of those that leave hardly more: by no more than 95 in 100 such variations differ by.
+    least: f64,
+    most: f64,
+}
+
+impl Pairs {
+    fn slower(&self, took: f64) -> f64 {
+        1.0 + self.share * (took / self.calibration.before() - 1.0)
+    }
+
+    /// Each sample over that power of the calibration's: what slows both down for a moment, a second or for good is in neither.
+    fn over(&self, power: f64) -> Vec<Vec<u64>> {
+        let over = |(took, by): &(f64, f64)| (took / self.slower(*by).powf(power)) as u64;
+        self.runs.iter().map(|pairs| pairs.iter().map(over).collect()).collect()
+    }
+
+    fn estimate(&self, alone: Ratio, calibration: Ratio) -> Option<Ratio> {
+        let ci95 = calibration.ci95.map(|(low, high)| (self.slower(low), self.slower(high)));
+        ratio_of_estimates(alone, Ratio { median: self.slower(calibration.median), ci95 })
+    }
+
+    /// Among the tenths from 0 to 1. `None` where a run has too few samples.
+    fn fit(&self) -> Option<Fit> {
+        let variation = |power: f64| {
+            let of_runs = self.over(power).iter().map(|samples| variance_of_parts(samples)).sum::<Option<f64>>()?;
+            Some((power, of_runs))
+        };
+        let tried: Vec<(f64, f64)> = (0..=10).map(|tenth| variation(f64::from(tenth) / 10.0)).collect::<Option<_>>()?;
+        let &(power, best) = tried.iter().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let hardly_more = best * (1.0 + Z95.powi(2) / (self.runs.len() * (PARTS - 1)) as f64);
+        let mut as_well = tried.iter().filter(|(_, variation)| *variation <= hardly_more).map(|(power, _)| *power);
+        let least = as_well.next()?;
+        Some(Fit { power, least, most: as_well.next_back().unwrap_or(least) })
     }
 }
 
@@ -185,9 +251,7 @@ fn pairs(document: &MeasureDocument, asked: Asked, kind: Kind, phase: Phase) -> 
         let all = before.into_iter().chain(behind);
         all.min_by_key(|(place, _)| place.abs_diff(after)).map(|(_, took)| took.0 as f64).filter(|took| *took > 0.0)
     };
-    let mut in_order: Vec<&SampleRecord> = document.samples.iter().collect();
-    in_order.sort_by_key(|sample| sample.index);
-    let samples = (1..).zip(in_order).filter(|(_, sample)| sample.asked == asked && sample.kind == asked.kind);
+    let samples = (1..).zip(in_order(document)).filter(|(_, sample)| sample.asked == asked && sample.kind == asked.kind);
     samples.filter_map(|(after, sample)| Some((sample.phases.of(phase)?.0 as f64, nearest(after)?))).collect()
 }
 
@@ -240,29 +304,29 @@ mod tests {
     #[test]
     fn where_connect_rose_as_tls_did_no_gate_fails() {
         let before = (1000, 10_000, 4_000, None);
-        assert_cause(ChangeCause::MachineOrNetwork, (1150, 11_500, 4_600, None), before, ELSEWHERE);
-        assert_cause(ChangeCause::Machine, (1150, 11_500, 4_600, None), before, HERE);
+        assert_cause(ChangeCause::MachineOrNetwork, (1500, 15_000, 6_000, None), before, ELSEWHERE);
+        assert_cause(ChangeCause::Machine, (1500, 15_000, 6_000, None), before, HERE);
     }
 
-    /// Two round trips of 0.2 ms cannot cost a handshake 1 ms more.
+    /// Two round trips of 0.2 ms cannot cost a handshake 3 ms more.
     #[test]
     fn a_slower_connect_explains_no_more_than_round_trips() {
-        assert_cause(ChangeCause::Tls, (240, 6_000, 2_400, Some(1000)), (200, 5_000, 2_000, Some(1000)), ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (300, 8_000, 3_200, Some(1000)), (200, 5_000, 2_000, Some(1000)), ELSEWHERE);
     }
 
     #[test]
     fn where_the_calibration_rose_too_it_is_the_machine() {
         let before = (100, 1000, 400, Some(500));
-        assert_cause(ChangeCause::Machine, (115, 1150, 460, Some(575)), before, HERE);
-        assert_cause(ChangeCause::Machine, (100, 1150, 460, Some(575)), before, HERE);
-        assert_cause(ChangeCause::None, (115, 1000, 400, Some(500)), before, HERE);
+        assert_cause(ChangeCause::Machine, (150, 1500, 600, Some(750)), before, HERE);
+        assert_cause(ChangeCause::Machine, (100, 1500, 600, Some(750)), before, HERE);
+        assert_cause(ChangeCause::None, (150, 1000, 400, Some(500)), before, HERE);
     }
 
     #[test]
     fn where_the_calibration_stayed_it_is_the_network() {
         assert_cause(
             ChangeCause::Network,
-            (11_500, 13_800, 12_650, Some(500)),
+            (15_000, 18_000, 16_500, Some(500)),
             (10_000, 12_000, 11_000, Some(500)),
             ELSEWHERE,
         );
@@ -271,21 +335,21 @@ mod tests {
     #[test]
     fn where_tls_alone_rose_the_gate_fails() {
         let before = (100, 1000, 400, Some(500));
-        assert_cause(ChangeCause::Tls, (100, 1200, 400, Some(500)), before, HERE);
-        assert_cause(ChangeCause::Tls, (100, 1200, 400, Some(500)), before, ELSEWHERE);
-        assert_cause(ChangeCause::Tls, (100, 1200, 400, None), (100, 1000, 400, None), HERE);
+        assert_cause(ChangeCause::Tls, (100, 1500, 400, Some(500)), before, HERE);
+        assert_cause(ChangeCause::Tls, (100, 1500, 400, Some(500)), before, ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (100, 1500, 400, None), (100, 1000, 400, None), HERE);
     }
 
     /// A busy client makes a connection over a network longer by its own work alone.
     #[test]
     fn a_slower_client_excuses_only_its_share_of_a_far_target() {
         let before = (10_000, 20_000, 15_000, Some(500));
-        assert_cause(ChangeCause::Tls, (10_000, 24_000, 15_000, Some(600)), before, ELSEWHERE);
+        assert_cause(ChangeCause::Tls, (10_000, 30_000, 15_000, Some(750)), before, ELSEWHERE);
     }
 
     #[test]
     fn a_faster_machine_does_not_hide_that_tls_is_slower() {
-        assert_cause(ChangeCause::Tls, (100, 1000, 320, Some(400)), (100, 1000, 400, Some(500)), HERE);
+        assert_cause(ChangeCause::Tls, (100, 1000, 250, Some(300)), (100, 1000, 400, Some(500)), HERE);
     }
 
     #[test]
@@ -295,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_calibration_of_other_work_is_none() {
-        let (now, mut before) = (measured((100, 1150, 400, Some(600)), HERE), measured((100, 1000, 400, Some(500)), HERE));
+        let (now, mut before) = (measured((100, 1500, 400, Some(600)), HERE), measured((100, 1000, 400, Some(500)), HERE));
         before.calibration.as_mut().unwrap().work = "RSA".to_owned();
         let controls: Vec<Control> = compared(&now, &[&before]).controls.iter().map(|it| it.control).collect();
         assert_eq!(controls, [Control::Connect]);
@@ -304,7 +368,7 @@ mod tests {
     #[test]
     fn baselines_that_differ_widen_the_interval() {
         let now = measured((100, 1000, 400, Some(500)), HERE);
-        let before = [940, 1000, 1060].map(|full| measured((100, full, 400, Some(500)), HERE));
+        let before = [800, 1000, 1250].map(|full| measured((100, full, 400, Some(500)), HERE));
         let width = |earlier: &[&MeasureDocument]| {
             let change = full(&compared(&now, earlier));
             [change.ci95, change.own.unwrap().ci95].map(|ends| ends.map(|[low, high]| high - low).unwrap())

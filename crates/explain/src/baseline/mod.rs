@@ -3,10 +3,16 @@
 pub(crate) mod comparable;
 mod controls;
 mod differences;
+mod foresight;
 mod verdict;
 
-use reprise_stats::{Ratio, ratio_to_earlier, summarize};
-use reprise_trace::document::{Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, Statistics};
+pub use foresight::foresight;
+pub(crate) use verdict::beyond_chance;
+
+use reprise_stats::{Ratio, RunSpread, ratio_to_earlier, summarize};
+use reprise_trace::document::{
+    Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, SampleRecord, Statistics,
+};
 use reprise_trace::{Asked, Kind, Phase, Version};
 
 use self::controls::{Controls, Figures};
@@ -48,7 +54,7 @@ pub fn compare(now: &MeasureDocument, earlier: &[Earlier<'_>], scope: &Scope, se
     let mut warnings = comparable::each_once(results.iter().flat_map(|result| comparable::warnings(now, result)));
     let is_without_samples = |result: &&MeasureDocument| {
         let in_both = result.runs.iter().filter(|run| now.run(run.asked.tls, run.asked.kind).is_some());
-        in_both.into_iter().any(|run| run.n > 0 && samples(result, run.asked, Phase::Total).len() as u64 != run.n)
+        in_both.into_iter().any(|run| run.n > 0 && samples_of_run(result, run, Phase::Total).is_none())
     };
     if results.iter().any(is_without_samples) {
         warnings.push("The baseline has no samples: its own intervals are used".to_owned());
@@ -97,25 +103,15 @@ fn phase_changes(
     let change = |phase: Phase| {
         let new = *after.phases.get(&phase)?;
         let old: Vec<Statistics> = runs.iter().map(|run| run.phases.get(&phase).copied()).collect::<Option<_>>()?;
-        let old_samples: Vec<Vec<u64>> = earlier.iter().map(|it| samples(it, asked, phase)).collect();
-        let new_samples = samples(now, asked, phase);
-        let is_complete = |(samples, run): (&Vec<u64>, &&Run)| samples.len() as u64 == run.n;
-        let with_samples = new_samples.len() as u64 == after.n && old_samples.iter().zip(&runs).all(is_complete);
-        let estimate_of = |samples: &[u64], statistics: &Statistics| match with_samples {
-            true => of_statistics(&pooled(samples, seed).unwrap_or(*statistics)),
-            false => of_statistics(statistics),
-        };
+        let before = runs.iter().zip(earlier).zip(&old);
         let figures = Figures {
-            now: estimate_of(&new_samples, &new),
-            earlier: old_samples.iter().zip(&old).map(|(samples, old)| estimate_of(samples, old)).collect(),
+            now: median_of_run(now, after, phase, &new),
+            earlier: before.map(|((run, document), old)| median_of_run(document, run, phase, old)).collect(),
         };
-        let ratio = match old_samples.as_slice() {
-            [only] if with_samples => reprise_stats::ratio(&new_samples, only, seed),
-            _ => figures.ratio(),
-        };
+        let ratio = figures.ratio();
         let before = match old.as_slice() {
             [only] => *only,
-            _ => pooled(&old_samples.concat(), seed).filter(|_| with_samples).or(old.last().copied())?,
+            _ => pooled(earlier, &runs, phase, seed).or(old.last().copied())?,
         };
         let ci95 = ratio.as_ref().and_then(ends);
         Some(PhaseChange {
@@ -135,15 +131,46 @@ fn phase_changes(
     Phase::ALL.into_iter().filter_map(change).collect()
 }
 
-/// The statistics of all runs' samples together.
-fn pooled(samples: &[u64], seed: u64) -> Option<Statistics> {
-    summarize(samples, seed).map(reprise_probe::statistics)
+/// The statistics of all runs' samples together; `None` where a run is without its samples.
+fn pooled(documents: &[&MeasureDocument], runs: &[&Run], phase: Phase, seed: u64) -> Option<Statistics> {
+    let all: Vec<Vec<u64>> =
+        documents.iter().zip(runs).map(|(document, run)| samples_of_run(document, run, phase)).collect::<Option<_>>()?;
+    summarize(&all.concat(), seed).map(reprise_probe::statistics)
 }
 
-/// One phase of the samples that came out as asked.
+/// A median, with an interval of what runs differ by.
+fn median_of_run(document: &MeasureDocument, run: &Run, phase: Phase, statistics: &Statistics) -> Ratio {
+    let seconds = seconds(document);
+    let spread = samples_of_run(document, run, phase).and_then(|samples| RunSpread::of(&samples, seconds));
+    let median = of_statistics(statistics);
+    match (spread, median.ci95) {
+        (Some(spread), Some(_)) => median.spread_by(spread.total()),
+        _ => median.widened_by(RunSpread::least(seconds)),
+    }
+}
+
+/// One phase of the samples of a run; `None` where some are missing.
+fn samples_of_run(document: &MeasureDocument, run: &Run, phase: Phase) -> Option<Vec<u64>> {
+    Some(samples(document, run.asked, phase)).filter(|samples| samples.len() as u64 == run.n)
+}
+
+/// How long the samples took to take.
+fn seconds(document: &MeasureDocument) -> Option<f64> {
+    let starts = || document.samples.iter().filter_map(|sample| sample.start_ns);
+    Some((starts().max()? - starts().min()?) as f64 / 1e9)
+}
+
+/// One phase of the samples that came out as asked, in the order in which they were taken.
 pub(crate) fn samples(document: &MeasureDocument, asked: Asked, phase: Phase) -> Vec<u64> {
-    let of_run = document.samples.iter().filter(|sample| sample.asked == asked && sample.kind == asked.kind);
+    let of_run = in_order(document).into_iter().filter(|sample| sample.asked == asked && sample.kind == asked.kind);
     of_run.filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
+}
+
+/// All samples in the order in which they were taken.
+fn in_order(document: &MeasureDocument) -> Vec<&SampleRecord> {
+    let mut samples: Vec<&SampleRecord> = document.samples.iter().collect();
+    samples.sort_by_key(|sample| sample.index);
+    samples
 }
 
 fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<RatioChange> {
@@ -186,7 +213,7 @@ fn cpu_change(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Option<Cpu
 mod tests {
     use super::*;
     use crate::example::Example;
-    use reprise_trace::document::SampleRecord;
+    use reprise_trace::document::{CalibrationSample, ChangeCause};
     use reprise_trace::{Nanos, Phases};
 
     fn measured(full_us: u64, ticket_us: u64) -> MeasureDocument {
@@ -223,30 +250,91 @@ mod tests {
         assert_eq!(change_of(&back, Kind::Ticket, Phase::Tls).change, Change::Faster);
     }
 
-    #[test]
-    fn samples_are_used_where_both_have_them() {
-        let with_samples = |tls_us: u64| {
-            let mut document = measured(tls_us, 300);
-            let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
-            let sample = |i: u64| SampleRecord {
-                local_port: 1,
-                asked,
-                kind: Kind::Full,
-                phases: Phases { tls: Some(Nanos(tls_us * 1000 + 40 * i)), total: Some(Nanos(1)), ..Phases::default() },
-                index: None,
-                start_ns: None,
-                address: None,
-                offered: None,
-                http_status: None,
-            };
-            document.samples = (0..100).map(sample).collect();
-            document
+    /// A run of two seconds, of 200 full handshakes: what each took, and what the calibration after it took, in microseconds.
+    fn sampled(took: impl Fn(u64) -> (u64, u64)) -> MeasureDocument {
+        let mut document = Example::new().run("1.3", Kind::Full, 1000).calibration(500).document();
+        let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
+        let jitter = |i: u64| 40 * (i * 7919 % 101);
+        let phases = |tls_us: u64, i: u64| {
+            let tls = Some(Nanos(tls_us * 1000 + jitter(i)));
+            Phases { connect: Some(Nanos(50_000)), tls, total: Some(Nanos(1)), ..Phases::default() }
         };
-        let comparison = compared(&with_samples(1010), &with_samples(1000));
-        let full = change_of(&comparison, Kind::Full, Phase::Tls);
-        let [low, high] = full.ci95.unwrap();
-        assert!(low > 1.008 && high < 1.012, "narrower than from the intervals: {low}..{high}");
-        assert_eq!(full.change, Change::Slower);
+        let sample = |i: u64| SampleRecord {
+            local_port: 1,
+            asked,
+            kind: Kind::Full,
+            phases: phases(took(i).0, i),
+            index: Some(i as u32),
+            start_ns: Some(i * 10_000_000),
+            address: None,
+            offered: None,
+            http_status: None,
+        };
+        document.samples = (0..200).map(sample).collect();
+        let of_tls = |samples: Vec<u64>| reprise_probe::statistics(summarize(&samples, 1).unwrap());
+        let run = &mut document.runs[0];
+        run.n = 200;
+        run.phases.insert(Phase::Tls, of_tls((0..200).map(|i| took(i).0 * 1000 + jitter(i)).collect()));
+        let calibration = document.calibration.as_mut().unwrap();
+        let of_full = calibration.runs.iter_mut().find(|run| run.kind == Kind::Full).unwrap();
+        of_full.phases.insert(Phase::Tls, of_tls((0..200).map(|i| took(i).1 * 1000).collect()));
+        let beside = |i: u64| CalibrationSample { after: i + 1, kind: Kind::Full, phases: phases(took(i).1, i) };
+        calibration.samples = (0..200).map(beside).collect();
+        document
+    }
+
+    fn verdict_of(now: &MeasureDocument, earlier: &MeasureDocument) -> (ChangeCause, String) {
+        let verdict = compared(now, earlier).verdict.unwrap();
+        (verdict.cause, verdict.text)
+    }
+
+    #[test]
+    fn steady_runs_show_a_change_of_a_fifth() {
+        let (cause, text) = verdict_of(&sampled(|_| (1200, 500)), &sampled(|_| (1000, 500)));
+        assert_eq!(cause, ChangeCause::Tls, "{text}");
+        assert_eq!(verdict_of(&sampled(|_| (1040, 500)), &sampled(|_| (1000, 500))).0, ChangeCause::None);
+    }
+
+    /// Half of a run on a busy machine, and a quarter of the other.
+    #[test]
+    fn runs_that_vary_by_as_much_within_show_none() {
+        let now = sampled(|i| (if i % 100 < 60 { 1250 } else { 1000 }, 500));
+        let earlier = sampled(|i| (if i % 100 < 25 { 1250 } else { 1000 }, 500));
+        let change = change_of(&compared(&now, &earlier), Kind::Full, Phase::Tls);
+        assert!(change.ratio > Some(1.2) && change.change == Change::None, "{change:?}");
+        assert_eq!(verdict_of(&now, &earlier).0, ChangeCause::None);
+    }
+
+    /// The scheduler puts the calibration's two ends on one processor or on two, which concerns no other server.
+    #[test]
+    fn a_calibration_that_moves_alone_changes_nothing() {
+        let flickers = |fast: u64| move |i: u64| (1000, if (i / 25).is_multiple_of(2) { fast } else { fast + 60 });
+        let (cause, text) = verdict_of(&sampled(flickers(560)), &sampled(flickers(500)));
+        assert_eq!(cause, ChangeCause::None, "{text}");
+    }
+
+    #[test]
+    fn what_the_calibration_shares_is_the_machine() {
+        let waves = |slower: u64| {
+            move |i: u64| {
+                let slow = slower + if (i / 25).is_multiple_of(2) { 0 } else { 6 };
+                (10 * slow, 5 * slow)
+            }
+        };
+        let (cause, text) = verdict_of(&sampled(waves(130)), &sampled(waves(100)));
+        assert_eq!(cause, ChangeCause::Machine, "{text}");
+    }
+
+    #[test]
+    fn what_would_be_missed_is_told_before() {
+        let told = |document: &MeasureDocument, count| {
+            foresight(&[vec![Earlier { result: document, file: "earlier.json" }]], count).unwrap()
+        };
+        let steady = told(&sampled(|_| (1000, 500)), 200);
+        assert!(steady.starts_with("with -n 200 a change of full handshakes under 7 % will be missed; -n 800"), "{steady}");
+        let unsteady = told(&sampled(|i| (if i % 100 < 25 { 1250 } else { 1000 }, 500)), 200);
+        assert!(unsteady.contains("more connections find little more"), "{unsteady}");
+        assert_eq!(foresight(&[vec![Earlier { result: &measured(1000, 300), file: "" }]], 200), None);
     }
 
     #[test]

@@ -1,13 +1,23 @@
 //! What the changes of `tls` come to: is TLS slower, or the machine, or the network?
 
+use reprise_stats::Ratio;
 use reprise_trace::Phase;
 use reprise_trace::document::{BaselineVerdict, Change, ChangeCause, Control, ControlChange, PhaseChange};
 
+use crate::estimates::estimate;
+
 /// Of everything that was compared; `None` where there is no `tls` in both results.
 pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Option<BaselineVerdict> {
-    let all = || phases.iter().filter(|it| it.phase == Phase::Tls);
-    let of = |cause: ChangeCause| -> Vec<&PhaseChange> { all().filter(|it| cause_of(it) == cause).collect() };
-    all().next()?;
+    let all: Vec<&PhaseChange> = phases.iter().filter(|it| it.phase == Phase::Tls).collect();
+    all.first()?;
+    let raw = |it: &&PhaseChange| estimate(it.ratio.unwrap_or(1.0), it.ci95);
+    let raw = reprise_stats::beyond_chance(&all.iter().map(raw).collect::<Vec<_>>());
+    let own = beyond_chance(&all);
+    let causes: Vec<ChangeCause> =
+        all.iter().zip(own.into_iter().zip(raw)).map(|(it, is_beyond)| cause_of(it, is_beyond)).collect();
+    let of = |cause: ChangeCause| -> Vec<&PhaseChange> {
+        all.iter().zip(&causes).filter(|(_, its)| **its == cause).map(|(it, _)| *it).collect()
+    };
     // TLS where anything is TLS's; the rest in the order in which it is the less certain.
     let order =
         [ChangeCause::Tls, ChangeCause::Machine, ChangeCause::Network, ChangeCause::MachineOrNetwork, ChangeCause::None];
@@ -15,9 +25,22 @@ pub(super) fn verdict(phases: &[PhaseChange], controls: &[ControlChange]) -> Opt
     Some(BaselineVerdict { cause, text: sentence(cause, &of(cause), controls) })
 }
 
-fn cause_of(change: &PhaseChange) -> ChangeCause {
-    match (change.own, change.change) {
-        (Some(own), _) => own.cause,
+/// Which of these changes, as far as the controls do not explain them, are more than chance makes of as many.
+pub(crate) fn beyond_chance(changes: &[&PhaseChange]) -> Vec<bool> {
+    let judged = changes.iter().map(|it| it.judged());
+    let ratios: Vec<Ratio> = judged.map(|(ratio, ci95, _)| estimate(ratio.unwrap_or(1.0), ci95)).collect();
+    reprise_stats::beyond_chance(&ratios)
+}
+
+/// One row of many lies outside its interval by chance: `is_beyond` says whether what the controls leave of the change, and the
+/// change itself, are more than that.
+fn cause_of(change: &PhaseChange, is_beyond: (bool, bool)) -> ChangeCause {
+    match (change.own.map(|own| own.cause), change.change) {
+        (Some(ChangeCause::Tls), _) if !is_beyond.0 => ChangeCause::None,
+        (Some(ChangeCause::Machine | ChangeCause::Network | ChangeCause::MachineOrNetwork), _) if !is_beyond.1 => {
+            ChangeCause::None
+        }
+        (Some(cause), _) => cause,
         (None, Change::None) => ChangeCause::None,
         (None, _) => ChangeCause::Unknown,
     }
@@ -58,7 +81,7 @@ fn sentence(cause: ChangeCause, which: &[&PhaseChange], controls: &[ControlChang
                 moved(Control::Connect)
             )
         }
-        ChangeCause::None => "TLS is unchanged: no handshake changed beyond its interval.".to_owned(),
+        ChangeCause::None => "TLS is unchanged: no handshake changed by more than unchanged runs differ by.".to_owned(),
         ChangeCause::Unknown => "Whether TLS changed is unknown: there are no intervals, or they are too wide.".to_owned(),
     }
 }

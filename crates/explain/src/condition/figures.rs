@@ -5,6 +5,7 @@ use reprise_trace::document::{
 };
 use reprise_trace::{Asked, Kind, Nanos, Phase};
 
+use crate::baseline::beyond_chance;
 use crate::figures::percent_to;
 
 use super::{Bound, Condition, Findings, MeasureFigure, Quantity, Test, Unit};
@@ -186,8 +187,12 @@ impl Condition {
                 .collect();
             (Some(here.len()), here)
         } else {
-            let changed = compared.iter().filter(|it| it.judged().2 == wanted);
-            let names: Vec<String> = changed.map(|it| format!("{} {} {}", it.tls.number(), it.kind, it.phase)).collect();
+            let changed = compared
+                .iter()
+                .zip(beyond_chance(&compared))
+                .filter(|(it, is_beyond)| *is_beyond && it.judged().2 == wanted);
+            let names: Vec<String> =
+                changed.map(|(it, _)| format!("{} {} {}", it.tls.number(), it.kind, it.phase)).collect();
             // Of nothing that was compared, nothing can be said.
             (compared.iter().any(|it| it.judged().2 != Change::Unknown).then_some(names.len()), names)
         };

@@ -1,4 +1,4 @@
-//! Conditions on a measurement, for gates: `tls.resumed.ratio < 1.5`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`; and on a
+//! Conditions on a measurement, for gates: `baseline.tls.slower > 0`, `1.3.ticket.tls.p99 > 20ms`, `failed > 0`; and on a
 //! comparison of stacks or a load, which have words of their own for figures: see [`CompareCondition`] and [`LoadCondition`].
 //!
 //! ```text

@@ -22,8 +22,8 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     if !shown.is_empty() {
         blocks.push(Block::Table(table(&shown)));
         blocks.push(Block::Aside(
-            "change: of the median, with its 95 % interval, between measurements made at different times. own: what \
-                remains after subtracting the change of connect and of the machine's calibration."
+            "change: of the median, with a 95 % interval that covers what unchanged runs differ by. own: what remains \
+                after subtracting the change of connect and of the machine's calibration."
                 .to_owned(),
         ));
         let all = comparisons.iter().flat_map(|(_, comparison)| &comparison.phases);

@@ -56,7 +56,7 @@ pub struct PhaseChange {
     pub n_after: u64,
     /// median(after) / median(before): above 1 means slower. Null where the earlier median is 0.
     pub ratio: Option<f64>,
-    /// Its interval, 95 %, of two sets of samples that are independent; null under six samples on either side.
+    /// Its interval, 95 %, which covers what two runs of the same differ by; null under six samples on either side.
     pub ci95: Option<[f64; 2]>,
     /// What that comes to.
     pub change: Change,
@@ -94,8 +94,8 @@ pub struct CpuChange {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnChange {
-    /// As the change beside it, each sample over the calibration's nearest; and over the change of connecting, where that changed
-    /// beyond its interval.
+    /// As the change beside it, each sample over the calibration's nearest, as far as the samples go along with it; and over the
+    /// change of connecting, where that changed beyond its interval.
     pub ratio: f64,
     /// Its interval, 95 %, which holds the uncertainty of the control too; null where a part of it has none.
     pub ci95: Option<[f64; 2]>,
@@ -126,7 +126,7 @@ pub enum ChangeCause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BaselineVerdict {
-    /// What they are put down to: TLS where any of them is.
+    /// What they are put down to: TLS where any of them is by more than chance makes of as many.
     pub cause: ChangeCause,
     /// The same in one sentence.
     pub text: String,

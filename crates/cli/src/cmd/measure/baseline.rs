@@ -1,5 +1,6 @@
 //! `--baseline FILE...`: earlier results, read and judged before anything is measured.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -37,6 +38,16 @@ impl Baseline {
     /// The earlier results.
     pub(super) fn results(&self) -> &[MeasureDocument] {
         &self.results
+    }
+
+    /// Which changes a measurement with so many connections of each kind would miss, in words.
+    pub(super) fn foresight(&self, count: u32) -> Option<String> {
+        let labels: BTreeSet<&str> = self.results.iter().map(|it| it.label.as_str()).collect();
+        let of_servers: Vec<Vec<Earlier<'_>>> = match self.of_lab {
+            true => labels.into_iter().map(|label| self.earlier(label).collect()).collect(),
+            false => vec![self.earlier("").collect()],
+        };
+        reprise_explain::foresight(&of_servers, count.into())
     }
 
     /// Notes in `document` what is other than in the earlier results of its label. The intervals follow from `seed`.

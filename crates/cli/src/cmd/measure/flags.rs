@@ -70,7 +70,7 @@ Examples:
   reprise measure 10.0.0.7:8443 --sni api.example.org --ca ca.pem --cert client.pem --key client.key
   reprise measure mail.example.org:993 --no-request     a service that is not HTTP
   reprise measure example.org --baseline before.json    what changed since
-  reprise measure example.org -n 400 --baseline runs/*.json --fail-if 'baseline.1.3.tls.full.change.low > 10%'
+  reprise measure example.org -n 400 --baseline runs/*.json --fail-if 'baseline.tls.slower > 0'
   reprise measure example.org --fail-if 'tls.resumed.ratio < 1.5'
   reprise measure example.org --every 60s --json watch.jsonl --metrics 127.0.0.1:9464
   reprise measure mail.example.org --starttls smtp      one that begins in the clear
