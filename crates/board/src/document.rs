@@ -34,6 +34,9 @@ pub struct BoardDocument {
     pub esp8266: Option<Esp8266>,
     /// What was left out, and why.
     pub left_out: Vec<String>,
+    /// Whether Ctrl-C ended it; absent where it did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Where it comes from.
     pub provenance: Provenance,
 }

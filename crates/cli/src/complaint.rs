@@ -14,3 +14,9 @@ pub(crate) fn complaint(record: &ConditionRecord) -> Option<String> {
         ConditionOutcome::Unknown => Some(format!("--fail-if '{condition}' cannot be evaluated: {}", because.join("; "))),
     }
 }
+
+/// Those of all conditions, each on lines of its own; `None` where none is met.
+pub(crate) fn complaints(records: &[ConditionRecord]) -> Option<String> {
+    let complaints: Vec<String> = records.iter().filter_map(complaint).collect();
+    (!complaints.is_empty()).then(|| complaints.join("\n  "))
+}

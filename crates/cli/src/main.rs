@@ -10,7 +10,6 @@ mod ending;
 mod help;
 mod key_log;
 mod notice;
-mod opened_file;
 mod outputs;
 mod progress;
 mod provenance;
@@ -24,10 +23,11 @@ mod values;
 mod version;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anstream::ColorChoice;
 use clap::FromArgMatches;
-use reprise_probe::Interrupt;
+use reprise_probe::{Interrupt, abandon_unfinished};
 
 use crate::args::{Cli, Color, Command};
 use crate::ending::Ending;
@@ -77,12 +77,22 @@ fn main() -> ExitCode {
     Ending::from(result).into_exit_code()
 }
 
+/// Signals this soon after the first are the same one: timeout(1) signals the process and then its group, and a terminal's
+/// Ctrl-C may be passed on by whoever started us.
+const ONE_CTRL_C: Duration = Duration::from_millis(500);
+
 /// The first Ctrl-C asks to stop and to print what was measured; the second does not ask.
 fn stop_on_ctrl_c(interrupt: Interrupt) -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(move || {
-        if interrupt.is_raised() {
+    let mut first: Option<Instant> = None;
+    ctrlc::set_handler(move || match first {
+        None => {
+            first = Some(Instant::now());
+            interrupt.raise();
+        }
+        Some(first) if first.elapsed() < ONE_CTRL_C => {}
+        Some(_) => {
+            abandon_unfinished();
             std::process::exit(ending::INTERRUPTED.into());
         }
-        interrupt.raise();
     })
 }

@@ -1,14 +1,15 @@
 //! Where results go: the page to standard output, documents to files.
 
-use std::fs::OpenOptions;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use reprise_probe::{Readers, Replacement};
 use reprise_report::terminal::Style;
 
-use crate::opened_file::OpenedFile;
+use crate::notice::notice;
 use crate::rendered::{Format, Rendered};
 
 /// The formats of a result; each takes a file, `-` is standard output.
@@ -38,14 +39,28 @@ pub(crate) struct HarArgs {
     pub(crate) har: Option<PathBuf>,
 }
 
-impl HarArgs {
-    /// The file that is named, with its flag.
-    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.har.as_deref().map(|path| (HAR, path)).into_iter().collect()
+/// A file that a flag names, and the format that goes there.
+pub(crate) type NamedOutput<'a> = (&'static str, Format, &'a Path);
+
+impl OutputArgs {
+    /// The files that are named.
+    pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
+        let all = [
+            ("--json", Format::Json, &self.json),
+            ("--csv", Format::Csv, &self.csv),
+            ("--markdown", Format::Markdown, &self.markdown),
+            ("--html", Format::Html, &self.html),
+        ];
+        all.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?))).collect()
     }
 }
 
-const HAR: &str = "--har";
+impl HarArgs {
+    /// The file that is named.
+    pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
+        self.har.as_deref().map(|path| ("--har", Format::Har, path)).into_iter().collect()
+    }
+}
 
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
 pub(crate) struct Outputs {
@@ -53,18 +68,15 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens every file. What is there already is overwritten only when there is a result, and without one no new file stays.
-    pub(crate) fn open(arguments: &OutputArgs) -> anyhow::Result<Self> {
-        Self::open_with_har(arguments, &HarArgs::default())
-    }
-
-    /// The same for a result that has single connections.
-    pub(crate) fn open_with_har(arguments: &OutputArgs, har: &HarArgs) -> anyhow::Result<Self> {
-        let har = har.har.as_deref().map(|path| (HAR, Format::Har, path));
-        let named: Vec<(&str, Format, &Path)> = arguments.named().chain(har).collect();
-        check_standard_output(named.iter().map(|(flag, _, path)| (*flag, *path)))?;
-        let open = |(_, format, path): (_, Format, &Path)| anyhow::Ok((format, Output::open(path)?));
-        Ok(Self { formats: named.into_iter().map(open).collect::<anyhow::Result<_>>()? })
+    /// Opens every file; fails where one cannot be written, or where two documents want one place. What is there already is
+    /// replaced only when there is a result, and without one no new file stays. `others` are files that the command uses beside.
+    pub(crate) fn open(documents: &[NamedOutput<'_>], others: &[(&'static str, &Path)]) -> anyhow::Result<Self> {
+        let named = documents.iter().map(|(flag, _, path)| (*flag, *path)).chain(others.iter().copied());
+        let named: Vec<(&str, &Path)> = named.collect();
+        check_that_files_differ(&named)?;
+        check_standard_output(&named)?;
+        let open = |(_, format, path): &NamedOutput<'_>| anyhow::Ok((*format, Output::open(path)?));
+        Ok(Self { formats: documents.iter().map(open).collect::<anyhow::Result<_>>()? })
     }
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
@@ -74,9 +86,13 @@ impl Outputs {
         self.write_documents(result).and(page)
     }
 
-    /// Writes the result in every format that was asked for, and no page.
+    /// Writes the result in every format that was asked for, and no page. One that has nothing in it takes no other's place.
     pub(crate) fn write_documents(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let write = |(format, output): (Format, Output)| output.write_with(|out| result.write(format, out));
+        let write = |(format, output): (Format, Output)| {
+            let mut bytes = Vec::new();
+            result.write(format, &mut bytes)?;
+            if result.is_nothing() { output.write_nothing(&bytes) } else { output.write(&bytes) }
+        };
         self.formats.into_iter().map(write).fold(Ok(()), anyhow::Result::and)
     }
 
@@ -86,35 +102,20 @@ impl Outputs {
     }
 }
 
-impl OutputArgs {
-    /// The files that are named, with their flags.
-    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.named().map(|(flag, _, path)| (flag, path)).collect()
+/// Refuses two documents on standard output, and one where nothing fits.
+fn check_standard_output(files: &[(&str, &Path)]) -> anyhow::Result<()> {
+    let flags: Vec<&str> = files.iter().filter(|(_, path)| is_standard_output(path)).map(|(flag, _)| *flag).collect();
+    anyhow::ensure!(flags.len() <= 1, "only one of {} can go to standard output", flags.join(" and "));
+    // The page, too, goes there.
+    match Path::new("/dev/stdout").metadata() {
+        Ok(there) if is_always_full(&there) => Err(full()).context("cannot write standard output"),
+        _ => Ok(()),
     }
-
-    fn named(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
-        let all = [
-            ("--json", Format::Json, &self.json),
-            ("--csv", Format::Csv, &self.csv),
-            ("--markdown", Format::Markdown, &self.markdown),
-            ("--html", Format::Html, &self.html),
-        ];
-        all.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?)))
-    }
-}
-
-/// Refuses two documents on standard output.
-pub(crate) fn check_standard_output<'a>(files: impl IntoIterator<Item = (&'a str, &'a Path)>) -> anyhow::Result<()> {
-    let flags: Vec<&str> = files.into_iter().filter(|(_, path)| is_standard_output(path)).map(|(flag, _)| flag).collect();
-    if flags.len() > 1 {
-        anyhow::bail!("only one of {} can go to standard output", flags.join(" and "));
-    }
-    Ok(())
 }
 
 /// Refuses to write two outputs to one file, where the later would take the place of the earlier. Only sessions may come from
 /// the file that they go to.
-pub(crate) fn check_that_files_differ(files: &[(&str, &Path)]) -> anyhow::Result<()> {
+fn check_that_files_differ(files: &[(&str, &Path)]) -> anyhow::Result<()> {
     let whole: Vec<Option<PathBuf>> = files.iter().map(|(_, path)| whole_path(path)).collect();
     for (index, ((flag, path), one)) in files.iter().zip(&whole).enumerate() {
         let earlier = files.iter().zip(&whole).take(index).find(|(_, other)| one.is_some() && *other == one);
@@ -143,47 +144,90 @@ fn whole_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// Where one document goes.
-pub(crate) enum Output {
+pub(crate) struct Output {
+    path: PathBuf,
+    place: Place,
+}
+
+enum Place {
     Standard,
-    File(OpenedFile),
+    /// A device or a pipe: what is written is gone there at once.
+    Stream(File),
+    File(Replacement),
 }
 
 impl Output {
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::open_as(path, &mut OpenOptions::new())
+        Self::open_for(path, Readers::AsBefore)
     }
 
-    /// For what only its owner may read, if the file is new.
+    /// For what only its owner may read.
     pub(crate) fn open_private(path: &Path) -> anyhow::Result<Self> {
-        let mut options = OpenOptions::new();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Self::open_as(path, &mut options)
+        Self::open_for(path, Readers::OwnerAlone)
     }
 
-    pub(crate) fn write_with(self, render: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> anyhow::Result<()> {
-        let mut bytes = Vec::new();
-        render(&mut bytes)?;
-        self.write(&bytes)
+    fn open_for(path: &Path, readers: Readers) -> anyhow::Result<Self> {
+        let cannot_write = || format!("cannot write {}", path.display());
+        let place = match path.metadata() {
+            _ if is_standard_output(path) => Place::Standard,
+            Ok(there) if is_always_full(&there) => return Err(full()).with_context(cannot_write),
+            Ok(there) if !there.is_file() && !there.is_dir() => {
+                Place::Stream(OpenOptions::new().write(true).open(path).with_context(cannot_write)?)
+            }
+            _ => Place::File(Replacement::prepare(path, readers).with_context(cannot_write)?),
+        };
+        Ok(Self { path: path.to_owned(), place })
     }
 
     pub(crate) fn is_standard(&self) -> bool {
-        matches!(self, Self::Standard)
+        matches!(self.place, Place::Standard)
     }
 
-    fn open_as(path: &Path, options: &mut OpenOptions) -> anyhow::Result<Self> {
-        if is_standard_output(path) {
-            return Ok(Self::Standard);
+    /// Writes a result that has nothing in it but why: where there is an earlier one, its reader may still want that.
+    pub(crate) fn write_nothing(self, bytes: &[u8]) -> anyhow::Result<()> {
+        match &self.place {
+            Place::File(file) if file.has_earlier() => {
+                notice(format_args!("nothing was measured: {} keeps its earlier content", self.path.display()));
+                Ok(())
+            }
+            _ => self.write(bytes),
         }
-        OpenedFile::open(path, options.write(true)).map(Self::File)
     }
 
+    /// Writes a result, which takes the place of an earlier one.
     pub(crate) fn write(self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self {
-            Self::Standard => print(bytes),
-            Self::File(mut file) => file.overwrite(bytes),
+        let shown = self.path.display();
+        match self.place {
+            Place::Standard => print(bytes),
+            Place::Stream(mut file) => {
+                file.write_all(bytes).and_then(|()| file.flush()).with_context(|| format!("cannot write {shown}"))
+            }
+            Place::File(file) => {
+                let kept = if file.has_earlier() { " (its earlier content is still there)" } else { "" };
+                file.write(bytes).with_context(|| format!("cannot write {shown}{kept}"))
+            }
         }
     }
+}
+
+/// `/dev/full`, by its number (Linux: Documentation/admin-guide/devices.txt). It opens like any other device and takes a write of
+/// no bytes; only a write of some would tell, and what a device does with bytes of ours is not ours to try.
+fn is_always_full(there: &Metadata) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        const FULL: u64 = (1 << 8) | 7;
+        there.file_type().is_char_device() && there.rdev() == FULL
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = there;
+        false
+    }
+}
+
+fn full() -> io::Error {
+    io::Error::new(io::ErrorKind::StorageFull, "No space left on device")
 }
 
 /// Prints what is made for this terminal: its width, and whether it shows colour.

@@ -17,6 +17,7 @@ use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 
 use crate::notice::notice;
+use crate::rendered::Rendered;
 
 /// Where sessions come from and go to.
 #[derive(Args, Clone, Debug)]
@@ -52,7 +53,9 @@ impl SessionFileArgs {
     /// The files that are named, with their flags.
     pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
         let named = [("--session-in", &self.session_in), ("--session-out", &self.session_out)];
-        named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?))).collect()
+        let named = named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+        // Which is refused for what it is, whatever else goes to standard output.
+        named.filter(|(_, path)| *path != Path::new("-")).collect()
     }
 
     /// Opens the files, and adds what was loaded to the options.
@@ -177,15 +180,15 @@ fn offers(options: &Options, protocol: &Vec<u8>) -> bool {
 }
 
 impl SessionFiles {
-    /// Takes out what was used, and keeps what is left.
-    pub(crate) fn save(self, unused: &Unused) -> anyhow::Result<()> {
+    /// Takes out what was used, and keeps what is left; of a run that measured nothing, no sessions take the place of earlier ones.
+    pub(crate) fn save(self, unused: &Unused, measured: &impl Rendered) -> anyhow::Result<()> {
         if let (Some(loaded), Some(destination)) = (&self.loaded, self.unused) {
             let remaining = unused.of_file(loaded);
             if remaining != *loaded {
                 destination.write(&remaining)?;
             }
         }
-        if let Some((path, destination)) = self.out {
+        if let Some((path, destination)) = self.out.filter(|_| !measured.is_nothing()) {
             let file = unused.to_file(SystemTime::now());
             if file.sessions.is_empty() {
                 notice(format_args!("the server issued no session: {} is empty", path.display()));

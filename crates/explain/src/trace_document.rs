@@ -26,6 +26,7 @@ pub fn trace_document(target: &Target, options: &Options, tracing: &Tracing, pro
         first_connection: tracing.first.as_ref().and_then(first_connection),
         failures: failed.map(|failed| failure_of(failed, options)).collect(),
         warnings: trace_warnings(tracing, options),
+        interrupted: tracing.ended_by.as_ref().is_some_and(|it| it.is_interruption() || !tracing.traces.is_empty()),
         provenance,
     }
 }

@@ -60,8 +60,7 @@ pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
     let name = format!("{}:{}", target.host, target.port);
     let mut suite = TestSuite::new(&name);
     suite.set_time(Duration::try_from_secs_f64(document.seconds).unwrap_or_default());
-    let any = document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0;
-    suite.add_test_case(reached(&name, any, None, NOTHING_COMPLETED));
+    suite.add_test_case(reached(&name, document.has_any(), None, NOTHING_COMPLETED));
     suite.add_test_cases(document.conditions.iter().map(|record| condition(&name, record)));
     suite.set_system_out(document.warnings.join("\n"));
     let mut report = Report::new("reprise load");

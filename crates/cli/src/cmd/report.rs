@@ -6,17 +6,16 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_explain::{loads_side_by_side, measurements_side_by_side};
-use reprise_report::junit;
 use reprise_trace::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
 use serde::Deserialize;
 
-use crate::cmd::diagnose::formats::{FormatArgs, Formats};
+use crate::cmd::diagnose::formats::FormatArgs;
 use crate::ending::Ending;
-use crate::outputs::{Output, OutputArgs, Outputs, check_that_files_differ, is_standard_output};
-use crate::rendered::Explained;
+use crate::outputs::{OutputArgs, Outputs};
+use crate::rendered::{Diagnosed, Explained, Format};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format; several of measure or load side by side.
@@ -51,38 +50,29 @@ Examples:
   reprise report --merge one.json two.json           several generators of one load as one result";
 
 pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
+    let (own, formats) = (&arguments.output, &arguments.of_diagnosis);
+    let open = |schema: &str| {
+        refuse_formats(formats, schema)?;
+        Outputs::open(&[own.files(), formats.files()].concat(), &[])
+    };
     if arguments.merge {
-        refuse_formats(&arguments.of_diagnosis)?;
-        let outputs = Outputs::open(&arguments.output)?;
+        let outputs = open(MERGED)?;
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
         outputs.write(&reprise_explain::merge(&documents)?)?;
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {
-        refuse_formats(&arguments.of_diagnosis)?;
-        let outputs = Outputs::open(&arguments.output)?;
-        outputs.write(&side_by_side(&arguments.files)?)?;
+        open(SideBySideDocument::SCHEMA)?.write(&side_by_side(&arguments.files)?)?;
         return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
     ensure!(!arguments.verbose || saved.schema == TraceDocument::SCHEMA, "--verbose is for results of trace alone");
-    if saved.schema == DiagnoseDocument::SCHEMA {
-        Formats::open(&arguments.output, &arguments.of_diagnosis)?.write(&saved.document()?)?;
-        return Ok(Ending::Done);
-    }
-    if let (Some(junit), MeasureDocument::SCHEMA | LabDocument::SCHEMA | LoadDocument::SCHEMA) =
-        (&arguments.of_diagnosis.junit, &*saved.schema)
-    {
-        check_that_files_differ(&[arguments.output.files(), arguments.of_diagnosis.files()].concat())?;
-        write_junit(&saved, junit)?;
-    } else {
-        refuse_formats(&arguments.of_diagnosis)?;
-    }
-    if arguments.of_diagnosis.junit.as_deref().is_some_and(is_standard_output) {
-        return Ok(Ending::Done);
-    }
-    let outputs = Outputs::open(&arguments.output)?;
+    let outputs = open(&saved.schema)?;
     match saved.schema.as_str() {
+        DiagnoseDocument::SCHEMA => {
+            let document = saved.document()?;
+            outputs.write(&Diagnosed { document: &document, shows_experiments: formats.experiments })?;
+        }
         MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
@@ -95,21 +85,6 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         other => bail!("{}: unknown schema '{other}'", shown(file)),
     }
     Ok(Ending::Done)
-}
-
-/// What came of the conditions that a result was held against.
-fn write_junit(saved: &Saved<'_>, path: &Path) -> anyhow::Result<()> {
-    let output = Output::open(path)?;
-    if saved.schema == LoadDocument::SCHEMA {
-        let document = saved.document::<LoadDocument>()?;
-        return output.write_with(|out| junit::load(&document, out));
-    }
-    if saved.schema == LabDocument::SCHEMA {
-        let document = saved.document::<LabDocument>()?;
-        return output.write_with(|out| junit::measure(&document.results, &[], &document.conditions, out));
-    }
-    let document = saved.document::<MeasureDocument>()?;
-    output.write_with(|out| junit::measure(std::slice::from_ref(&document), &[], &document.conditions, out))
 }
 
 /// Several results of one command.
@@ -141,13 +116,18 @@ fn side_by_side(files: &[PathBuf]) -> anyhow::Result<SideBySideDocument> {
     }
 }
 
-/// What only a diagnosis can be shown in.
-fn refuse_formats(formats: &FormatArgs) -> anyhow::Result<()> {
-    if let Some((flag, _)) = formats.files().first() {
-        bail!("{flag} applies only to results of diagnose");
+/// Several loads as one, which has no conditions to show.
+const MERGED: &str = "";
+
+/// What such a result cannot be shown in.
+fn refuse_formats(formats: &FormatArgs, schema: &str) -> anyhow::Result<()> {
+    if schema == DiagnoseDocument::SCHEMA {
+        return Ok(());
     }
     ensure!(!formats.experiments, "--experiments applies only to results of diagnose");
-    Ok(())
+    let has_conditions = [MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA].contains(&schema);
+    let refused = formats.files().into_iter().find(|(_, format, _)| *format != Format::Junit || !has_conditions);
+    refused.map_or(Ok(()), |(flag, ..)| bail!("{flag} applies only to results of diagnose"))
 }
 
 /// A file that says which document it holds.

@@ -1,5 +1,7 @@
 //! Ctrl-C: exit 130, and what was measured until then is printed and kept.
 
+use std::time::Duration;
+
 use reprise_lab::Resumption;
 use reprise_servers::{MisbehavingServer, ScriptStep};
 use reprise_trace::document::LabDocument;
@@ -29,11 +31,25 @@ fn what_was_measured_is_printed_and_kept() {
     outcome.shows(&["Incomplete", "TLS 1.3"]);
 }
 
+/// As timeout(1) signals the process and then its group.
+#[test]
+fn two_signals_at_once_are_one_ctrl_c() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let running = lab.measure(server.address()).count(ENDLESS).start();
+    wait_until("some connections", || server.completed() > 40);
+    running.interrupt();
+    std::thread::sleep(Duration::from_millis(2));
+    running.interrupt();
+    running.finish().exits(130).shows(&["Incomplete"]);
+}
+
 #[test]
 fn the_lab_prints_what_it_has() {
-    let running = Reprise::measure_lab().count(ENDLESS).start();
-    // Outputs are opened before anything is measured, and after Ctrl-C has found its handler.
-    wait_until("the outputs", || running.has_opened_its_document());
+    let directory = Lab::new();
+    let keys = directory.path("keys.log");
+    let running = Reprise::measure_lab().count(ENDLESS).env("SSLKEYLOGFILE", &keys).start();
+    wait_until("a connection", || keys.metadata().is_ok_and(|it| it.len() > 0));
     running.interrupt();
     let outcome = running.finish().exits(130);
     let document: LabDocument = serde_json::from_str(outcome.json.as_deref().unwrap()).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use reprise_lab::{EmbeddedServer, Resumption};
 use reprise_trace::document::MeasureDocument;
 
-use reprise_harness::{Lab, Outcome, Reprise, not_run};
+use reprise_harness::{Lab, Outcome, Reprise, wait_until};
 
 fn server(lab: &Lab) -> EmbeddedServer {
     lab.server(Resumption::Ticket)
@@ -37,17 +37,106 @@ fn help_into_a_closed_pipe_ends_in_silence() {
     Reprise::new(["measure", "--help"]).run_into_closed_pipe().exits(0).silently();
 }
 
+/// Every command that measures, with a target, and the flags that name its outputs.
+const COMMANDS: [(&str, &[&str]); 4] = [
+    ("measure", &["--json", "--csv", "--markdown", "--html", "--har", "--junit"]),
+    ("trace", &["--json", "--csv", "--markdown", "--html", "--har", "--pcap", "--session-out"]),
+    ("diagnose", &["--json", "--csv", "--markdown", "--html", "--junit", "--sarif"]),
+    ("load", &["--json", "--csv", "--markdown", "--html", "--junit"]),
+];
+
+/// Those that have no target.
+const WITHOUT_TARGET: [&str; 3] = ["compare resumption --quick", "layers", "report gone.json --merge"];
+
 #[test]
 fn an_unwritable_output_is_reported_before_any_connection() {
     let lab = Lab::new();
     let server = server(&lab);
-    let absent = lab.path("no/such/directory/result");
-    for flag in ["--json", "--csv", "--markdown", "--html", "--har"] {
-        for path in [name(&absent), name(lab.directory())] {
-            call(&lab, &server, &[flag, path]).run().exits(2).says(&["cannot write", path]);
+    let target = server.address().to_string();
+    let absent = lab.path("no/such/directory");
+    let no_directory = format!("there is no directory {}: create it first", absent.display());
+    let result = absent.join("result");
+    let mut places = vec![(name(&result), &*no_directory), (name(lab.directory()), "it is a directory: name a file in it")];
+    if cfg!(target_os = "linux") {
+        places.push(("/proc/result", "no file can be created in /proc"));
+        places.push((FULL_DEVICE, "No space left on device"));
+    }
+    for (place, why) in places {
+        for (command, flags) in COMMANDS {
+            for flag in flags.iter().filter(|flag| (**flag, place) != ("--session-out", FULL_DEVICE)) {
+                Reprise::new([command, &target, flag, place]).run().exits(2).says(&["cannot write", place, why]);
+            }
+        }
+        for command in WITHOUT_TARGET {
+            Reprise::without_plugins(command).args(["--json", place]).run().exits(2).says(&["cannot write", place, why]);
         }
     }
     assert_eq!((server.completed(), server.failures().len()), (0, 0));
+}
+
+/// Where every write fails, but for one of no bytes.
+const FULL_DEVICE: &str = "/dev/full";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_as_standard_output_is_reported_before_any_connection() {
+    let lab = Lab::new();
+    let server = server(&lab);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reprise"));
+    let full = fs::File::options().write(true).open(FULL_DEVICE).unwrap();
+    let ended = command.args(["measure", &server.address().to_string(), "--insecure"]).stdout(full).output().unwrap();
+    assert_eq!((ended.status.code(), server.completed()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("cannot write standard output"));
+}
+
+/// What was measured before is worth more than why nothing was this time.
+#[test]
+fn a_run_that_measured_nothing_leaves_the_earlier_result() {
+    let lab = Lab::new();
+    let gone = "127.0.0.1:1";
+    for (command, flags) in COMMANDS {
+        // A load waits for a server that may yet start.
+        for flag in flags.iter().take(if command == "load" { 1 } else { flags.len() }) {
+            let old = lab.file("old", "mine");
+            let call = |path| Reprise::new([command, gone, "--insecure", flag, name(path)]).run().exits(3);
+            let outcome = call(&old);
+            // Which write nothing then, whatever is there.
+            if command != "load" && *flag != "--session-out" {
+                outcome.says(&["nothing was measured", name(&old), "keeps its earlier content"]);
+            }
+            assert_eq!(fs::read_to_string(&old).unwrap(), "mine", "{command} {flag}");
+            // An empty one is no result. Why there is none stands in the document.
+            if *flag == "--json" && command != "load" {
+                let empty = lab.file("empty", "");
+                call(&empty);
+                assert!(fs::read_to_string(&empty).unwrap().contains("connection_refused"), "{command}");
+            }
+        }
+    }
+    let old = lab.file("old", "mine");
+    let arguments = format!("layers {gone} --levels ssl --stacks rustls-aws-lc -n 1 --json");
+    Reprise::without_plugins(&arguments).arg(&old).run().exits(1).says(&["keeps its earlier content"]);
+    assert_eq!(fs::read_to_string(&old).unwrap(), "mine");
+    let mut left = fs::read_dir(lab.directory()).unwrap().map(|it| it.unwrap().path());
+    assert!(left.all(|path| path.extension().is_none_or(|it| it != "part")));
+}
+
+#[test]
+fn what_was_measured_until_ctrl_c_replaces_the_earlier_result() {
+    let lab = Lab::new();
+    for command in ["measure --count 1000000", "load --duration 1h --rate 100"] {
+        let server = server(&lab);
+        let old = lab.file("old", "mine");
+        let call = Reprise::line(command).arg(server.address().to_string()).arg("--insecure").arg("--json").arg(&old);
+        let running = call.start();
+        wait_until("some connections", || server.completed() > 40);
+        assert_eq!(fs::read_to_string(&old).unwrap(), "mine", "{command}");
+        running.interrupt();
+        running.finish().exits(130).shows(&["Incomplete"]);
+        let document: serde_json::Value = serde_json::from_str(&fs::read_to_string(&old).unwrap()).unwrap();
+        let is_marked = [&document["interrupted"], &document["targets"][0]["incomplete"]].iter().any(|it| **it == true);
+        assert!(is_marked, "{command}: {document}");
+    }
 }
 
 /// What is found out after the outputs are open: by every command that has any.
@@ -114,20 +203,25 @@ fn of_an_unused_output_behind_a_link_the_link_stays() {
     assert!(behind.metadata().unwrap().len() > 0);
 }
 
+#[cfg(unix)]
 #[test]
-fn a_full_disk_costs_the_document_and_not_the_page() {
-    if !Path::new(FULL_DISK).exists() {
-        return not_run(FULL_DISK);
-    }
+fn a_full_disk_costs_the_document_and_not_the_page_nor_the_earlier_result() {
     let lab = Lab::new();
     let server = server(&lab);
-    let csv = lab.path("result.csv");
-    let outcome = call(&lab, &server, &["--json", FULL_DISK, "--csv", name(&csv)]).run().exits(2);
-    outcome.says(&["cannot write /dev/full", "No space left on device"]).shows(&["TLS 1.3", "Medians"]);
-    assert!(fs::read_to_string(csv).unwrap().lines().count() > 1, "one that fails takes no other along");
+    let (old, new) = (lab.file("old", "mine"), lab.path("new"));
+    let before = fs::read_dir(lab.directory()).unwrap().count();
+    let target = server.address().to_string();
+    let arguments = ["measure", &target, "--count", "2", "--insecure", "--json", name(&old), "--csv", name(&new)];
+    let outcome = Reprise::on_a_full_disk(arguments).run().exits(2);
+    let full = format!("cannot write {} (its earlier content is still there): File too large", old.display());
+    outcome.says(&[&full]).shows(&["TLS 1.3", "Medians"]);
+    assert_eq!(fs::read_to_string(&old).unwrap(), "mine");
+    assert_eq!(fs::read_dir(lab.directory()).unwrap().count(), before, "nothing stays behind");
+    // One output that fails takes no other along.
+    let arguments = ["measure", &target, "--count", "2", "--insecure", "--json", name(&old), "--csv", "-"];
+    let csv = Reprise::on_a_full_disk(arguments).run().exits(2).page;
+    assert!(csv.lines().count() > 1, "{csv}");
 }
-
-const FULL_DISK: &str = "/dev/full";
 
 #[test]
 fn a_document_on_standard_output_stands_there_alone() {

@@ -1,17 +1,17 @@
 //! Session files on disk: read only where nobody else can, replaced in one step.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aws_lc_rs::rand;
-use tempfile::NamedTempFile;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
 use super::format::{FormatError, MAX_FILE, Parsed, SessionFile, emit, parse};
 use super::seal::{LOG_N, NONCE, SALT, SealingKey};
+use crate::replacement::{Readers, Replacement, Unwritable};
 
 /// Where the passphrase of a session file comes from; asked only where one is needed.
 pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + 'a;
@@ -60,7 +60,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
         /// Why.
-        error: io::Error,
+        error: Unwritable,
     },
     /// The crypto library refuses, or there are more sessions than a file holds.
     #[error("cannot write sessions to {0}: they cannot be encoded")]
@@ -99,33 +99,26 @@ pub fn load(path: &Path, passphrase: &Passphrase<'_>) -> Result<Loaded, FileErro
 /// Where a session file goes. The old one, if there is one, stays until the new one is whole.
 pub struct Destination {
     path: PathBuf,
-    /// In the same folder, so that it can take the place of the old one in one step; made readable for its owner alone.
-    new: NamedTempFile,
+    place: Replacement,
     key: Option<Arc<SealingKey>>,
 }
 
 impl Destination {
     /// Makes sure that the file can be written, before anything is measured. It is sealed if there is a key.
     pub fn open(path: &Path, key: Option<Arc<SealingKey>>) -> Result<Self, FileError> {
-        let unwritable = |error| FileError::Unwritable { path: path.to_owned(), error };
-        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return Err(unwritable(io::Error::other("not a regular file")));
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let new = NamedTempFile::new_in(folder).map_err(unwritable)?;
-        Ok(Self { path: path.to_owned(), new, key })
+        let place = Replacement::prepare(path, Readers::OwnerAlone);
+        let place = place.map_err(|error| FileError::Unwritable { path: path.to_owned(), error })?;
+        Ok(Self { path: path.to_owned(), place, key })
     }
 
     /// Writes the file.
-    pub fn write(mut self, file: &SessionFile) -> Result<(), FileError> {
+    pub fn write(self, file: &SessionFile) -> Result<(), FileError> {
         let seal = match &self.key {
             Some(key) => Some((&**key, random::<NONCE>().ok_or_else(|| FileError::Unsealable(self.path.clone()))?)),
             None => None,
         };
         let bytes = emit(file, seal).ok_or_else(|| FileError::Unsealable(self.path.clone()))?;
-        let written = self.new.write_all(&bytes).and_then(|()| self.new.as_file().sync_all());
-        let placed = written.and_then(|()| self.new.persist(&self.path).map(drop).map_err(|error| error.error));
-        placed.map_err(|error| FileError::Unwritable { path: self.path, error })
+        self.place.write(&bytes).map_err(|error| FileError::Unwritable { path: self.path, error })
     }
 }
 
@@ -154,6 +147,8 @@ fn mode(_file: &File) -> io::Result<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn file() -> SessionFile {
@@ -167,26 +162,6 @@ mod tests {
 
     fn write(path: &Path, key: Option<SealingKey>) {
         Destination::open(path, key.map(Arc::new)).unwrap().write(&file()).unwrap();
-    }
-
-    #[test]
-    fn a_file_replaces_the_old_one_and_leaves_nothing_beside_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("sessions");
-        fs::write(&path, "an old file").unwrap();
-        write(&path, None);
-        assert_eq!(load(&path, &nobody).unwrap().file, file());
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_is_not_written_leaves_the_old_file_as_it_was() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("sessions");
-        write(&path, None);
-        drop(Destination::open(&path, None).unwrap());
-        assert_eq!(load(&path, &nobody).unwrap().file, file());
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]
@@ -206,12 +181,5 @@ mod tests {
         let correct = |_: &Path| Ok(Zeroizing::new("correct horse".to_owned()));
         assert_eq!(load(&path, &correct).unwrap().file, file());
         assert!(matches!(load(&path, &nobody), Err(FileError::NoPassphrase { .. })));
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_found_at_once() {
-        let directory = tempfile::tempdir().unwrap();
-        assert!(Destination::open(directory.path(), None).is_err(), "a folder");
-        assert!(Destination::open(&directory.path().join("none/sessions"), None).is_err(), "no such folder");
     }
 }

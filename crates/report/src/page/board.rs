@@ -12,6 +12,9 @@ use crate::table::{Column, Line, Table, Tone};
 pub(crate) fn board(document: &BoardDocument) -> Page {
     let mut blocks: Vec<Block> = chart(document).map(Block::Chart).into_iter().collect();
     blocks.extend(parts(document).into_iter().flat_map(Part::into_blocks));
+    if document.interrupted {
+        blocks.push(Block::warning("Incomplete: this was measured until then"));
+    }
     blocks.extend(document.left_out.iter().map(|why| Block::Aside(format!("Left out: {why}"))));
     blocks.push(source(&document.provenance));
     Page { title: "TLS on microcontrollers".to_owned(), blocks }
@@ -417,6 +420,7 @@ mod tests {
             calibration: None,
             esp8266: None,
             left_out: Vec::new(),
+            interrupted: false,
             provenance: Provenance::default(),
         }
     }

@@ -43,6 +43,9 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
     if !document.traces.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
     }
+    if document.interrupted {
+        blocks.push(Block::warning("Incomplete: these are the connections made until then"));
+    }
     blocks.extend(document.warnings.iter().map(Block::warning));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.push(source(&document.provenance));

@@ -111,6 +111,11 @@ impl LoadDocument {
         saturating_sum(&self.completed)
     }
 
+    /// Whether anything completed, in time or not.
+    pub fn has_any(&self) -> bool {
+        self.total_completed() > 0 || self.late > 0 || self.warmup_completed > 0
+    }
+
     /// All that failed.
     pub fn total_errors(&self) -> u64 {
         saturating_sum(&self.errors)

@@ -30,6 +30,9 @@ pub struct TraceDocument {
     pub failures: Vec<Failure>,
     /// Things the reader should know before believing what is shown.
     pub warnings: Vec<String>,
+    /// Whether Ctrl-C or the target's death cut the trace short; absent where neither did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Where this comes from.
     pub provenance: Provenance,
 }

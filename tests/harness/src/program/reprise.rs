@@ -42,7 +42,19 @@ impl Reprise {
 
     /// `reprise ARGUMENTS`, nothing added.
     pub fn new(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
-        let mut command = Command::new(program());
+        Self::begun_by(Command::new(program()), arguments)
+    }
+
+    /// `reprise ARGUMENTS` where no regular file takes a byte, as on a disk that is full: a limit of the process (RLIMIT_FSIZE).
+    #[cfg(unix)]
+    pub fn on_a_full_disk(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        let mut shell = Command::new("sh");
+        // Ignored, the signal leaves the error of the write.
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(program());
+        Self::begun_by(shell, arguments)
+    }
+
+    fn begun_by(mut command: Command, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in HEARD {
             command.env_remove(name);
@@ -191,12 +203,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// Whether the file is there that the document will go to.
-    #[cfg(unix)]
-    pub fn has_opened_its_document(&self) -> bool {
-        self.document_path().is_some_and(|path| path.exists())
-    }
-
     /// Whether it has come to its end.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()

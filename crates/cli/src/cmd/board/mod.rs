@@ -15,23 +15,22 @@ use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::{Outputs, check_that_files_differ};
+use crate::outputs::Outputs;
 use crate::provenance::provenance;
 
 pub(crate) use flags::BoardArgs;
 
 pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    check_that_files_differ(&arguments.outputs.files())?;
     let firmware = firmware(&arguments)?;
     let stop = || interrupt.is_raised();
     if let Some(address) = arguments.listen {
         return listen::run(&firmware, &arguments, address, &stop);
     }
     let plan = Plan::of(&arguments)?;
-    let outputs = Outputs::open(&arguments.outputs)?;
+    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
     let document = measure(&plan, &firmware, &stop)?;
     outputs.write(&document)?;
-    if stop() {
+    if document.interrupted {
         return Ok(Ending::interrupted());
     }
     let of_requests = document.esp8266.iter().flat_map(|it| &it.requests).map(|row| row.identical);
@@ -121,6 +120,7 @@ fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocu
         witnesses,
         esp8266,
         left_out,
+        interrupted: stop(),
         provenance: provenance(),
     })
 }

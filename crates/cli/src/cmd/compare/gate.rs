@@ -8,7 +8,7 @@ use reprise_bench::ComparisonPlan;
 use reprise_explain::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
 use reprise_trace::document::{CompareCase, CompareDocument};
 
-use crate::complaint::complaint;
+use crate::complaint::complaints;
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// The flags that hold a result against something.
@@ -70,8 +70,7 @@ impl Gate {
             self.baseline.iter().map(|(file, result)| EarlierComparison { result, file }).collect();
         document.baseline = compare_stacks(document, &earlier, self.seed).map(Box::new);
         document.conditions = self.conditions.iter().map(|condition| condition.record(document)).collect();
-        let complaints: Vec<String> = document.conditions.iter().filter_map(complaint).collect();
-        (!complaints.is_empty()).then(|| complaints.join("\n  "))
+        complaints(&document.conditions)
     }
 }
 
@@ -80,7 +79,6 @@ pub(super) fn earlier(json: Option<&Path>) -> anyhow::Result<Option<CompareDocum
     let Some(json) = json.filter(|json| *json != Path::new("-")) else {
         bail!("--resume needs the file to resume from: add --json FILE");
     };
-    // It is made before anything is measured.
     let is_empty = json.metadata().map_or(true, |it| it.len() == 0);
     if is_empty { Ok(None) } else { read(json).context("--resume").map(Some) }
 }

@@ -14,7 +14,7 @@ use reprise_bench::{
 use reprise_probe::{Interrupt, Observer};
 
 use crate::ending::Ending;
-use crate::outputs::{Outputs, check_that_files_differ};
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
@@ -23,7 +23,6 @@ use gate::Gate;
 pub(crate) use list::run as run_stacks;
 
 pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    check_that_files_differ(&arguments.outputs.files())?;
     let stacks = chosen(plugins::found(&arguments.plugins)?, &arguments.stacks)?;
     let selection = Selection {
         versions: arguments.tls.clone(),
@@ -55,7 +54,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         earlier: earlier.as_ref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
-    let outputs = Outputs::open(&arguments.outputs)?;
+    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
     let mut waiting = Waiting::new("stacks loaded", interrupt);
     let compared = compare(&comparison, &launcher, provenance(), &mut waiting);
     waiting.finish();

@@ -1,14 +1,11 @@
-//! The formats of a diagnosis: those of every result, SARIF and JUnit.
+//! The formats of a diagnosis that not every result has: SARIF and JUnit.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use reprise_report::{junit, sarif};
-use reprise_trace::document::DiagnoseDocument;
 
-use crate::outputs::{Output, OutputArgs, Outputs, check_standard_output, check_that_files_differ};
-use crate::rendered::Diagnosed;
+use crate::outputs::NamedOutput;
+use crate::rendered::Format;
 
 /// What only a diagnosis has.
 #[derive(Args, Clone, Debug, Default)]
@@ -26,54 +23,9 @@ pub(crate) struct FormatArgs {
 }
 
 impl FormatArgs {
-    /// The files that are named, with their flags.
-    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
-        let named = [("--sarif", &self.sarif), ("--junit", &self.junit)];
-        named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?))).collect()
-    }
-}
-
-/// All outputs of a diagnosis, opened before anything is tried.
-pub(crate) struct Formats {
-    outputs: Outputs,
-    sarif: Option<Output>,
-    junit: Option<Output>,
-    shows_experiments: bool,
-}
-
-impl Formats {
-    /// Opens every file; fails where one cannot be written or is named twice, or where two documents want standard output.
-    pub(crate) fn open(output: &OutputArgs, formats: &FormatArgs) -> anyhow::Result<Self> {
-        let files = [output.files(), formats.files()].concat();
-        check_that_files_differ(&files)?;
-        check_standard_output(files)?;
-        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
-        let outputs = Outputs::open(output)?;
-        Ok(Self {
-            sarif: open(&formats.sarif)?,
-            junit: open(&formats.junit)?,
-            shows_experiments: formats.experiments,
-            outputs,
-        })
-    }
-
-    /// Writes the result in every format that was asked for, and the page unless a document took standard output. One output
-    /// that fails does not take the others along.
-    pub(crate) fn write(self, document: &DiagnoseDocument) -> anyhow::Result<()> {
-        let is_standard_taken = self.own().any(Output::is_standard);
-        let Self { outputs, sarif, junit, shows_experiments } = self;
-        let shown = Diagnosed { document, shows_experiments };
-        let common = if is_standard_taken { outputs.write_documents(&shown) } else { outputs.write(&shown) };
-        let write = |output: Option<Output>, render: fn(&DiagnoseDocument, &mut Vec<u8>) -> io::Result<()>| {
-            output.map_or(Ok(()), |output| output.write_with(|out| render(document, out)))
-        };
-        let sarif = write(sarif, |document, out| sarif::diagnose(document, out));
-        let junit = write(junit, |document, out| junit::diagnose(document, out));
-        common.and(sarif).and(junit)
-    }
-
-    /// Those that other results do not have.
-    fn own(&self) -> impl Iterator<Item = &Output> {
-        [&self.sarif, &self.junit].into_iter().flatten()
+    /// The files that are named.
+    pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
+        let named = [("--sarif", Format::Sarif, &self.sarif), ("--junit", Format::Junit, &self.junit)];
+        named.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?))).collect()
     }
 }

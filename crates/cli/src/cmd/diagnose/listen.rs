@@ -16,12 +16,13 @@ use tempfile::TempDir;
 
 use super::DiagnoseArgs;
 use super::command::{RunningCommand, Surroundings};
-use super::formats::Formats;
 use super::listen_flags::ListenArgs;
 use crate::connection_flags::ask_passphrase;
 use crate::ending::Ending;
 use crate::notice::notice;
+use crate::outputs::Outputs;
 use crate::provenance::provenance;
+use crate::rendered::Diagnosed;
 use crate::secrets::redacted;
 
 /// How long a command may run where nothing else is said.
@@ -38,7 +39,7 @@ const SETTLING: Duration = Duration::from_millis(500);
 
 /// Serves, watches and judges.
 pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let formats = Formats::open(&arguments.output, &arguments.formats)?;
+    let outputs = Outputs::open(&[arguments.output.files(), arguments.formats.files()].concat(), &[])?;
     let flags = &arguments.listen;
     let certificate = Certificate::of(arguments, listen)?;
     let server = WatchedServer::start(WatchedConfig::new(certificate.chain, certificate.key, listen))?;
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
     let diagnosis = client_diagnosis(run, &server.watched());
     let document =
         DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: vec![diagnosis], provenance: provenance() };
-    formats.write(&document)?;
+    outputs.write(&Diagnosed { document: &document, shows_experiments: arguments.formats.experiments })?;
     Ok(ending(&document, interrupt))
 }
 

@@ -8,7 +8,6 @@ mod listen_flags;
 
 pub(crate) use flags::DiagnoseArgs;
 
-use self::formats::Formats;
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
 use reprise_trace::document::{DiagnoseDocument, Diagnosis};
@@ -17,15 +16,17 @@ use reprise_trace::{Failure, FailureClass};
 use crate::cmd::measure::server_cpu;
 use crate::ending::Ending;
 use crate::notice::notice;
+use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::rendered::Diagnosed;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;
     if let Some(listen) = arguments.listen.listen {
         return listen::run(&arguments, listen, interrupt);
     }
-    let formats = Formats::open(&arguments.output, &arguments.formats)?;
+    let outputs = Outputs::open(&[arguments.output.files(), arguments.formats.files()].concat(), &[])?;
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
     let options = arguments.options(&targets)?;
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    formats.write(&document)?;
+    outputs.write(&Diagnosed { document: &document, shows_experiments: arguments.formats.experiments })?;
     Ok(ending(&document))
 }
 

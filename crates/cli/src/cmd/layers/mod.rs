@@ -11,7 +11,7 @@ use reprise_trace::Level;
 
 use crate::cmd::compare::{Waiting, chosen, plugins};
 use crate::ending::Ending;
-use crate::outputs::{Outputs, check_that_files_differ};
+use crate::outputs::Outputs;
 use crate::provenance::provenance;
 
 pub(crate) use flags::LayersArgs;
@@ -24,10 +24,9 @@ const HELPER: &str = "reprise-run";
 const COMPUTING: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    check_that_files_differ(&arguments.outputs.files())?;
     let found = plugins::found(&arguments.plugins)?;
     let stacks = if arguments.stacks.is_empty() { usual(found) } else { chosen(found, &arguments.stacks)? };
-    let outputs = Outputs::open(&arguments.outputs)?;
+    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
     let subject = Subject::new(&arguments, interrupt)?;
     let levels = if arguments.levels.is_empty() { Level::ALL.to_vec() } else { ordered(&arguments.levels) };
     let plan = Layers {

@@ -1,17 +1,17 @@
 //! When a load is a bad answer: `--fail-if`, and what CI systems read of it, `--junit`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{ConditionError, LoadCondition, LoadPlanned};
-use reprise_report::junit;
 use reprise_trace::Kind;
 use reprise_trace::document::LoadDocument;
 
 use super::LoadArgs;
-use crate::complaint::complaint;
-use crate::outputs::Output;
+use crate::complaint::complaints;
+use crate::outputs::NamedOutput;
+use crate::rendered::Format;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -29,16 +29,15 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// The files that are named to be written, with their flags.
-    pub(super) fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.junit.as_deref().map(|path| ("--junit", path)).into_iter().collect()
+    /// The file that is named to be written.
+    pub(super) fn files(&self) -> Vec<NamedOutput<'_>> {
+        self.junit.as_deref().map(|path| ("--junit", Format::Junit, path)).into_iter().collect()
     }
 }
 
 /// What a result is held against.
 pub(super) struct Gate {
     conditions: Vec<LoadCondition>,
-    junit: Option<Output>,
 }
 
 impl Gate {
@@ -57,25 +56,13 @@ impl Gate {
                 bail!("--fail-if '{condition}' cannot be evaluated: {why}");
             }
         }
-        let junit = arguments.gate.junit.as_deref().map(Output::open).transpose()?;
-        Ok(Self { conditions: arguments.gate.fail_if.clone(), junit })
-    }
-
-    /// Whether standard output is taken, so that no page goes there.
-    pub(super) fn takes_standard_output(&self) -> bool {
-        self.junit.as_ref().is_some_and(Output::is_standard)
+        Ok(Self { conditions: arguments.gate.fail_if.clone() })
     }
 
     /// Notes what came of each condition: those that are met or unknown, in words.
     pub(super) fn judge(&self, document: &mut LoadDocument) -> Option<String> {
         document.conditions = self.conditions.iter().map(|condition| condition.record(document)).collect();
-        let complaints: Vec<String> = document.conditions.iter().filter_map(complaint).collect();
-        (!complaints.is_empty()).then(|| complaints.join("\n  "))
-    }
-
-    /// Writes what came of it as JUnit XML, where that is wanted.
-    pub(super) fn write(self, document: &LoadDocument) -> anyhow::Result<()> {
-        self.junit.map_or(Ok(()), |junit| junit.write_with(|out| junit::load(document, out)))
+        complaints(&document.conditions)
     }
 }
 

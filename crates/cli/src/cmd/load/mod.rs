@@ -22,15 +22,14 @@ use self::gate::Gate;
 use self::live::Live;
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::{Outputs, check_that_files_differ};
+use crate::outputs::Outputs;
 use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
 use crate::secrets::without_query;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let arguments = arguments.aimed();
-    check_that_files_differ(&[arguments.output.files(), arguments.gate.files()].concat())?;
     let gate = Gate::open(&arguments)?;
-    let outputs = Outputs::open(&arguments.output)?;
+    let outputs = Outputs::open(&[arguments.output.files(), arguments.gate.files()].concat(), &[])?;
     let addresses = match prerequisites::addresses(&arguments, interrupt) {
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
         Err(fault) => return Ok(failed(&fault, &arguments)),
@@ -87,11 +86,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     };
     live.finish();
     let complaints = gate.judge(&mut document);
-    let written = match gate.takes_standard_output() {
-        true => outputs.write_documents(&document),
-        false => outputs.write(&document),
-    };
-    gate.write(&document).and(written)?;
+    outputs.write(&document)?;
     Ok(match (ending(&document, target_is_gone), complaints) {
         (Ending::Done, Some(complaints)) => Ending::BadAnswer(complaints),
         (ending, _) => ending,
@@ -120,7 +115,7 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
             Some(reason) => format!("{count} failed with {name} ({reason})"),
         },
     );
-    if document.total_completed() > 0 || document.late > 0 || document.warmup_completed > 0 {
+    if document.has_any() {
         if target_is_gone {
             return failed(FailureClass::Connect, "target_died", format!("the target stopped responding under load: {why}"));
         }

@@ -1,21 +1,21 @@
 //! When a measurement is a bad answer: `--kinds`, `--fail-if`, and what these may compare with, `--baseline`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
-use reprise_report::junit;
 use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
 use reprise_trace::{Asked, Kind};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
 use super::server_cpu::server_cpu;
-use super::subject::Measured;
+use super::subject::{Gated, Measured};
 use crate::complaint::complaint;
 use crate::notice::notice;
-use crate::outputs::Output;
+use crate::outputs::NamedOutput;
+use crate::rendered::Format;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -40,9 +40,9 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
-    /// The files that are named to be written, with their flags.
-    pub(super) fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.junit.as_deref().map(|path| ("--junit", path)).into_iter().collect()
+    /// The file that is named to be written.
+    pub(super) fn files(&self) -> Vec<NamedOutput<'_>> {
+        self.junit.as_deref().map(|path| ("--junit", Format::Junit, path)).into_iter().collect()
     }
 }
 
@@ -52,7 +52,6 @@ pub(super) struct Gate {
     conditions: Vec<Condition>,
     baseline: Option<Baseline>,
     seed: u64,
-    junit: Option<Output>,
 }
 
 /// Why a result is a bad answer.
@@ -97,8 +96,7 @@ impl Gate {
         if let Some(words) = baseline.as_ref().and_then(|it| it.foresight(arguments.count)) {
             notice(words);
         }
-        let junit = arguments.gate.junit.as_deref().map(Output::open).transpose()?;
-        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed, junit })
+        Ok(Self { kinds: arguments.kinds.clone(), conditions, baseline, seed: arguments.seed })
     }
 
     /// Notes in each result what is other than in the baseline.
@@ -109,15 +107,9 @@ impl Gate {
         }
     }
 
-    /// Whether standard output is taken, so that no page goes there.
-    pub(super) fn takes_standard_output(&self) -> bool {
-        self.junit.as_ref().is_some_and(Output::is_standard)
-    }
-
-    /// Writes what came of it as JUnit XML, where that is wanted.
-    pub(super) fn write(self, measured: &Measured) -> anyhow::Result<()> {
-        let Some(junit) = self.junit else { return Ok(()) };
-        junit.write_with(|out| junit::measure(measured.results(), &self.kinds, measured.conditions(), out))
+    /// The result with what it was held against.
+    pub(super) fn gated<'a>(&'a self, measured: &'a Measured) -> Gated<'a> {
+        Gated { measured, kinds: &self.kinds }
     }
 
     /// What is bad about it. The result keeps what came of each condition.

@@ -1,14 +1,13 @@
 //! `--every --json FILE`: JSON Lines, one result a line, appended as each round ends. A watch that is started again goes on
 //! where the last one stopped, and a line that is written is kept whatever happens next.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use super::subject::Measured;
-use crate::opened_file::OpenedFile;
 use crate::outputs::{is_standard_output, print};
 
 /// How every line of such a file begins; a single result, which is indented, begins otherwise.
@@ -32,7 +31,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         options.append(true).read(!is_special);
         let mut opened = OpenedFile::open(path, &mut options)?;
-        if !is_special && !continues(opened.file()).with_context(|| format!("cannot read {shown}"))? {
+        if !is_special && !continues(&mut opened.file).with_context(|| format!("cannot read {shown}"))? {
             bail!(
                 "{shown} is not a file with one result per line: --every appends such lines and overwrites nothing\n  \
                  choose another file, or remove this one"
@@ -54,6 +53,45 @@ impl Journal {
             Self::File(file) => file.append(&line)?,
         }
         Ok(())
+    }
+}
+
+/// A file to append to; one that was made for this, and was never written to, goes again when it is dropped.
+pub(super) struct OpenedFile {
+    path: PathBuf,
+    file: File,
+    /// Where it really is, if it was made and is still empty.
+    unused: Option<PathBuf>,
+}
+
+impl OpenedFile {
+    /// Opens `path` as `options` say, which need not say that a file that is not there is made.
+    fn open(path: &Path, options: &mut OpenOptions) -> anyhow::Result<Self> {
+        let (file, is_new) = match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (options.create(true).open(path), true),
+            opened => (opened, false),
+        };
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        // Through a link, the file and not the link.
+        let unused = is_new.then(|| path.canonicalize().ok()).flatten();
+        Ok(Self { path: path.to_owned(), file, unused })
+    }
+
+    /// These bytes follow what is there, in one write, so that a reader never sees half of them.
+    fn append(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.unused = None;
+        let written = self.file.write_all(bytes).and_then(|()| self.file.flush());
+        written.with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+impl Drop for OpenedFile {
+    fn drop(&mut self) {
+        if let Some(path) = self.unused.take()
+            && self.file.metadata().is_ok_and(|it| it.is_file() && it.len() == 0)
+        {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 

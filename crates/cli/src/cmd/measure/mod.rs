@@ -19,30 +19,32 @@ use reprise_probe::Interrupt;
 use reprise_trace::{Failure, FailureClass};
 
 use self::gate::{Complaints, Gate};
-use self::subject::Subject;
+use self::subject::{Measured, Subject};
 use self::watch::Watch;
 use crate::ending::Ending;
 use crate::notice::notice;
-use crate::outputs::{Outputs, check_that_files_differ};
+use crate::outputs::Outputs;
+use crate::rendered::Rendered;
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let named = [arguments.session_files.files(), arguments.output.files(), arguments.har.files(), arguments.gate.files()];
-    check_that_files_differ(&named.concat())?;
     let gate = Gate::open(&arguments)?;
     if let Some(watch) = Watch::open(&arguments)? {
         // A session is used once, and a watch makes the same measurement again: the two exclude each other.
         return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
-    let outputs = Outputs::open_with_har(&arguments.output, &arguments.har)?;
+    let documents = [arguments.output.files(), arguments.har.files(), arguments.gate.files()].concat();
+    let outputs = Outputs::open(&documents, &arguments.session_files.files())?;
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;
-    let saved = unused.map_or(Ok(()), |unused| files.save(&unused));
+    let saved = unused.map_or(Ok(()), |unused| files.save(&unused, &gate.gated(&measured)));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
-    // A page of nothing; but who reads the document reads there why, and not an older one's figures.
-    let is_nothing = failure.is_some() && measured.is_nothing();
-    let written = measured.write(outputs, is_nothing || gate.takes_standard_output());
-    gate.write(&measured).and(written)?;
+    let gated = gate.gated(&measured);
+    // Why one target could not be measured is said last; there is nothing to show beside.
+    let is_one = matches!(measured, Measured::Target(_));
+    let without_page = is_one && failure.is_some() && gated.is_nothing();
+    let written = if without_page { outputs.write_documents(&gated) } else { outputs.write(&gated) };
+    written?;
     saved?;
     Ok(ending(failure, complaints))
 }

@@ -6,15 +6,17 @@ use anyhow::bail;
 use reprise_attempt::Target;
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
-use reprise_trace::Failure;
+use reprise_report::junit;
+use reprise_report::terminal::Style;
 use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
+use reprise_trace::{Failure, Kind};
 use serde::Serialize;
 
 use super::server_cpu::server_cpu;
 use super::{MeasureArgs, lab, target};
-use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::rendered::{Format, Rendered};
 use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
@@ -101,11 +103,6 @@ impl Measured {
         }
     }
 
-    /// Whether nothing was measured of the one target there is.
-    pub(super) fn is_nothing(&self) -> bool {
-        matches!(self, Self::Target(document) if document.runs.is_empty())
-    }
-
     /// What came of the conditions.
     pub(super) fn conditions(&self) -> &[ConditionRecord] {
         match self {
@@ -114,20 +111,42 @@ impl Measured {
         }
     }
 
-    /// Writes it wherever it is wanted; the page only where that is.
-    pub(super) fn write(&self, outputs: Outputs, without_page: bool) -> anyhow::Result<()> {
-        match self {
-            Self::Lab(document) if without_page => outputs.write_documents(&**document),
-            Self::Target(document) if without_page => outputs.write_documents(&**document),
-            Self::Target(document) => outputs.write(&**document),
-            Self::Lab(document) => outputs.write(&**document),
-        }
-    }
-
     /// As one line of JSON, with its end.
     pub(super) fn json_line(&self) -> io::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
         Ok(line)
+    }
+}
+
+/// A measurement as it is written, with the kinds that had to be observed.
+pub(super) struct Gated<'a> {
+    pub(super) measured: &'a Measured,
+    pub(super) kinds: &'a [Kind],
+}
+
+impl Gated<'_> {
+    fn document(&self) -> &dyn Rendered {
+        match self.measured {
+            Measured::Target(document) => &**document,
+            Measured::Lab(document) => &**document,
+        }
+    }
+}
+
+impl Rendered for Gated<'_> {
+    fn terminal(&self, style: Style) -> String {
+        self.document().terminal(style)
+    }
+
+    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
+        match format {
+            Format::Junit => junit::measure(self.measured.results(), self.kinds, self.measured.conditions(), out),
+            other => self.document().write(other, out),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.document().is_nothing()
     }
 }

@@ -16,25 +16,19 @@ use zeroize::Zeroizing;
 
 use self::lab::Lab;
 use crate::ending::Ending;
-use crate::outputs::{Output, Outputs, check_that_files_differ};
+use crate::outputs::{Output, Outputs};
 use crate::provenance::provenance;
 use crate::rendered::Explained;
 use crate::session_files;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let pcap = arguments.pcap.as_deref().map(|path| ("--pcap", path));
-    let pcap: Vec<_> = pcap.into_iter().collect();
-    check_that_files_differ(
-        &[arguments.session_files.files(), arguments.output.files(), arguments.har.files(), pcap].concat(),
-    )?;
-    let outputs = Outputs::open_with_har(&arguments.output, &arguments.har)?;
+    let named: Vec<_> = arguments.pcap.as_deref().map(|path| ("--pcap", path)).into_iter().collect();
+    let others = [arguments.session_files.files(), named].concat();
+    let outputs = Outputs::open(&[arguments.output.files(), arguments.har.files()].concat(), &others)?;
     let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
     let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
     if to_standard_output && std::io::stdout().is_terminal() {
         bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
-    }
-    if to_standard_output && outputs.take_standard_output() {
-        bail!("only one of --pcap, --json, --csv, --markdown, --html and --har can go to standard output");
     }
     let kind = arguments.kind();
     let explains = arguments.verbose;
@@ -52,9 +46,9 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
     let document = reprise_explain::trace_document(&target, &options, &tracing, provenance());
-    let saved = files.save(&tracing.unused);
+    let saved = files.save(&tracing.unused, &document);
     let written = if to_standard_output || document.traces.is_empty() {
-        // Without a trace there is no page; but who reads the document reads there why, and not an older one's.
+        // Without a trace there is no page.
         outputs.write_documents(&document)
     } else if explains {
         outputs.write(&Explained(&document))
@@ -63,7 +57,12 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     };
     // One output that fails does not take the others along.
     if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {
-        pcap.write(&captured(capture))?;
+        let bytes = captured(capture);
+        if capture.recordings.iter().all(|it| it.segments.is_empty()) {
+            pcap.write_nothing(&bytes)?
+        } else {
+            pcap.write(&bytes)?
+        }
     }
     written.and(saved)?;
     Ok(match (tracing.ended_by, missed(&document, kind)) {
