@@ -4,7 +4,7 @@ use std::io;
 
 use reprise_board::document::BoardDocument;
 use reprise_report::terminal::Style;
-use reprise_report::{csv, har, html, json, markdown, terminal};
+use reprise_report::{Shown, csv, har, html, json, markdown, terminal};
 use reprise_trace::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
@@ -55,7 +55,6 @@ macro_rules! rendered {
 }
 
 rendered! {
-    MeasureDocument => measure and har;
     LabDocument => lab and har;
     TraceDocument => trace and har;
     LoadDocument => load;
@@ -65,29 +64,41 @@ rendered! {
     BoardDocument => board;
 }
 
-/// A diagnosis, and whether each experiment is shown. The documents always hold all of it.
+/// A document with findings, and how much of it its pages show. The documents always hold all of it.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct Diagnosed<'a> {
-    pub(crate) document: &'a DiagnoseDocument,
+pub(crate) struct Found<'a, D> {
+    pub(crate) document: &'a D,
     #[serde(skip)]
-    pub(crate) shows_experiments: bool,
+    pub(crate) shown: Shown,
 }
 
-impl Rendered for Diagnosed<'_> {
-    fn terminal(&self, style: Style) -> String {
-        terminal::diagnose(self.document, style, self.shows_experiments)
-    }
+macro_rules! rendered_as_shown {
+    ($($Document:ty => $name:ident $(and $har:ident)?;)*) => {$(
+        impl Rendered for Found<'_, $Document> {
+            fn terminal(&self, style: Style) -> String {
+                terminal::$name(self.document, style, self.shown)
+            }
 
-    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
-        match format {
-            Format::Json => json::write(self, out),
-            Format::Csv => csv::diagnose(self.document, out),
-            Format::Markdown => text(markdown::diagnose(self.document, self.shows_experiments), out),
-            Format::Html => text(html::diagnose(self.document, self.shows_experiments), out),
-            Format::Har => Ok(()),
+            fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
+                match format {
+                    Format::Json => json::write(self, out),
+                    Format::Csv => csv::$name(self.document, out),
+                    Format::Markdown => text(markdown::$name(self.document, self.shown), out),
+                    Format::Html => text(html::$name(self.document, self.shown), out),
+                    Format::Har => {
+                        $($har::$name(self.document, out)?;)?
+                        Ok(())
+                    }
+                }
+            }
         }
-    }
+    )*};
+}
+
+rendered_as_shown! {
+    MeasureDocument => measure and har;
+    DiagnoseDocument => diagnose;
 }
 
 /// A trace, and what each message is for and says. The documents always hold all of it.

@@ -86,10 +86,9 @@ impl BottleneckReason {
             }
             Self::NeitherBusy { .. } => Verdict::Network,
             Self::RateHeld => Verdict::None,
-            Self::NothingCompleted
-            | Self::TargetGone
-            | Self::TooFewProcessors { .. }
-            | Self::ServerUnknown { .. } => Verdict::Unknown,
+            Self::NothingCompleted | Self::TargetGone | Self::TooFewProcessors { .. } | Self::ServerUnknown { .. } => {
+                Verdict::Unknown
+            }
         }
     }
 

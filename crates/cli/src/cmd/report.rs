@@ -6,7 +6,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_explain::{loads_side_by_side, measurements_side_by_side};
-use reprise_report::junit;
+use reprise_report::{Shown, junit};
 use reprise_trace::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::cmd::diagnose::formats::{FormatArgs, Formats};
 use crate::ending::Ending;
 use crate::outputs::{Output, OutputArgs, Outputs, check_that_files_differ, is_standard_output};
-use crate::rendered::Explained;
+use crate::rendered::{Explained, Found};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format; several of measure or load side by side.
@@ -35,7 +35,8 @@ pub(crate) struct ReportArgs {
     /// Merge several results of `load` into one
     #[arg(long)]
     merge: bool,
-    /// Explain each message of a trace, with its fields and extensions
+    /// Explain each message of a trace, with its fields and extensions; of findings, show also notes that ask for nothing, and the
+    /// remedies of every server software
     #[arg(short = 'v', long, conflicts_with = "merge")]
     verbose: bool,
     #[command(flatten)]
@@ -65,9 +66,10 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
-    ensure!(!arguments.verbose || saved.schema == TraceDocument::SCHEMA, "--verbose is for results of trace alone");
+    let is_wordy = [TraceDocument::SCHEMA, MeasureDocument::SCHEMA, DiagnoseDocument::SCHEMA].contains(&&*saved.schema);
+    ensure!(!arguments.verbose || is_wordy, "--verbose is for results of measure of a target, trace and diagnose alone");
     if saved.schema == DiagnoseDocument::SCHEMA {
-        Formats::open(&arguments.output, &arguments.of_diagnosis)?.write(&saved.document()?)?;
+        Formats::open(&arguments.output, &arguments.of_diagnosis, arguments.verbose)?.write(&saved.document()?)?;
         return Ok(Ending::Done);
     }
     if let (Some(junit), MeasureDocument::SCHEMA | LabDocument::SCHEMA | LoadDocument::SCHEMA) =
@@ -83,7 +85,10 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     }
     let outputs = Outputs::open(&arguments.output)?;
     match saved.schema.as_str() {
-        MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
+        MeasureDocument::SCHEMA => {
+            let shown = Shown { in_full: arguments.verbose, ..Shown::default() };
+            outputs.write(&Found { document: &saved.document::<MeasureDocument>()?, shown })?;
+        }
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
         CompareDocument::SCHEMA => outputs.write(&saved.document::<CompareDocument>()?)?,

@@ -57,6 +57,9 @@ pub(crate) struct DiagnoseArgs {
     /// costs it
     #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
     pub(super) server_pid: Option<u32>,
+    /// Show also notes that ask for nothing, and the remedies of every software
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) verbose: bool,
     /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(super) server_software: Option<String>,

@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reprise_report::{junit, sarif};
+use reprise_report::{Shown, junit, sarif};
 use reprise_trace::document::DiagnoseDocument;
 
 use crate::outputs::{Output, OutputArgs, Outputs, check_standard_output, check_that_files_differ};
-use crate::rendered::Diagnosed;
+use crate::rendered::Found;
 
 /// What only a diagnosis has.
 #[derive(Args, Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct FormatArgs {
     /// Write the findings as SARIF 2.1.0, for code scanning
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
-    /// Write the findings as JUnit XML: a suite per target, a case per cause; of measure and load, a case per --fail-if
+    /// Write the findings as JUnit XML: a suite per target, a case per cause; of measure and load, a case per condition
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Formats {
     outputs: Outputs,
     sarif: Option<Output>,
     junit: Option<Output>,
-    shows_experiments: bool,
+    shown: Shown,
 }
 
 impl Formats {
     /// Opens every file; fails where one cannot be written or is named twice, or where two documents want standard output.
-    pub(crate) fn open(output: &OutputArgs, formats: &FormatArgs) -> anyhow::Result<Self> {
+    pub(crate) fn open(output: &OutputArgs, formats: &FormatArgs, in_full: bool) -> anyhow::Result<Self> {
         let files = [output.files(), formats.files()].concat();
         check_that_files_differ(&files)?;
         check_standard_output(files)?;
@@ -52,7 +52,7 @@ impl Formats {
         Ok(Self {
             sarif: open(&formats.sarif)?,
             junit: open(&formats.junit)?,
-            shows_experiments: formats.experiments,
+            shown: Shown { in_full, experiments: formats.experiments },
             outputs,
         })
     }
@@ -61,8 +61,8 @@ impl Formats {
     /// that fails does not take the others along.
     pub(crate) fn write(self, document: &DiagnoseDocument) -> anyhow::Result<()> {
         let is_standard_taken = self.own().any(Output::is_standard);
-        let Self { outputs, sarif, junit, shows_experiments } = self;
-        let shown = Diagnosed { document, shows_experiments };
+        let Self { outputs, sarif, junit, shown } = self;
+        let shown = Found { document, shown };
         let common = if is_standard_taken { outputs.write_documents(&shown) } else { outputs.write(&shown) };
         let write = |output: Option<Output>, render: fn(&DiagnoseDocument, &mut Vec<u8>) -> io::Result<()>| {
             output.map_or(Ok(()), |output| output.write_with(|out| render(document, out)))

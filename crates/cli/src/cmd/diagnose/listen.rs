@@ -38,7 +38,7 @@ const SETTLING: Duration = Duration::from_millis(500);
 
 /// Serves, watches and judges.
 pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let formats = Formats::open(&arguments.output, &arguments.formats)?;
+    let formats = Formats::open(&arguments.output, &arguments.formats, arguments.verbose)?;
     let flags = &arguments.listen;
     let certificate = Certificate::of(arguments, listen)?;
     let server = WatchedServer::start(WatchedConfig::new(certificate.chain, certificate.key, listen))?;
@@ -142,8 +142,9 @@ fn wait(
             return Ok(failed.into_iter().collect());
         }
         if limit.is_some_and(|limit| began.elapsed() >= limit) {
-            let running =
-                command.map(|_| format!("The command was still running after {:?} and was stopped", began.elapsed()));
+            let running = command.map(|_| {
+                format!("The command was still running after {:.1} s and was stopped", began.elapsed().as_secs_f64())
+            });
             return Ok(running.into_iter().collect());
         }
         thread::sleep(PAUSE);

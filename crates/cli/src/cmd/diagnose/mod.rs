@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     if let Some(listen) = arguments.listen.listen {
         return listen::run(&arguments, listen, interrupt);
     }
-    let formats = Formats::open(&arguments.output, &arguments.formats)?;
+    let formats = Formats::open(&arguments.output, &arguments.formats, arguments.verbose)?;
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
     let options = arguments.options(&targets)?;

@@ -16,6 +16,7 @@ pub(crate) use flags::MeasureArgs;
 pub(crate) use server_cpu::server_cpu;
 
 use reprise_probe::Interrupt;
+use reprise_report::Shown;
 use reprise_trace::{Failure, FailureClass};
 
 use self::gate::{Complaints, Gate};
@@ -34,14 +35,18 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
         return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
     let outputs = Outputs::open_with_har(&arguments.output, &arguments.har)?;
+    let (software, shown) = (arguments.server_software.clone(), Shown { in_full: arguments.verbose, ..Shown::default() });
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;
+    if software.is_some() {
+        measured.results_mut().iter_mut().for_each(|result| result.software.clone_from(&software));
+    }
     let saved = unused.map_or(Ok(()), |unused| files.save(&unused));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
     // A page of nothing; but who reads the document reads there why, and not an older one's figures.
     let is_nothing = failure.is_some() && measured.is_nothing();
-    let written = measured.write(outputs, is_nothing || gate.takes_standard_output());
+    let written = measured.write(outputs, is_nothing || gate.takes_standard_output(), shown);
     gate.write(&measured).and(written)?;
     saved?;
     Ok(ending(failure, complaints))

@@ -6,6 +6,7 @@ use anyhow::bail;
 use reprise_attempt::Target;
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
+use reprise_report::Shown;
 use reprise_trace::Failure;
 use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
 use serde::Serialize;
@@ -15,6 +16,7 @@ use super::{MeasureArgs, lab, target};
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::rendered::Found;
 use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
@@ -115,12 +117,12 @@ impl Measured {
     }
 
     /// Writes it wherever it is wanted; the page only where that is.
-    pub(super) fn write(&self, outputs: Outputs, without_page: bool) -> anyhow::Result<()> {
+    pub(super) fn write(&self, outputs: Outputs, without_page: bool, shown: Shown) -> anyhow::Result<()> {
         match self {
             Self::Lab(document) if without_page => outputs.write_documents(&**document),
-            Self::Target(document) if without_page => outputs.write_documents(&**document),
-            Self::Target(document) => outputs.write(&**document),
             Self::Lab(document) => outputs.write(&**document),
+            Self::Target(document) if without_page => outputs.write_documents(&Found { document: &**document, shown }),
+            Self::Target(document) => outputs.write(&Found { document: &**document, shown }),
         }
     }
 
