@@ -12,6 +12,8 @@ mod key_log;
 mod notice;
 mod opened_file;
 mod outputs;
+#[cfg(test)]
+mod printed_flags;
 mod progress;
 mod provenance;
 mod rendered;
