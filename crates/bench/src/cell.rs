@@ -215,7 +215,7 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: &[(&'static str, Acco
         if let (Some(said), Some(seen)) = (account.resumed_by, kept_by)
             && said != seen
         {
-            return contradicts("resumed by", &format!("{said:?}"), &format!("{seen:?}"));
+            return contradicts("resumed by", &said, &seen);
         }
         if account.suite != seen.suite.0 {
             return contradicts("suite", &format!("{:#06x}", account.suite), &seen.suite);

@@ -114,15 +114,15 @@ const OF_OTHERS: [&str; 8] =
     ["--no-sessionid", "--noticket", "--nodb", "--earlydata", "--source", "--ssl-sessions", "--priority", "--pskpasswd"];
 
 /// Cargo puts this file into the package's archive, which has no guide.
-fn is_archive() -> bool {
+pub(crate) fn is_archive() -> bool {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo_vcs_info.json").exists()
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn built() -> Command {
+pub(crate) fn built() -> Command {
     let mut program = Cli::command();
     program.build();
     program
@@ -137,7 +137,7 @@ fn documents() -> Vec<(String, String)> {
 }
 
 /// Every command that is shown, with its whole name, `stacks check`.
-fn commands(program: &Command) -> Vec<(String, &Command)> {
+pub(crate) fn commands(program: &Command) -> Vec<(String, &Command)> {
     let shown = program.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help");
     let with_children = shown.flat_map(|command| {
         let name = command.get_name().to_owned();
@@ -150,7 +150,7 @@ fn commands(program: &Command) -> Vec<(String, &Command)> {
     with_children.collect()
 }
 
-fn flags_known_to(command: &Command) -> BTreeSet<String> {
+pub(crate) fn flags_known_to(command: &Command) -> BTreeSet<String> {
     let long = command.get_arguments().flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default());
     let short = command.get_arguments().flat_map(|arg| arg.get_short_and_visible_aliases().unwrap_or_default());
     let long: Vec<String> = long.map(|it| format!("--{it}")).collect();

@@ -11,6 +11,8 @@ mod help;
 mod key_log;
 mod notice;
 mod outputs;
+#[cfg(test)]
+mod printed_flags;
 mod progress;
 mod provenance;
 mod rendered;

@@ -5,7 +5,7 @@ use std::slice;
 
 use reprise_board::document::BoardDocument;
 use reprise_report::terminal::Style;
-use reprise_report::{csv, har, html, json, junit, markdown, sarif, terminal};
+use reprise_report::{Shown, csv, har, html, json, junit, markdown, sarif, terminal};
 use reprise_trace::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
@@ -37,72 +37,54 @@ pub(crate) trait Rendered {
 }
 
 /// A document is rendered by the function of its name in each format, and by these in those formats that not all have. The
-/// condition says where it has nothing in it.
+/// condition says where it has nothing in it. `of` and `as` name the fields of one that is shown in part.
 macro_rules! rendered {
-    ($($Document:ty => $name:ident $(, $format:ident by $written:expr)*; nothing if $is_nothing:expr;)*) => {$(
-        impl Rendered for $Document {
+    ($($Rendered:ty => $name:ident $(of $document:ident as $shown:ident)? $(, $format:ident by $written:expr)*;
+        nothing if $is_nothing:expr;)*) => {$(
+        impl Rendered for $Rendered {
             fn terminal(&self, style: Style) -> String {
-                terminal::$name(self, style)
+                terminal::$name(self $(.$document)?, style $(, self.$shown)?)
             }
 
             fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
                 match format {
-                    Format::Json => json::write(self, out),
-                    Format::Csv => csv::$name(self, out),
-                    Format::Markdown => text(markdown::$name(self), out),
-                    Format::Html => text(html::$name(self), out),
+                    Format::Json => json::write(self $(.$document)?, out),
+                    Format::Csv => csv::$name(self $(.$document)?, out),
+                    Format::Markdown => text(markdown::$name(self $(.$document, self.$shown)?), out),
+                    Format::Html => text(html::$name(self $(.$document, self.$shown)?), out),
                     $(Format::$format => ($written)(self, out),)*
                     _ => Ok(()),
                 }
             }
 
             fn is_nothing(&self) -> bool {
-                let is_nothing: fn(&Self) -> bool = $is_nothing;
-                is_nothing(self)
+                ($is_nothing)(self)
             }
         }
     )*};
 }
 
 rendered! {
-    MeasureDocument => measure, Har by har::measure, Junit by |it, out| junit::measure(slice::from_ref(it), &[], &it.conditions, out);
-        nothing if |it| it.samples.is_empty();
+    Found<'_, MeasureDocument> => measure of document as shown, Har by |it: &Self, out| har::measure(it.document, out),
+        Junit by |it: &Self, out| junit::measure(slice::from_ref(it.document), &[], &it.document.conditions, out);
+        nothing if |it: &Self| it.document.samples.is_empty();
+    Found<'_, DiagnoseDocument> => diagnose of document as shown, Junit by |it: &Self, out| junit::diagnose(it.document, out),
+        Sarif by |it: &Self, out| sarif::diagnose(it.document, out);
+        nothing if |it: &Self| it.document.targets.iter().all(|target| !target.reached);
     LabDocument => lab, Har by har::lab, Junit by |it: &Self, out| junit::measure(&it.results, &[], &it.conditions, out);
-        nothing if |it| it.results.iter().all(Rendered::is_nothing);
-    TraceDocument => trace, Har by har::trace; nothing if |it| it.traces.is_empty();
-    LoadDocument => load, Junit by junit::load; nothing if |it| !it.has_any();
-    CompareDocument => compare; nothing if |it| it.rows.is_empty();
-    LayersDocument => layers; nothing if |it| it.rows.is_empty();
-    SideBySideDocument => side_by_side; nothing if |_| false;
-    BoardDocument => board; nothing if |it| it.handshakes.is_empty() && it.esp8266.is_none();
+        nothing if |it: &Self| it.results.iter().all(|it| it.samples.is_empty());
+    TraceDocument => trace, Har by har::trace; nothing if |it: &Self| it.traces.is_empty();
+    LoadDocument => load, Junit by junit::load; nothing if |it: &Self| !it.has_any();
+    CompareDocument => compare; nothing if |it: &Self| it.rows.is_empty();
+    LayersDocument => layers; nothing if |it: &Self| it.rows.is_empty();
+    SideBySideDocument => side_by_side; nothing if |_: &Self| false;
+    BoardDocument => board; nothing if |it: &Self| it.handshakes.is_empty() && it.esp8266.is_none();
 }
 
-/// A diagnosis, and whether each experiment is shown. The documents always hold all of it.
-pub(crate) struct Diagnosed<'a> {
-    pub(crate) document: &'a DiagnoseDocument,
-    pub(crate) shows_experiments: bool,
-}
-
-impl Rendered for Diagnosed<'_> {
-    fn terminal(&self, style: Style) -> String {
-        terminal::diagnose(self.document, style, self.shows_experiments)
-    }
-
-    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
-        match format {
-            Format::Json => json::write(self.document, out),
-            Format::Csv => csv::diagnose(self.document, out),
-            Format::Markdown => text(markdown::diagnose(self.document, self.shows_experiments), out),
-            Format::Html => text(html::diagnose(self.document, self.shows_experiments), out),
-            Format::Junit => junit::diagnose(self.document, out),
-            Format::Sarif => sarif::diagnose(self.document, out),
-            Format::Har => Ok(()),
-        }
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.document.targets.iter().all(|target| !target.reached)
-    }
+/// A document with findings, and how much of it its pages show. The documents always hold all of it.
+pub(crate) struct Found<'a, D> {
+    pub(crate) document: &'a D,
+    pub(crate) shown: Shown,
 }
 
 /// A trace, and what each message is for and says. The documents always hold all of it.

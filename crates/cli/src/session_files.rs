@@ -133,7 +133,7 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         return Ok(());
     }
     if !kinds.is_empty() && !kinds.iter().any(|kind| matches!(kind, Kind::Id | Kind::Ticket | Kind::Early)) {
-        bail!("--session-in needs a kind that resumes: add id, ticket or early to --kinds");
+        bail!("--session-in needs a kind that resumes: id, ticket or early");
     }
     let is_of = |session: &Session| match session {
         Session::Tls12(_) => versions.contains(&Version::Tls12),

@@ -32,6 +32,7 @@ pub fn measure_document(
         warnings,
         order_suspect: !unequal.is_empty(),
         interrupted: measurement.is_cut_short,
+        software: measurement.software.clone(),
         ..figures_document(target, options, series, measurement.address, provenance)
     };
     let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();

@@ -159,7 +159,14 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
                 request one during the handshake"
         }
         Error::Certificate(CertificateError::UnknownIssuer) => {
-            "trust its root with --ca FILE, or skip verification with --insecure"
+            "trust the CA that signed it with --ca FILE, where FILE is the CA's certificate in PEM, or skip verification with --insecure"
+        }
+        Error::Certificate(CertificateError::SelfSigned) => {
+            "trust it with --ca FILE, where FILE is this certificate in PEM, or skip verification with --insecure"
+        }
+        Error::Certificate(CertificateError::OfCa) => {
+            "let the CA sign a certificate for the server; or trust this one with --ca FILE, where FILE is this certificate \
+             in PEM, or skip verification with --insecure"
         }
         Error::Certificate(CertificateError::Expired | CertificateError::NotValidYet) => {
             "renew it, check this machine's clock, or skip verification with --insecure"
@@ -167,7 +174,8 @@ fn tls_hint(error: &Error, answers_hello: bool, context: &FaultContext<'_>) -> O
         Error::Certificate(CertificateError::WrongName { .. }) => {
             "set one of its names with --sni NAME, or skip verification with --insecure"
         }
-        Error::Certificate(_) => "skip verification with --insecure",
+        Error::Certificate(CertificateError::Empty) => return None,
+        Error::Certificate(_) => "replace it, or skip verification with --insecure",
         Error::ClosedEarly(_) | Error::AlertReceived(AlertDescription::CLOSE_NOTIFY) => "check the server's log",
         Error::AlertReceived(alert) => alert_hint(*alert, answers_hello, context.has_identity)?,
         Error::NoCommonSignatureScheme => "use a client key of another kind",
@@ -218,7 +226,7 @@ fn of_circumstances(fault: &Fault, context: &FaultContext<'_>, own: Option<Strin
     let alert = AlertDescription(alert);
     let wants_a_psk = matches!(alert, AlertDescription::HANDSHAKE_FAILURE | AlertDescription::MISSING_EXTENSION);
     if context.psk_beside_full && wants_a_psk {
-        return Some("if the server knows PSKs and no certificate, measure --kinds psk alone".to_owned());
+        return Some("if the server knows PSKs and no certificate, use `reprise measure --kinds psk`".to_owned());
     }
     if let Some(group) = context.wanted_group {
         return Some(format!("it requests the group {group}, which was not offered: --groups {group}"));
@@ -322,7 +330,7 @@ mod tests {
         let mutual = FaultContext { has_identity: true, ..FaultContext::default() };
         assert!(hint(&later, &mutual).contains("does not accept the client's certificate"));
         let beside = FaultContext { psk_beside_full: true, ..FaultContext::default() };
-        assert!(hint(&refused, &beside).ends_with("--kinds psk alone"));
+        assert!(hint(&refused, &beside).ends_with("--kinds psk`"));
         let wanted = FaultContext { wanted_group: Some(NamedGroup::SECP521R1), ..FaultContext::default() };
         assert!(hint(&refused, &wanted).ends_with("--groups secp521r1"));
     }

@@ -48,6 +48,7 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
     use BottleneckReason as Because;
     match reason {
         Because::NothingCompleted => "no connection that counts completed".to_owned(),
+        Because::TargetGone => "the target died, and processor times include the time after that".to_owned(),
         Because::SharedLimit(limit) => format!(
             "generator and server share {}: they take processor time from each other; run the generator outside that group",
             told(limit)
@@ -119,7 +120,13 @@ pub fn bottleneck_reason(reason: &BottleneckReason) -> String {
 /// What the reader of this document should know before believing its figures, in one sentence.
 pub fn load_warning(notice: &LoadNotice, document: &LoadDocument) -> String {
     match notice {
-        LoadNotice::TargetGone => "the target is gone: all of the last connections failed".to_owned(),
+        LoadNotice::TargetGone => {
+            let of = document.asked.duration_ns.map_or_else(String::new, |ns| format!(" of {:.1} s", ns as f64 / 1e9));
+            format!(
+                "the target is gone: nothing completed after {:.1} s{of}, and the rate is of the time until then",
+                document.seconds
+            )
+        }
         LoadNotice::ClientBusy { scarce_ports } => format!(
             "the generator was busy {} of the time: latencies include its own delays, and the rate may be limited by it{}",
             percent(document.bottleneck.client_busy),

@@ -16,9 +16,9 @@ use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Optio
 impl LoadOutcome {
     /// The document of this load, without words: [`LoadOutcome::reason`] and [`LoadOutcome::notices`] are what is to be worded.
     pub fn document(&self, options: &Options, target: Target, interrupted: bool, provenance: Provenance) -> LoadDocument {
-        let planned = self.planned(options);
+        let (planned, loaded) = (self.planned(options), self.loaded(options));
         let per_second_by_kind = Kind::ALL.into_iter().enumerate().filter(|(_, kind)| self.completed(*kind) > 0);
-        let a_second = |count: u64| count as f64 / planned.as_secs_f64().max(1e-9);
+        let a_second = |count: u64| count as f64 / loaded.as_secs_f64().max(1e-9);
         let completed_kinds = Kind::ALL.into_iter().filter(|kind| self.completed(*kind) > 0);
         let mean_by_kind = completed_kinds.map(|kind| (kind, a_second(self.completed(kind))));
         // Seconds in which nothing completed any more are seconds all the same.
@@ -29,7 +29,7 @@ impl LoadOutcome {
             schema: LoadDocument::SCHEMA.to_owned(),
             target,
             asked: asked(options),
-            seconds: planned.as_secs_f64(),
+            seconds: loaded.as_secs_f64(),
             window: Some(self.window(options)),
             completed: Kind::ALL
                 .into_iter()

@@ -18,6 +18,14 @@ impl LoadOutcome {
         }
     }
 
+    /// What of it the rate is of: a target that died was loaded until its last connection.
+    pub(crate) fn loaded(&self, options: &Options) -> Duration {
+        match self.target_is_gone && self.summary.completed() > 0 {
+            true => Duration::from(self.summary.last_completed),
+            false => self.planned(options),
+        }
+    }
+
     /// Whether what was due was done in time: never in a closed loop, nor where the ramp did not come to the rate.
     pub(crate) fn held_its_rate(&self, options: &Options) -> bool {
         let Arrival::Open { rate, spread, .. } = options.arrival else { return false };

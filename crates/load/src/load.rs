@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use reprise_stats::histogram::histogram;
-use reprise_trace::{FaultName, Kind, Nanos, ProcessorShare};
+use reprise_trace::{Kind, Nanos, ProcessorShare};
 
 use crate::client::LoadClient;
 use crate::latencies::LatencyCounts;
@@ -18,7 +18,7 @@ use crate::options::{Arrival, LoadEnd, Options};
 use crate::resources::{Account, Used};
 use crate::summary::{KindSummary, Summary};
 use crate::verifying_client::VerifyingClient;
-use crate::worker::{RunState, Worker};
+use crate::worker::{GRACE, RunState, Worker};
 
 /// What a load came to.
 pub struct LoadOutcome {
@@ -196,8 +196,11 @@ fn run_with<E: LoadClient>(
         target_is_gone: false,
     };
     let is_suspect = all_failed_last && outcome.summary.begun > 0;
+    // Who never answered in that time need not be asked again.
+    let is_known = !outcome.summary.is_answered() && ended >= options.timeout.min(GRACE);
     // What is measured has been measured: the last tries are part of nothing.
-    Ok(LoadOutcome { target_is_gone: is_suspect && !stop() && !still_answers::<E>(options, stop), ..outcome })
+    let target_is_gone = is_suspect && !stop() && (is_known || !still_answers::<E>(options, stop));
+    Ok(LoadOutcome { target_is_gone, ..outcome })
 }
 
 /// Whether one of a few more connections completes.
@@ -219,8 +222,7 @@ fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sy
     let Ok(Ok(summary)) = Worker::<E>::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
         return true;
     };
-    // Who asks for another group answers.
-    summary.completed() > 0 || summary.faults.of(FaultName::HelloRetryRequest) > 0
+    summary.is_answered()
 }
 
 /// A load that does not run where it was to run is another one.

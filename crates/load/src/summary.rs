@@ -39,6 +39,8 @@ pub(crate) struct Summary {
     pub(crate) late: u64,
     /// The other completions, by whole seconds since the warm-up.
     pub(crate) per_second: Vec<[u64; Kind::ALL.len()]>,
+    /// When the latest of them completed, since the warm-up.
+    pub(crate) last_completed: Nanos,
     /// Responses by status.
     pub(crate) status: Vec<(u16, u64)>,
     /// Completed connections by the protocol that ALPN chose, where any was offered.
@@ -97,6 +99,7 @@ impl Summary {
         let second = (completion.at.0 / 1_000_000_000) as usize;
         if completion.in_time {
             self.count_second(second, place);
+            self.last_completed = self.last_completed.max(completion.at);
         } else {
             self.late += 1;
         }
@@ -154,6 +157,7 @@ impl Summary {
         self.primed += other.primed;
         self.refused += other.refused;
         self.late += other.late;
+        self.last_completed = self.last_completed.max(other.last_completed);
         self.not_started += other.not_started;
         self.warmup_not_started += other.warmup_not_started;
         for (name, reason) in &other.reasons {
@@ -180,6 +184,11 @@ impl Summary {
     /// Within the time that counts.
     pub(crate) fn completed(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
+    }
+
+    /// Whether anything answered, whenever: who asks for another group does.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.completed() + self.late + self.warmup > 0 || self.faults.of(FaultName::HelloRetryRequest) > 0
     }
 
     pub(crate) fn of(&self, kind: Kind) -> Option<&KindSummary> {

@@ -50,6 +50,7 @@ impl LoadOutcome {
 #[derive(Clone, Debug)]
 struct Readings {
     completed: u64,
+    target_is_gone: bool,
     /// Whether the requested rate was held; never in a closed loop.
     held: bool,
     /// Of the generator's busiest thread.
@@ -68,6 +69,7 @@ impl Readings {
         let Used { time, client_restraint, server, server_restraint, .. } = &outcome.used_until_drain;
         Self {
             completed: outcome.summary.completed() + outcome.summary.late,
+            target_is_gone: outcome.target_is_gone,
             held: outcome.held_its_rate(options),
             client: outcome.busiest_thread,
             client_restraint: client_restraint.clone(),
@@ -86,6 +88,7 @@ impl Readings {
         let client = self.client;
         match self.server {
             _ if self.completed == 0 => Because::NothingCompleted,
+            _ if self.target_is_gone => Because::TargetGone,
             _ if of_client.was_spent() && of_server.was_spent() && of_client.is_shared_with(of_server) => {
                 Because::SharedLimit(of_client.clone())
             }
@@ -178,6 +181,7 @@ mod tests {
             let readings = Readings { completed: 1, held, client, server, ..NOTHING };
             holds(&readings, expected, why);
             holds(&Readings { completed: 0, ..readings.clone() }, Verdict::Unknown, "NothingCompleted");
+            holds(&Readings { target_is_gone: true, ..readings }, Verdict::Unknown, "TargetGone");
         }
     }
 
@@ -185,6 +189,7 @@ mod tests {
 
     const NOTHING: Readings = Readings {
         completed: 0,
+        target_is_gone: false,
         held: false,
         client: IDLE,
         client_restraint: NO_RESTRAINT,

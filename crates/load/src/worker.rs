@@ -22,8 +22,9 @@ use crate::summary::{Completion, Summary};
 /// How often the flags of others are looked at.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// After Ctrl-C, connections that run are given this long; otherwise the time that each has anyway.
-const GRACE: Duration = Duration::from_secs(2);
+/// After Ctrl-C, and after the end of a load of which nothing ever completed, connections that run are given this long; otherwise the
+/// time that each has anyway: without the slowest, latencies would look better than they were.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// After a failure, a closed loop waits before it tries again: doubling, up to the second.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(100)];
@@ -131,30 +132,27 @@ impl<'a, E: LoadClient> Worker<'a, E> {
     pub(crate) fn run(mut self, epoch: Instant) -> io::Result<Summary> {
         self.epoch = epoch;
         let mut events = Events::with_capacity(EVENTS);
-        let mut drain_until = None;
-        let mut is_stopped = false;
+        let mut drain_from = None;
+        let mut stopped_at = None;
         let spent = Spent::until_now();
         loop {
             let now = self.now();
-            if drain_until.is_none() {
+            if drain_from.is_none() {
                 if self.is_over(now) {
                     self.begin_last(now);
                     self.summary.busy = spent.since();
                     self.state.draining.fetch_add(1, Ordering::Relaxed);
                     self.state.watching.unpark();
-                    drain_until = Some(now + Nanos::from(self.options.timeout));
+                    drain_from = Some(now);
                 } else {
                     self.begin_due(now);
                 }
             }
-            if let Some(until) = &mut drain_until
-                && !is_stopped
-                && (self.state.stop)()
-            {
-                is_stopped = true;
-                *until = (*until).min(now + Nanos::from(GRACE));
+            if drain_from.is_some() && stopped_at.is_none() && (self.state.stop)() {
+                stopped_at = Some(now);
             }
             self.expire(now);
+            let drain_until = drain_from.map(|from| self.drain_until(from, stopped_at));
             if drain_until.is_some_and(|until| self.running() == 0 || now >= until) {
                 break;
             }
@@ -198,6 +196,17 @@ impl<'a, E: LoadClient> Worker<'a, E> {
             LoadEnd::Count(_) => self.left == Some(0),
         };
         by_time || (self.state.stop)()
+    }
+
+    /// When what still runs is cut off. Where a count ends the load, those that run are part of it.
+    fn drain_until(&self, from: Nanos, stopped_at: Option<Nanos>) -> Nanos {
+        let most = from + Nanos::from(self.options.timeout);
+        let is_answered = self.state.completed.load(Ordering::Relaxed) > 0;
+        let hangs_since = match self.options.end {
+            LoadEnd::After(_) if !is_answered => Some(from),
+            _ => stopped_at,
+        };
+        hangs_since.map_or(most, |since| most.min(since + Nanos::from(GRACE)))
     }
 
     /// Begins what is due, and in a closed loop what there is a place for.
@@ -365,6 +374,8 @@ impl<'a, E: LoadClient> Worker<'a, E> {
     }
 
     fn cut_off(&mut self) {
+        // Who had all the time that it may take is the target's failure, and not the reader's who stopped it.
+        self.summary.failed_since += if (self.state.stop)() { 0 } else { self.running() as u64 };
         for place in 0..self.connections.len() {
             if self.deadlines.contains(place) {
                 self.fail(place, &Fault::new(FaultName::CutOff));

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use reprise_harness::Lab;
-use reprise_harness::load::{load, options};
+use reprise_harness::load::{document, load, options};
 use reprise_lab::EmbeddedServer;
 use reprise_load::{LoadEnd, LoadOutcome, Options};
 use reprise_servers::{Relay, RelayFault, RelayRule};
@@ -18,10 +18,15 @@ fn server() -> EmbeddedServer {
     Lab::new().server_with(|_| {})
 }
 
+const TIMEOUT: Duration = Duration::from_millis(500);
+
+fn of_count(address: SocketAddr) -> Options {
+    Options { end: LoadEnd::Count(COUNT), timeout: TIMEOUT, ..options(address, Version::Tls13) }
+}
+
 /// One connection after the other.
 fn outcome(address: SocketAddr) -> LoadOutcome {
-    let timeout = Duration::from_millis(500);
-    load(&Options { end: LoadEnd::Count(COUNT), timeout, ..options(address, Version::Tls13) })
+    load(&of_count(address))
 }
 
 /// Forwards connections but those with the numbers that `fails` tells, which it closes.
@@ -47,9 +52,19 @@ fn death_before_the_very_last_connection_is_noticed() {
     for failed in 1..=3 {
         for fault in [RelayFault::Reset, RelayFault::Stall] {
             let rule = RelayRule { skip_connections: (COUNT - failed) as usize, record: 0, fault };
-            let outcome = outcome(Relay::start(server.address(), rule).unwrap().address());
+            let relay = Relay::start(server.address(), rule).unwrap();
+            let address = relay.address();
+            let outcome = outcome(address);
             assert_eq!(outcome.completed(Kind::Full), COUNT - failed, "{failed} {fault:?}");
             assert!(outcome.target_is_gone(), "{failed} {fault:?}");
+            let document = document(&outcome, &of_count(address));
+            assert_eq!(document.rate.mean, (COUNT - failed) as f64 / document.seconds);
+            if fault == RelayFault::Stall {
+                let window = document.window.unwrap();
+                let asked_ns = (window.to_unix_ns - window.from_unix_ns) as f64;
+                let waited = TIMEOUT.as_secs_f64() * failed as f64;
+                assert!(document.seconds + waited <= asked_ns / 1e9, "{} counts what died", document.seconds);
+            }
         }
     }
 }

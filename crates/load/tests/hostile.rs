@@ -49,6 +49,17 @@ fn servers_that_do_not_speak_are_named() {
     assert_eq!(errors(retry(25).address()), all("peer_misbehaved"));
 }
 
+/// Not until their timeout: that could be hours.
+#[test]
+fn connections_that_hang_are_cut_off_soon_after_the_time_is_over() {
+    let silent = MisbehavingServer::silent().unwrap();
+    let end = LoadEnd::After(Duration::from_millis(50));
+    let timeout = Duration::from_secs(3600);
+    let outcome = load(&Options { end, timeout, ..options(silent.address(), Version::Tls13) });
+    assert_eq!(outcome.errors(), BTreeMap::from([("cut_off".to_owned(), 3)]));
+    assert!(outcome.target_is_gone());
+}
+
 /// A ServerHello with the random that makes it a HelloRetryRequest.
 fn hello_retry_request(group: u8) -> Vec<u8> {
     let mut retry = vec![22, 3, 3, 0, 84, 2, 0, 0, 80, 3, 3];

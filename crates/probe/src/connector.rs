@@ -47,6 +47,8 @@ pub struct Connector {
     /// What the last TCP handshake took.
     round_trip: Duration,
     keeps_messages: bool,
+    /// Whether what the responses say that the server is is kept: with the messages always.
+    pub(crate) keeps_software: bool,
     begun: u32,
     buffer: Vec<u8>,
 }
@@ -82,6 +84,7 @@ impl Connector {
             close_wait: CLOSE_WAIT,
             round_trip: Duration::ZERO,
             keeps_messages: false,
+            keeps_software: false,
             begun: 0,
             buffer: vec![0; BUFFER],
         })
@@ -112,6 +115,7 @@ impl Connector {
             close_wait: self.close_wait,
             round_trip: self.round_trip,
             keeps_messages: self.keeps_messages,
+            keeps_software: self.keeps_software,
             begun,
             buffer: vec![0; BUFFER],
         })
@@ -186,7 +190,8 @@ impl Connector {
             Leaving::CloseNotify => &self.application,
             Leaving::Fin | Leaving::Reset => &self.application.kept_open(),
         };
-        let mut attempt = Attempt::new(EngineClient::default(), application.exchange(self.keeps_messages));
+        let mut attempt =
+            Attempt::new(EngineClient::default(), application.exchange(self.keeps_messages || self.keeps_software));
         let completed = self.drive(&mut attempt, &mut sessions, trial, &mut tried);
         let completed = completed.map_err(|fault| attempt.blame_early_data(fault));
         attempt.describe(&mut tried.observation);

@@ -16,6 +16,8 @@ impl Measurement {
     /// What the target offers under each version. Stops at once where it cannot be reached at all.
     pub(crate) fn discover_all(&mut self, connector: &mut Connector, plans: &[VersionPlan]) -> Vec<Offering> {
         let mut offerings = Vec::new();
+        // No sample is slower for it.
+        connector.keeps_software = true;
         for plan in plans {
             match self.discover(connector, plan) {
                 Ok(offering) => offerings.push(offering),
@@ -28,6 +30,7 @@ impl Measurement {
                 }
             }
         }
+        connector.keeps_software = false;
         offerings
     }
 
@@ -53,6 +56,7 @@ impl Measurement {
             };
             let mut tried = connector.connect(trial);
             self.count(&tried.observation);
+            self.software = self.software.take().or(tried.software.take());
             self.others.push(tried.observation);
             let stock = Stock::of(std::mem::take(&mut tried.sessions));
             match tried.completed() {

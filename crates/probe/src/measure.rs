@@ -37,6 +37,8 @@ pub struct Measurement {
     pub unmeasured: Vec<(Version, Failed)>,
     /// Why connections failed: each distinct fault once, with one connection that showed it.
     pub failures: Vec<Failed>,
+    /// What the first responses say that the server is.
+    pub software: Option<String>,
     /// What ended it before its time, if anything did.
     pub ended_by: Option<Failed>,
     /// Whether Ctrl-C or the target's death cut it short.
@@ -57,6 +59,7 @@ pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, inte
         without_suite: Vec::new(),
         unmeasured: Vec::new(),
         failures: Vec::new(),
+        software: None,
         ended_by: None,
         is_cut_short: false,
         unused: Unused::nothing_yet(target, options),

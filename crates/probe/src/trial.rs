@@ -53,6 +53,6 @@ pub struct Tried {
     pub recording: Option<Recording>,
     /// Whether it was too long to be kept to its end.
     pub recording_is_cut: bool,
-    /// What the response says that the server is, where messages are kept.
+    /// What the response says that the server is, where that is kept.
     pub software: Option<String>,
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use reprise_report::Shown;
 use reprise_report::terminal::{self, Style};
 use reprise_trace::document::{LabDocument, MeasureDocument};
 
@@ -15,7 +16,7 @@ fn main() -> io::Result<()> {
     let json = std::fs::read_to_string(file)?;
     let page = match serde_json::from_str::<LabDocument>(&json) {
         Ok(document) => terminal::lab(&document, style),
-        Err(_) => terminal::measure(&serde_json::from_str::<MeasureDocument>(&json)?, style),
+        Err(_) => terminal::measure(&serde_json::from_str::<MeasureDocument>(&json)?, style, Shown::default()),
     };
     io::stdout().write_all(page.as_bytes())
 }

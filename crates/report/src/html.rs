@@ -18,12 +18,13 @@ use reprise_trace::document::{
     TraceDocument,
 };
 
+use crate::page::findings::Shown;
 use crate::page::{self, Block, Fact, Item, Page, grouped};
 use crate::table::Tone;
 
 /// One target.
-pub fn measure(document: &MeasureDocument) -> String {
-    render("reprise measure", &page::measure(document))
+pub fn measure(document: &MeasureDocument, shown: Shown) -> String {
+    render("reprise measure", &page::measure(document, shown))
 }
 
 /// The lab.
@@ -67,8 +68,8 @@ pub fn board(document: &BoardDocument) -> String {
 }
 
 /// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> String {
-    let page = page::diagnose(document, shows_experiments);
+pub fn diagnose(document: &DiagnoseDocument, shown: Shown) -> String {
+    let page = page::diagnose(document, shown);
     let title = match document.targets.as_slice() {
         [target] => format!("Diagnosis of {}", target.target),
         targets => format!("Diagnosis of {} targets", targets.len()),

@@ -25,3 +25,5 @@ mod chart;
 mod figures;
 mod page;
 mod table;
+
+pub use page::findings::Shown;

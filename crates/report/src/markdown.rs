@@ -8,12 +8,13 @@ use reprise_trace::document::{
 };
 
 use crate::page::cause::{FIXES, fixes, found_by, sections};
+use crate::page::findings::Shown;
 use crate::page::{self, Block, Item, Ladder, LadderCell, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
 /// One target.
-pub fn measure(document: &MeasureDocument) -> String {
-    render(&page::measure(document))
+pub fn measure(document: &MeasureDocument, shown: Shown) -> String {
+    render(&page::measure(document, shown))
 }
 
 /// The lab.
@@ -57,8 +58,8 @@ pub fn trace_explained(document: &TraceDocument) -> String {
 }
 
 /// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> String {
-    render(&page::diagnose(document, shows_experiments))
+pub fn diagnose(document: &DiagnoseDocument, shown: Shown) -> String {
+    render(&page::diagnose(document, shown))
 }
 
 /// What is known of a cause. Its texts are Markdown as they are.

@@ -7,6 +7,7 @@ mod compare;
 mod compare_baseline;
 mod conditions;
 mod diagnose;
+pub(crate) mod findings;
 mod lab;
 mod layers;
 mod load;
@@ -109,7 +110,6 @@ impl From<&Finding> for Item {
             slug: Some(finding.id.clone()),
             confidence: Some(finding.confidence.name()),
             evidence: finding.evidence.iter().cloned().chain(finding.costs()).collect(),
-            remedy: finding.steps(None),
             ..Self::new(finding.severity.name(), tone, &finding.title)
         }
     }

@@ -13,6 +13,7 @@ use reprise_trace::document::{
     TraceDocument,
 };
 
+use crate::page::findings::Shown;
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;
 
@@ -26,8 +27,8 @@ pub struct Style {
 }
 
 /// One target.
-pub fn measure(document: &MeasureDocument, style: Style) -> String {
-    render(&page::measure(document), style)
+pub fn measure(document: &MeasureDocument, style: Style, shown: Shown) -> String {
+    render(&page::measure(document, shown), style)
 }
 
 /// The lab.
@@ -71,8 +72,8 @@ pub fn trace_explained(document: &TraceDocument, style: Style) -> String {
 }
 
 /// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, style: Style, shows_experiments: bool) -> String {
-    render(&page::diagnose(document, shows_experiments), style)
+pub fn diagnose(document: &DiagnoseDocument, style: Style, shown: Shown) -> String {
+    render(&page::diagnose(document, shown), style)
 }
 
 /// What is known of a cause.

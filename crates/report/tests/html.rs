@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use reprise_board::document::BoardDocument;
-use reprise_report::{har, html, json};
+use reprise_report::{Shown, har, html, json};
 use reprise_trace::document::{
     CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SampleRecord, TraceDocument,
 };
@@ -25,7 +25,7 @@ const HOSTILE: &str = "\"'></title></style>--><script>alert(1)</script><img src=
 fn no_string_of_a_document_becomes_markup() {
     let mut tried = 0;
     for name in MEASURED {
-        tried += assert_inert(&source(name), |it: MeasureDocument| html::measure(&it));
+        tried += assert_inert(&source(name), |it: MeasureDocument| html::measure(&it, Shown::default()));
     }
     for name in TRACED {
         tried += assert_inert(&source(name), |it: TraceDocument| html::trace(&it));
@@ -116,7 +116,7 @@ fn charts_show_what_was_measured() {
     for part in ["Connections completed each second", "Latency by percentile", ">p99.9</text>", "latency, ms</text>"] {
         assert!(page.contains(part), "{part}");
     }
-    let page = html::measure(&measured("sampled"));
+    let page = html::measure(&measured("sampled"), Shown::default());
     for part in ["How long handshakes take", "What resuming gains", "% of connections</text>"] {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -142,7 +142,7 @@ fn a_result_of_ten_megabytes_is_a_small_page() {
     let mut saved = Vec::new();
     json::write(&document, &mut saved).unwrap();
     assert!(saved.len() > 10_000_000, "{} bytes of JSON", saved.len());
-    let page = html::measure(&document);
+    let page = html::measure(&document, Shown::default());
     assert!(page.len() < 100_000, "{} bytes of HTML", page.len());
 }
 
@@ -239,7 +239,7 @@ fn assert_valid(archive: &Value) {
 }
 
 fn pages() -> Vec<String> {
-    let mut pages: Vec<String> = MEASURED.iter().map(|name| html::measure(&measured(name))).collect();
+    let mut pages: Vec<String> = MEASURED.iter().map(|name| html::measure(&measured(name), Shown::default())).collect();
     pages.extend(TRACED.iter().map(|name| html::trace(&serde_json::from_str(&source(name)).unwrap())));
     pages.push(html::lab(&serde_json::from_str(&source("lab")).unwrap()));
     pages.push(html::load(&serde_json::from_str(&source("load")).unwrap()));

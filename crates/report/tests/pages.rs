@@ -11,7 +11,7 @@ use openmetrics_parser::openmetrics::parse_openmetrics;
 use reprise_explain::{Earlier, Scope};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::{self, Style};
-use reprise_report::{csv, json, line, markdown};
+use reprise_report::{Shown, csv, json, line, markdown};
 use reprise_trace::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
 use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
@@ -24,9 +24,9 @@ fn a_target_on_terminals_of_every_width() {
     for name in MEASURED {
         let document = measured(name);
         for width in [80, 120] {
-            compare(&format!("{name}.{width}.txt"), &terminal::measure(&document, plain(Some(width))));
+            compare(&format!("{name}.{width}.txt"), &terminal::measure(&document, plain(Some(width)), Shown::default()));
         }
-        compare(&format!("{name}.txt"), &terminal::measure(&document, plain(None)));
+        compare(&format!("{name}.txt"), &terminal::measure(&document, plain(None), Shown::default()));
     }
 }
 
@@ -47,7 +47,7 @@ fn a_result_without_a_run_has_no_table_and_says_why() {
     let mut document = measured("away");
     document.runs.clear();
     document.ratios.clear();
-    let page = terminal::measure(&document, plain(None));
+    let page = terminal::measure(&document, plain(None), Shown::default());
     assert!(page.contains("Nothing was measured.") && !page.contains("Medians"), "{page}");
     assert!(!page.contains("\n\n\n"), "no empty table: {page}");
     let table = |document: &MeasureDocument| {
@@ -67,7 +67,7 @@ fn counts_that_no_measurement_has_do_not_overflow() {
             run.observed.kinds.0.insert(Kind::Psk, u64::MAX);
             (run.failed, run.observed.sessions_offered) = (u64::MAX, u64::MAX);
         }
-        assert!(terminal::measure(&document, plain(None)).contains("Medians"));
+        assert!(terminal::measure(&document, plain(None), Shown::default()).contains("Medians"));
     }
 }
 
@@ -75,9 +75,13 @@ fn counts_that_no_measurement_has_do_not_overflow() {
 fn a_target_in_colour() {
     let style = Style { color: true, width: Some(120) };
     for name in MEASURED {
-        let coloured = terminal::measure(&measured(name), style);
+        let coloured = terminal::measure(&measured(name), style, Shown::default());
         compare(&format!("{name}.color.txt"), &coloured);
-        assert_eq!(without_escapes(&coloured), terminal::measure(&measured(name), plain(Some(120))), "colour moves nothing");
+        assert_eq!(
+            without_escapes(&coloured),
+            terminal::measure(&measured(name), plain(Some(120)), Shown::default()),
+            "colour moves nothing"
+        );
     }
 }
 
@@ -92,7 +96,7 @@ fn the_lab_on_terminals_of_every_width() {
 #[test]
 fn markdown_and_csv() {
     for name in MEASURED {
-        compare(&format!("{name}.md"), &markdown::measure(&measured(name)));
+        compare(&format!("{name}.md"), &markdown::measure(&measured(name), Shown::default()));
         let mut table = Vec::new();
         csv::measure(&measured(name), &mut table).unwrap();
         compare(&format!("{name}.csv"), &String::from_utf8(table).unwrap());
@@ -143,11 +147,15 @@ fn an_empty_or_contradictory_trace_does_not_crash() {
 fn a_target_against_a_baseline() {
     let document = against_an_earlier_one();
     for width in [80, 120] {
-        compare(&format!("baseline.{width}.txt"), &terminal::measure(&document, plain(Some(width))));
+        compare(&format!("baseline.{width}.txt"), &terminal::measure(&document, plain(Some(width)), Shown::default()));
     }
-    compare("baseline.md", &markdown::measure(&document));
-    let coloured = terminal::measure(&document, Style { color: true, width: Some(120) });
-    assert_eq!(without_escapes(&coloured), terminal::measure(&document, plain(Some(120))), "colour moves nothing");
+    compare("baseline.md", &markdown::measure(&document, Shown::default()));
+    let coloured = terminal::measure(&document, Style { color: true, width: Some(120) }, Shown::default());
+    assert_eq!(
+        without_escapes(&coloured),
+        terminal::measure(&document, plain(Some(120)), Shown::default()),
+        "colour moves nothing"
+    );
 }
 
 #[test]
@@ -173,7 +181,7 @@ fn not_measured_is_not_reported_as_not_offered() {
     document.runs.retain(|run| run.asked.tls == Version::Tls12);
     document.warnings.push("TLS 1.3 is not measured: the server closed the connection".to_owned());
     document.baseline = Some(Box::new(against(&document, &earlier, "nginx.json")));
-    let page = terminal::measure(&document, plain(None));
+    let page = terminal::measure(&document, plain(None), Shown::default());
     assert!(page.contains("changed  TLS 1.3 full: was measured before, is not now\n"), "{page}");
     assert!(!page.contains("offered now"), "{page}");
 }
@@ -254,7 +262,7 @@ fn json_loses_nothing() {
 fn no_line_of_a_table_is_wider_than_the_terminal() {
     for name in MEASURED {
         for width in [70, 80, 100, 120] {
-            let page = terminal::measure(&measured(name), plain(Some(width)));
+            let page = terminal::measure(&measured(name), plain(Some(width)), Shown::default());
             let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{name}: {widest} columns on a terminal of {width}");
         }
@@ -265,7 +273,7 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
 fn a_terminal_of_one_column_is_overrun_and_not_a_crash() {
     for name in MEASURED {
         for width in [0, 1] {
-            assert!(terminal::measure(&measured(name), plain(Some(width))).contains("total"));
+            assert!(terminal::measure(&measured(name), plain(Some(width)), Shown::default()).contains("total"));
         }
     }
 }
@@ -276,9 +284,9 @@ fn a_document_without_runs_still_makes_a_page() {
     document.runs.clear();
     document.ratios.clear();
     document.findings.clear();
-    let page = terminal::measure(&document, plain(Some(80)));
+    let page = terminal::measure(&document, plain(Some(80)), Shown::default());
     assert!(page.starts_with("https://localhost:8443/ at 127.0.0.1\n"));
-    assert!(markdown::measure(&document).starts_with("# https://localhost:8443/"));
+    assert!(markdown::measure(&document, Shown::default()).starts_with("# https://localhost:8443/"));
     let nothing = LabDocument { results: Vec::new(), ..lab() };
     assert!(terminal::lab(&nothing, plain(None)).starts_with("What resuming a TLS session saves"));
 }
@@ -292,7 +300,7 @@ fn a_target_on_which_nothing_completed_is_told_row_by_row() {
         run.phases.clear();
         (run.n, run.failed) = (0, 100);
     }
-    let page = terminal::measure(&document, plain(Some(80)));
+    let page = terminal::measure(&document, plain(Some(80)), Shown::default());
     assert_eq!(page.matches("none completed").count(), 3);
     assert_eq!(page.matches("failed  100 of 100").count(), 3);
     assert!(page.contains("None of 300 connections completed"));

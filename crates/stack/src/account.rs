@@ -1,5 +1,7 @@
 //! What a library says of one connection.
 
+use std::fmt;
+
 /// What a library says of one connection: `None` where it does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
@@ -26,4 +28,13 @@ pub enum KeptBy {
     Cache,
     /// In a ticket.
     Ticket,
+}
+
+impl fmt::Display for KeptBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cache => "a session ID",
+            Self::Ticket => "a ticket",
+        })
+    }
 }

@@ -11,6 +11,8 @@ use crate::{FaultName, Kind};
 pub enum BottleneckReason {
     /// No connection that counts completed.
     NothingCompleted,
+    /// The target died, and processor times include the time after it.
+    TargetGone,
     /// Both sides have spent one and the same CPU limit.
     SharedLimit(CpuRestraint),
     /// The server has spent its CPU limit.
@@ -84,7 +86,9 @@ impl BottleneckReason {
             }
             Self::NeitherBusy { .. } => Verdict::Network,
             Self::RateHeld => Verdict::None,
-            Self::NothingCompleted | Self::TooFewProcessors { .. } | Self::ServerUnknown { .. } => Verdict::Unknown,
+            Self::NothingCompleted | Self::TargetGone | Self::TooFewProcessors { .. } | Self::ServerUnknown { .. } => {
+                Verdict::Unknown
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_explain::{loads_side_by_side, measurements_side_by_side};
+use reprise_report::Shown;
 use reprise_trace::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use crate::cmd::diagnose::formats::FormatArgs;
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
-use crate::rendered::{Diagnosed, Explained, Format};
+use crate::rendered::{Explained, Format, Found};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format; several of measure or load side by side.
@@ -34,7 +35,8 @@ pub(crate) struct ReportArgs {
     /// Merge several results of `load` into one
     #[arg(long)]
     merge: bool,
-    /// Explain each message of a trace, with its fields and extensions
+    /// Explain each message of a trace, with its fields and extensions; of findings, show also notes that ask for nothing, and the
+    /// remedies of every server software
     #[arg(short = 'v', long, conflicts_with = "merge")]
     verbose: bool,
     #[command(flatten)]
@@ -66,14 +68,15 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
         return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
-    ensure!(!arguments.verbose || saved.schema == TraceDocument::SCHEMA, "--verbose is for results of trace alone");
+    let is_wordy = [TraceDocument::SCHEMA, MeasureDocument::SCHEMA, DiagnoseDocument::SCHEMA].contains(&&*saved.schema);
+    ensure!(!arguments.verbose || is_wordy, "--verbose is for results of measure of a target, trace and diagnose alone");
     let outputs = open(&saved.schema)?;
+    let part = Shown { in_full: arguments.verbose, experiments: formats.experiments };
     match saved.schema.as_str() {
         DiagnoseDocument::SCHEMA => {
-            let document = saved.document()?;
-            outputs.write(&Diagnosed { document: &document, shows_experiments: formats.experiments })?;
+            outputs.write(&Found { document: &saved.document::<DiagnoseDocument>()?, shown: part })?
         }
-        MeasureDocument::SCHEMA => outputs.write(&saved.document::<MeasureDocument>()?)?,
+        MeasureDocument::SCHEMA => outputs.write(&Found { document: &saved.document::<MeasureDocument>()?, shown: part })?,
         LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
         LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
         CompareDocument::SCHEMA => outputs.write(&saved.document::<CompareDocument>()?)?,

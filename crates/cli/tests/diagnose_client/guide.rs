@@ -1,11 +1,15 @@
 //! The table of clients in the guide is what these tests check.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::cases::{CASES, Expected};
+use reprise_harness::Reprise;
 
-/// The page, from the root of the workspace.
+use crate::cases::{CASES, Expected};
+use crate::diagnosis;
+
+/// The pages, from the root of the workspace.
+const README: &str = "README.md";
 const PAGE: &str = "docs/guide/03-diagnose-a-client.md";
 
 const BEGIN: &str = "<!-- clients: written by the tests -->\n\n";
@@ -16,7 +20,7 @@ const WRITE: &str = "REPRISE_WRITE_CLIENTS";
 
 #[test]
 fn the_guide_has_the_table_of_clients() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    let path = path(PAGE);
     let page = fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (table, after) = rest.split_once(END).unwrap();
@@ -25,6 +29,32 @@ fn the_guide_has_the_table_of_clients() {
     } else {
         assert_eq!(table, table_of_clients(), "{WRITE}=1 writes it");
     }
+}
+
+/// Also those in a table, which nothing else runs.
+#[test]
+fn every_command_that_a_page_shows_gives_a_verdict() {
+    reprise_servers::require!("curl", "sh");
+    for page in [README, PAGE] {
+        let text = fs::read_to_string(path(page)).unwrap();
+        let clients: Vec<&str> = text.split("reprise diagnose --listen ").filter_map(client).collect();
+        assert!(!clients.is_empty(), "{page} shows no client");
+        for client in clients {
+            let verdict = diagnosis(&Reprise::new(LISTEN).args(["--", "sh", "-c", client]).run()).verdict;
+            assert!(!verdict.starts_with("No "), "{page}: {client}: {verdict}");
+        }
+    }
+}
+
+const LISTEN: [&str; 5] = ["diagnose", "--listen", "0", "--json", "-"];
+
+/// The command of the client, from what follows the flag.
+fn client(text: &str) -> Option<&str> {
+    text.split(['`', '\n']).next()?.split_once(" -- ").map(|(_, client)| client)
+}
+
+fn path(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)
 }
 
 fn table_of_clients() -> String {

@@ -33,8 +33,9 @@ impl WebPkiVerifier {
 impl ChainVerifier for WebPkiVerifier {
     fn verify(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>, now: UnixTime) -> Result<(), CertificateError> {
         let (der, intermediates) = chain.split_first().ok_or(CertificateError::Empty)?;
-        let explain = |error| explain(error, name);
-        let leaf = EndEntityCert::try_from(der).map_err(explain)?;
+        let leaf = EndEntityCert::try_from(der).map_err(|error| explain(error, name, false))?;
+        let is_self_signed = leaf.issuer() == leaf.subject();
+        let explain = |error| explain(error, name, is_self_signed);
         match leaf.verify_for_usage(
             ALL_VERIFICATION_ALGS,
             &self.anchors,
@@ -53,23 +54,55 @@ impl ChainVerifier for WebPkiVerifier {
     }
 }
 
-fn explain(error: WebPkiError, name: &ServerName<'_>) -> CertificateError {
+fn explain(error: WebPkiError, name: &ServerName<'_>, is_self_signed: bool) -> CertificateError {
     match error {
-        // The latter: the issuer bears a root's name and has not its key.
+        // The last: the issuer bears a root's name and has not its key.
+        WebPkiError::UnknownIssuer | WebPkiError::CaUsedAsEndEntity | WebPkiError::InvalidSignatureForPublicKey
+            if is_self_signed =>
+        {
+            CertificateError::SelfSigned
+        }
         WebPkiError::UnknownIssuer | WebPkiError::InvalidSignatureForPublicKey => CertificateError::UnknownIssuer,
+        WebPkiError::CaUsedAsEndEntity => CertificateError::OfCa,
         WebPkiError::CertExpired { .. } => CertificateError::Expired,
         WebPkiError::CertNotValidYet { .. } => CertificateError::NotValidYet,
         WebPkiError::CertNotValidForName(context) => CertificateError::WrongName {
             expected: name.to_str().into_owned(),
             presented: context.presented.iter().map(|name| plain(name)).collect(),
         },
-        // A root used directly as a server's certificate: no chain to a root there is.
-        WebPkiError::CaUsedAsEndEntity => CertificateError::Other("it is a CA's own, not a server's".to_owned()),
-        WebPkiError::UnsupportedSignatureAlgorithmContext(_)
-        | WebPkiError::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
-            CertificateError::Other("it is signed in a way that cannot be verified, or not by its issuer's key".to_owned())
+        other => CertificateError::Other(words(&other).to_owned()),
+    }
+}
+
+/// What is wrong with a certificate of the chain, of what has no name of its own. Revocation lists are not read.
+fn words(error: &WebPkiError) -> &'static str {
+    use WebPkiError as Error;
+    match error {
+        Error::BadDer | Error::TrailingData(_) => "it or its issuer's is not encoded in DER",
+        Error::BadDerTime => "its dates, or its issuer's, cannot be read",
+        Error::CertDistrusted => "its key, or its issuer's, is distrusted",
+        Error::EmptyEkuExtension | Error::RequiredEkuNotFoundContext(_) => {
+            "it is not for servers: its extended key usage lacks serverAuth"
         }
-        other => CertificateError::Other(format!("{other:?}")),
+        Error::EndEntityUsedAsCa => "the certificate that signed it is no CA's: its basicConstraints lack CA:TRUE",
+        Error::ExtensionValueInvalid | Error::MalformedExtensions => "an extension in its chain cannot be read",
+        Error::InvalidCertValidity => "it ends before it begins: its notAfter is before its notBefore",
+        Error::InvalidSerialNumber => "its serial number, or its issuer's, is negative, too long or cannot be read",
+        Error::InvalidNetworkMaskConstraint | Error::MalformedNameConstraint => "a name constraint in its chain is invalid",
+        Error::MalformedDnsIdentifier => "a DNS name in its chain is invalid",
+        Error::MaximumNameConstraintComparisonsExceeded
+        | Error::MaximumPathBuildCallsExceeded
+        | Error::MaximumPathDepthExceeded
+        | Error::MaximumSignatureChecksExceeded => "its chain is too long, or has too many ways to a root",
+        Error::NameConstraintViolation => "its issuer may not sign for its names: the name constraints forbid it",
+        Error::PathLenConstraintViolated => "there are more CAs in its chain than one of them allows (pathLenConstraint)",
+        Error::SignatureAlgorithmMismatch => "it names two different signature algorithms, or its issuer's does",
+        Error::UnsupportedCertVersion => "it, or its issuer's, is not of version 3 of X.509",
+        Error::UnsupportedCriticalExtension => "it, or its issuer's, has a critical extension that is not supported",
+        Error::UnsupportedSignatureAlgorithmContext(_) | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+            "it is signed in a way that cannot be verified, or not by its issuer's key"
+        }
+        _ => "it breaks a rule of RFC 5280",
     }
 }
 
@@ -83,12 +116,34 @@ fn plain(presented: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::*;
 
     #[test]
     fn names_are_shown_as_everyone_writes_them() {
         assert_eq!(plain("DnsName(\"example.org\")"), "example.org");
         assert_eq!(plain("IpAddress(127.0.0.1)"), "127.0.0.1");
         assert_eq!(plain("IpAddress(0::1)"), "::1");
+    }
+
+    /// Those that can come of verifying a chain without revocation lists.
+    #[test]
+    fn no_error_is_told_by_the_librarys_name() {
+        for error in [
+            WebPkiError::BadDer,
+            WebPkiError::BadDerTime,
+            WebPkiError::EmptyEkuExtension,
+            WebPkiError::EndEntityUsedAsCa,
+            WebPkiError::InvalidCertValidity,
+            WebPkiError::InvalidSerialNumber,
+            WebPkiError::MaximumPathDepthExceeded,
+            WebPkiError::NameConstraintViolation,
+            WebPkiError::PathLenConstraintViolated,
+            WebPkiError::UnsupportedCertVersion,
+            WebPkiError::UnsupportedCriticalExtension,
+        ] {
+            let own = format!("{error:?}");
+            let told = explain(error, &ServerName::try_from("localhost").unwrap(), false).to_string();
+            assert!(!told.contains(&own) && !told.contains("rule of RFC"), "{told}");
+        }
     }
 }

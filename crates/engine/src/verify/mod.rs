@@ -34,6 +34,14 @@ pub enum CertificateError {
     /// No trusted root signed it.
     #[error("the server's certificate is signed by no trusted root")]
     UnknownIssuer,
+    /// It signed itself, and is not trusted itself.
+    #[error("the server's certificate is self-signed, and not one of those that are trusted")]
+    SelfSigned,
+    /// It is marked as a CA's, and is not trusted itself.
+    #[error(
+        "the server's certificate is a CA's (CA:TRUE in basicConstraints), which is valid for signing certificates only"
+    )]
+    OfCa,
     /// It is not valid any more.
     #[error("the server's certificate has expired")]
     Expired,
@@ -66,26 +74,26 @@ impl CertificateError {
     /// A short fixed name to count by.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::UnknownIssuer => "unknown_issuer",
+            Self::UnknownIssuer | Self::SelfSigned => "unknown_issuer",
             Self::Expired => "certificate_expired",
             Self::NotValidYet => "certificate_not_valid_yet",
             Self::WrongName { .. } => "certificate_wrong_name",
             Self::UnsupportedKey(_) => "certificate_unsupported_key",
             Self::Unreadable => "unreadable_certificate",
             Self::Empty => "no_certificate",
-            Self::Other(_) => "bad_certificate",
+            Self::OfCa | Self::Other(_) => "bad_certificate",
         }
     }
 
     pub(crate) fn alert(&self) -> AlertDescription {
         match self {
-            Self::UnknownIssuer => AlertDescription::UNKNOWN_CA,
+            Self::UnknownIssuer | Self::SelfSigned => AlertDescription::UNKNOWN_CA,
             Self::Expired | Self::NotValidYet => AlertDescription::CERTIFICATE_EXPIRED,
             Self::UnsupportedKey(_) => AlertDescription::UNSUPPORTED_CERTIFICATE,
             Self::Unreadable | Self::Empty => AlertDescription::DECODE_ERROR,
             Self::WrongName { .. } => AlertDescription::BAD_CERTIFICATE,
             // Some other, unspecified issue (RFC 8446 §6.2).
-            Self::Other(_) => AlertDescription::CERTIFICATE_UNKNOWN,
+            Self::OfCa | Self::Other(_) => AlertDescription::CERTIFICATE_UNKNOWN,
         }
     }
 }

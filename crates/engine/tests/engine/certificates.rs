@@ -105,8 +105,39 @@ fn a_root_that_serves_is_trusted_where_it_is_trusted_itself() {
     assert_eq!(verified(&root, &root, "localhost"), Ok(()));
     let other_name = verified(&root, &root, "example.org").unwrap_err();
     assert!(matches!(other_name, CertificateError::WrongName { presented, .. } if presented == ["localhost"]));
-    let own = CertificateError::Other("it is a CA's own, not a server's".to_owned());
-    assert_eq!(verified(&root, &self_signed(|_| {}), "localhost"), Err(own));
+    assert_eq!(verified(&root, &self_signed(|_| {}), "localhost"), Err(CertificateError::SelfSigned));
+    let of_server = self_signed(|params| params.is_ca = rcgen::IsCa::NoCa);
+    assert_eq!(verified(&of_server, &of_server, "localhost"), Ok(()));
+    assert_eq!(verified(&root, &of_server, "localhost"), Err(CertificateError::SelfSigned));
+}
+
+#[test]
+fn a_ca_that_serves_is_told_from_who_signed_itself() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name = named("Root");
+    let root = params.clone();
+    let issuer = rcgen::Issuer::from_params(&root, &key);
+    params.distinguished_name = named("Intermediate");
+    let served = params.signed_by(&rcgen::KeyPair::generate().unwrap(), &issuer).unwrap().into();
+    assert_eq!(verified(&self_signed(|_| {}), &served, "localhost"), Err(CertificateError::OfCa));
+}
+
+fn named(name: &str) -> rcgen::DistinguishedName {
+    let mut named = rcgen::DistinguishedName::new();
+    named.push(rcgen::DnType::CommonName, name);
+    named
+}
+
+#[test]
+fn a_certificate_that_ends_before_it_begins_is_told_in_words() {
+    let turned = self_signed(|params| {
+        params.not_before = rcgen::date_time_ymd(2035, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2034, 1, 1);
+    });
+    let told = verified(&self_signed(|_| {}), &turned, "localhost").unwrap_err().to_string();
+    assert!(told.ends_with("it ends before it begins: its notAfter is before its notBefore"), "{told}");
 }
 
 #[test]

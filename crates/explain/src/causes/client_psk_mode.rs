@@ -22,7 +22,7 @@ openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pe
 ```",
     costs: "Every TLS 1.3 connection is a full handshake.",
     found_by: &[Measure, Diagnose, Listen],
-    advice: "Let client and server have psk_dhe_ke in common, which the others take (here: --psk-mode both lets the server choose). A server may allow psk_ke where a device cannot afford the key exchange, at the price of forward secrecy:",
+    advice: "Let client and server have psk_dhe_ke in common, which the others take. A server may allow psk_ke where a device cannot afford the key exchange, at the price of forward secrecy:",
     fixes: &[
         fix("nginx", "", "from 1.19.4, Options AllowNoDHEKEX in an ssl_conf_command"),
         fix("Apache", "", "Options AllowNoDHEKEX in an SSLOpenSSLConfCmd"),

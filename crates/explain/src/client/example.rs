@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use reprise_trace::document::Finding;
+use reprise_trace::document::{Diagnosis, Finding};
 use reprise_trace::{
     Agreed, ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
     WatchedHandshake,
@@ -10,6 +10,7 @@ use reprise_trace::{
 
 use super::case::ClientCase;
 use super::software::client_software;
+use super::{ClientRun, client_diagnosis};
 
 /// Connections one after another, a second apart, each with one answered request and two tickets.
 #[derive(Clone, Default)]
@@ -24,6 +25,11 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) fn found(rule: fn(&ClientCase<'_>) -> Option<Finding>, example: &Example) -> Option<Finding> {
     let software = client_software(&[], &example.watched);
     rule(&ClientCase::new(&example.watched, software))
+}
+
+/// What all rules say together.
+pub(super) fn judged(example: &Example) -> Diagnosis {
+    client_diagnosis(ClientRun::default(), &example.watched)
 }
 
 impl Example {

@@ -13,11 +13,11 @@ pub(super) fn sentence(case: &ClientCase<'_>, findings: &[Finding], failure: Opt
     }
     let (chances, missed) = (case.chances().len(), case.misses().count());
     let resumed = case.completed().filter(|(_, _, agreed)| agreed.kind != Kind::Full).count();
+    if let Some(found) = findings.first().filter(|_| (chances, resumed) == (0, 0)) {
+        return verdict(findings, &found.title);
+    }
     let healthy = match (completed, chances) {
         (1, _) if resumed == 0 => "No verdict: the client made one connection, and only a second can resume".to_owned(),
-        (_, 0) if resumed == 0 && case.processes().is_some_and(|count| count > 1) => {
-            format!("No verdict: {completed} connections came from different processes, and none made a second")
-        }
         (_, 0) if resumed == 0 => {
             format!(
                 "No verdict: none of {completed} connections started after the client had certainly read a session for \
@@ -117,4 +117,19 @@ pub(super) fn matrix(case: &ClientCase<'_>) -> Vec<MechanismRecord> {
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::{Example, judged};
+
+    #[test]
+    fn what_is_found_without_a_chance_to_resume_is_the_verdict() {
+        let mute = Example::new().full().offers(|offer| offer.psk_modes = None).gives(0);
+        assert_eq!(judged(&mute).verdict, "The client does not ask for sessions, so no server issues any");
+        let processes = Example::new().full().full().in_processes(&[10, 11]);
+        assert!(judged(&processes).verdict.starts_with("2 processes made the connections"), "{:?}", judged(&processes));
+        assert!(judged(&Example::new().full()).verdict.starts_with("No verdict"), "{:?}", judged(&Example::new().full()));
+    }
 }

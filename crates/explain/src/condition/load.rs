@@ -346,7 +346,7 @@ mod tests {
     fn a_load_that_cannot_have_the_figure_is_refused_first() {
         let planned = LoadPlanned { kinds: &[Kind::Full], requests: 0, http: true, server_cpu: false, open: false };
         let why = |text: &str| text.parse::<LoadCondition>().unwrap().impossible(&planned);
-        for text in ["server_cpu > 1us", "ticket.rate < 1", "status.200 < 1", "full.wait > 1s", "not_started > 0"] {
+        for text in ["server_cpu > 1us", "ticket.rate < 1", "status.200 < 1n", "full.wait > 1s", "not_started > 0"] {
             assert!(why(text).is_some(), "{text}");
         }
         for text in ["client_cpu > 1us", "full.rate < 1", "latency.p99 > 1s", "failed > 0"] {

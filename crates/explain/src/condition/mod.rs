@@ -8,6 +8,9 @@
 //! comparator = "<" / "<=" / ">" / ">=" / "==" / "!="
 //! ```
 //!
+//! What is counted out of a whole has its unit: `kinds.ticket < 100%` is a share, `kinds.ticket < 100n` a count. Zero is the same in both
+//! and needs none.
+//!
 //! A figure without a version or a kind is of each that was measured, and the condition is met as soon as one of them meets
 //! it. What a measurement does not have is never taken for a figure that is good: see [`Judgement::Unknown`].
 
@@ -293,7 +296,7 @@ impl Quantity {
         match self {
             Self::Saved | Self::ServerCpu | Self::ClientCpu => &[Unit::Time],
             Self::Ratio => &[Unit::Number, Unit::Times],
-            Self::Kinds | Self::Failed | Self::NotStarted | Self::Refused | Self::Status => &[Unit::Percent, Unit::Number],
+            Self::Kinds | Self::Failed | Self::NotStarted | Self::Refused | Self::Status => &[Unit::Percent, Unit::Count],
             Self::ClientBusy => &[Unit::Percent],
             Self::Rate => &[Unit::Number, Unit::EachSecond],
             Self::Sent | Self::Received => &[Unit::Bytes],
@@ -346,10 +349,15 @@ impl Comparator {
     }
 }
 
+/// Behind a number: so many, not a share.
+const COUNT: &str = "n";
+
 /// What a threshold is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Number,
+    /// How many, of what could be a share as well.
+    Count,
     Times,
     Percent,
     EachSecond,
@@ -362,6 +370,7 @@ impl Unit {
     fn spellings(self) -> &'static [(&'static str, f64)] {
         match self {
             Self::Number => &[("", 1.0)],
+            Self::Count => &[(COUNT, 1.0)],
             Self::Times => &[("x", 1.0), ("×", 1.0)],
             Self::Percent => &[("%", 0.01)],
             Self::EachSecond => &[("/s", 1.0)],

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reprise_trace::document::{Confidence, Severity};
 use reprise_trace::{Kind, Phase, Version};
 
-use super::{Bound, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
+use super::{Bound, COUNT, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
 use crate::cause;
 
 /// Where a condition stops making sense, and what was expected there.
@@ -264,26 +264,32 @@ fn threshold(cursor: &mut Cursor<'_>, quantity: Quantity) -> Result<(f64, Unit),
     let begin = cursor.at;
     cursor.take("-");
     let digits = cursor.take_while(|it| it.is_ascii_digit() || it == '.');
-    let number = cursor.text.get(begin..cursor.at).unwrap_or_default().parse::<f64>();
-    let number = match number {
+    let digits_end = cursor.at;
+    let written = cursor.text.get(begin..digits_end).unwrap_or_default();
+    let number = match written.parse::<f64>() {
         Ok(number) if number.is_finite() && digits.starts_with(|it: char| it.is_ascii_digit()) => number,
         _ => return Err(cursor.expected_at(begin, format!("a number{}", example(quantity)))),
     };
-    let end = cursor.at;
     cursor.skip_spaces();
     let at = cursor.at;
-    let written = cursor.take_while(|it| !it.is_whitespace());
-    let known = |written: &str| {
+    let name = cursor.take_while(|it| !it.is_whitespace());
+    let known = |name: &str| {
         let spellings = quantity.units().iter().flat_map(|unit| unit.spellings().iter().map(move |it| (*unit, it.0, it.1)));
-        spellings.into_iter().find(|(_, name, _)| *name == written)
+        spellings.into_iter().find(|it| it.1 == name)
     };
-    let mut found = known(written);
-    if found.is_none() && at > end {
+    // None of them is the same in every unit.
+    let bare = known("").or_else(|| known(COUNT).filter(|_| number == 0.0));
+    let mut found = known(name).or(bare.filter(|_| name.is_empty()));
+    if found.is_none() && at > digits_end {
         // What stands apart from a number that needs no unit is not one of it.
-        found = known("");
-        cursor.at = found.map_or(cursor.at, |_| end);
+        found = bare;
+        cursor.at = found.map_or(cursor.at, |_| digits_end);
     }
-    let (unit, _, one) = found.ok_or_else(|| cursor.expected_at(at, units(quantity)))?;
+    let (unit, _, one) = found.ok_or_else(|| {
+        let is_open = name.is_empty() && known(COUNT).is_some();
+        let question = || format!("'{written}{COUNT}' or '{written}%': a count or a share?");
+        cursor.expected_at(at, if is_open { question() } else { units(quantity) })
+    })?;
     Ok((number * one, unit))
 }
 

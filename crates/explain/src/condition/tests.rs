@@ -44,7 +44,7 @@ fn a_reader_guesses_right() {
         ("n < 101", "n<100"),
         ("tls.resumed.saved < 600us", "tls.resumed.saved < -1ns"),
         ("tls.id.ratio.low < 2.5x", "tls.id.ratio.high < 2.4×"),
-        ("kinds.id > 99", "1.2.kinds.id != 100"),
+        ("kinds.id > 99n", "1.2.kinds.id != 100 n"),
     ] {
         assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
         assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
@@ -150,9 +150,11 @@ fn an_error_points_at_the_place() {
         ("tls.full < 1.2.3ms", 12, "a number"),
         ("tls.full < .5ms", 12, "a number"),
         ("tls.full < 5ms or failed > 0", 16, "the end"),
-        ("kinds.ticket < 100%%", 19, "% or no unit"),
+        ("kinds.ticket < 100%%", 19, "a unit: %, n"),
+        ("kinds.ticket < 100", 19, "'100n' or '100%': a count or a share?"),
+        ("failed >= 1 ", 13, "'1n' or '1%': a count or a share?"),
         ("failed > 0 or n < 1", 12, "the end"),
-        ("failed > 0ms", 11, "% or no unit"),
+        ("failed > 0ms", 11, "a unit: %, n"),
         ("n > 5%", 6, "no unit: n is a number"),
         ("full > 5", 5, "a phase or a figure"),
         ("full.p99 > 5ms", 1, "a phase with p99"),
@@ -242,7 +244,7 @@ proptest! {
     fn any_words_are_read_or_refused_and_judged(
         words in prop::collection::vec(
             prop::sample::select(vec![
-                "1.2", "1.3", "tls", "wait", "full", "ticket", "resumed", "ratio", "p99", "saved", "change", "baseline",
+                "1.2", "1.3", "0", "tls", "wait", "full", "ticket", "resumed", "ratio", "p99", "saved", "change", "baseline",
                 "slower", "kinds", "failed", "low", "n", ".", ".", ".", " ", "<", ">=", "!=", "5", "-1.5", "ms", "%", "x", "µs", "B",
             ]),
             0..12,

@@ -18,7 +18,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
         let offered = run.all().filter(|seen| seen.observation.offered.is_some());
         let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
         let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
-        let finding = Finding::new("cache-too-small", severity, confidence, title);
+        let finding = Finding::new("cache-too-small", severity, confidence, title).by_design();
         Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
     });
     found.collect()

@@ -18,7 +18,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     }
     let title = "TLS 1.3 tickets resume, and none allows early data";
     let evidence = [format!("Tickets on {}, max_early_data_size above 0 on none", connections(giving.len() as u64))];
-    vec![Finding::new("early-data-off", Severity::Note, Confidence::Certain, title).because(evidence)]
+    vec![Finding::new("early-data-off", Severity::Note, Confidence::Certain, title).because(evidence).by_design()]
 }
 
 #[cfg(test)]

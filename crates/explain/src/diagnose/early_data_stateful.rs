@@ -21,7 +21,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     }
     let title = "Early data makes TLS 1.3 tickets stateful: only the process that issued one accepts it";
     let evidence = [format!("{allowing} tickets of at most {longest} bytes, all of which allow early data and serve once")];
-    vec![Finding::new("early-data-stateful", Severity::Note, Confidence::Likely, title).because(evidence)]
+    vec![Finding::new("early-data-stateful", Severity::Note, Confidence::Likely, title).because(evidence).by_design()]
 }
 
 #[cfg(test)]

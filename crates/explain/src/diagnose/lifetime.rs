@@ -37,7 +37,7 @@ fn of_what_is_said(examined: &Examined<'_>, version: Version) -> Option<Finding>
         // RFC 5077 §3.3: zero is unspecified.
         _ if longest > 0 && longest < SHORT_S => {
             let title = format!("{version} tickets last {longest} s: a client that returns later makes a full handshake");
-            Finding::new("lifetime-short", Severity::Note, Confidence::Certain, title)
+            Finding::new("lifetime-short", Severity::Note, Confidence::Certain, title).by_design()
         }
         _ => return None,
     };
@@ -56,7 +56,7 @@ fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
     let seconds = age / 1_000_000_000;
     let severity = if seconds < u64::from(SHORT_S) { Severity::Risk } else { Severity::Note };
     let title = format!("{}: a session is refused after {seconds} s", mechanism(asked(run)));
-    let finding = Finding::new("lifetime-short", severity, Confidence::Possible, title);
+    let finding = Finding::new("lifetime-short", severity, Confidence::Possible, title).by_design();
     Some(finding.because(offers.into_iter().map(cite).chain([OTHERWISE.to_owned()])))
 }
 

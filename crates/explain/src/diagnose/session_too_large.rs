@@ -19,7 +19,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Finding {
     let with = by_outcome(examined.plain(run.asked)).map(|line| format!("With it, {line}"));
     let without = evidence(run).map(|line| format!("Without, {line}"));
     let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Fault };
-    let finding = Finding::new("session-too-large", severity, Confidence::Possible, title);
+    let finding = Finding::new("session-too-large", severity, Confidence::Possible, title).by_design();
     finding.because(with.chain(without).chain([OTHERWISE.to_owned()]))
 }
 

@@ -24,7 +24,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence)
     let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
     let title = format!("A session of {} is accepted only once", mechanism(run.asked));
     let offered = run.all().filter(|seen| seen.observation.offered.is_some());
-    let finding = Finding::new("single-use", severity, confidence, title).because(by_outcome(offered));
+    let finding = Finding::new("single-use", severity, confidence, title).because(by_outcome(offered)).by_design();
     examined.priced(finding, run.asked.tls)
 }
 

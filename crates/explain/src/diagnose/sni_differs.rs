@@ -13,7 +13,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
     let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
     let title = format!("Sessions resume only under their own server name ({})", by.join(", "));
-    vec![Finding::new("sni-differs", Severity::Note, confidence, title).because(evidence)]
+    vec![Finding::new("sni-differs", Severity::Note, confidence, title).because(evidence).by_design()]
 }
 
 #[cfg(test)]

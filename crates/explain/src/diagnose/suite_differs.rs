@@ -10,7 +10,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &ExperimentRun| {
         let confidence = examined.loses(run)?;
         let title = format!("{}: a session is refused when the server now prefers another suite", mechanism(run.asked));
-        Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(evidence(run)))
+        Some(Finding::new("suite-differs", Severity::Note, confidence, title).because(evidence(run)).by_design())
     };
     examined.runs("other-suite").filter_map(finding).collect()
 }

@@ -17,7 +17,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             }
             None => {
                 let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
-                let finding = Finding::new("unclean-close-evicts", severity, confidence, title);
+                let finding = Finding::new("unclean-close-evicts", severity, confidence, title).by_design();
                 found.push(examined.priced(finding.because(evidence), run.asked.tls));
             }
         }

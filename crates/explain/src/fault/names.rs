@@ -39,7 +39,7 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
         FaultName::ConnectFailed => ("connecting failed for another reason", "check the address and the network"),
         FaultName::PortsExhausted => (
             "no local port is left for this target",
-            "use --close rst, which leaves none in TIME_WAIT, or widen net.ipv4.ip_local_port_range",
+            "wait until ports in TIME_WAIT are free, or widen net.ipv4.ip_local_port_range",
         ),
         FaultName::DescriptorLimit => {
             ("this process cannot open more descriptors", "raise the limit (ulimit -n), or use fewer connections")
@@ -135,7 +135,7 @@ fn about(fault: FaultName) -> (&'static str, &'static str) {
         }
         FaultName::EarlyDataUnanswered => (
             "the server accepted early data and never answered it",
-            "let the service behind TLS read early data, or let TLS reject it; --kinds full,ticket skips it",
+            "let the service behind TLS read early data, or let TLS reject it; kinds without early data skip it",
         ),
         FaultName::ResponseTruncated => ("the server closed the connection in the middle of its response", ""),
         FaultName::NotHttp => ("the response is not HTTP", "the service may not speak HTTP: try --no-request"),

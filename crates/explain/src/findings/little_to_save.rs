@@ -41,7 +41,11 @@ fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
     };
     let confidence = if little && !saving.undecided() { Confidence::Likely } else { Confidence::Possible };
     let finding = Finding::new("little-to-save", Severity::Note, confidence, title).because(evidence);
-    if little { finding } else { finding.fixed_by(vec![Remedy::general("Measure more connections: --count")]) }
+    if little {
+        finding.by_design()
+    } else {
+        finding.fixed_by(vec![Remedy::general("Measure more connections: `reprise measure --count N`")])
+    }
 }
 
 /// "Full 3.42, ticket 3.31 ms: saves 110.0 µs, 3 % of the full handshake".

@@ -70,7 +70,7 @@ fn finding(case: &Case<'_>, given: Given) -> Finding {
     let title = "A resumed TLS 1.3 connection brings no new ticket: clients run out of them";
     // Two a full handshake are what OpenSSL gives: then two connections of three resume, and most software has no switch for it.
     let severity = if each < 2.0 { Severity::Risk } else { Severity::Note };
-    let finding = case.found("no-ticket-on-resumption", severity, confidence, title).because(evidence);
+    let finding = case.found("no-ticket-on-resumption", severity, confidence, title).because(evidence).by_design();
     let (cost_ns, cost_cpu) = (average_cost(case, given), case.cpu_cost(Version::Tls13));
     Finding { cost_ns, cost_cpu, ..finding }
 }

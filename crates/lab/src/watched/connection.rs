@@ -277,6 +277,22 @@ fn failure(error: &rustls::Error) -> HandshakeEnd {
     HandshakeEnd {
         class: if is_about_certificate { FailureClass::Certificate } else { FailureClass::Tls },
         alert: alert.map(|alert| alert.to_string()),
-        reason: error.to_string(),
+        reason: reason(error),
     }
+}
+
+/// rustls' words, but where they are its internal names.
+fn reason(error: &rustls::Error) -> String {
+    use rustls::{Error, InvalidMessage, PeerIncompatible};
+    let words = match error {
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => "the client does not speak TLS",
+        Error::InvalidMessage(_) => "the client sent a message that cannot be parsed",
+        Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => "there is no cipher suite in common",
+        Error::PeerIncompatible(PeerIncompatible::NoKxGroupsInCommon) => "there is no group in common",
+        Error::PeerIncompatible(PeerIncompatible::NoSignatureSchemesInCommon) => "there is no signature scheme in common",
+        Error::PeerIncompatible(_) => "the client offers neither TLS 1.2 nor TLS 1.3, or lacks an extension that they need",
+        Error::PeerMisbehaved(_) => "the client violates the protocol",
+        error => return error.to_string(),
+    };
+    words.to_owned()
 }

@@ -1,20 +1,23 @@
 //! What was found out about each target: the verdict, the findings, what each mechanism came to, and on request what was tried.
 
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity};
+use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
 
-use super::{Block, Fact, Item, Page, source};
+use super::findings::{Shown, items, left_out};
+use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
 use crate::table::{Column, Draft, Table, Tone};
 
 /// All that is shown of a diagnosis. Each experiment has its row only where it was asked for.
-pub(crate) fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> Page {
+pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     let mut blocks = Vec::new();
     if document.targets.len() > 1 {
         blocks.push(Block::Table(summary(&document.targets)));
     }
-    blocks.extend(document.targets.iter().flat_map(|target| about(target, shows_experiments)));
-    if document.targets.iter().any(|target| !target.findings.is_empty()) {
+    blocks.extend(document.targets.iter().flat_map(|target| about(target, shown)));
+    let findings = || document.targets.iter().flat_map(|target| &target.findings);
+    blocks.extend(left_out(findings(), shown));
+    if findings().any(|finding| shown.shows(finding)) {
         blocks.push(Block::Aside(
             "reprise explain ID shows more about a finding: how to confirm it, what it \
             costs"
@@ -50,7 +53,7 @@ fn row(target: &Diagnosis) -> Draft {
     }
 }
 
-fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
+fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(format!("{}: {}", target.target, target.verdict))];
     let address = target.address.as_ref().map(|address| Fact::new("address", asked(address, &target.other_addresses)));
     let software = target.software.as_ref().map(|software| Fact::new("software", software));
@@ -59,14 +62,14 @@ fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
         blocks.push(Block::Facts(facts));
     }
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
-    blocks.extend(worst_first(target).map(Block::Item));
+    blocks.extend(items(&worst_first(target), target.software.as_deref(), shown));
     blocks.extend(chart(target).map(Block::Chart));
     if !target.matrix.is_empty() {
         blocks.push(Block::Table(matrix(&target.matrix)));
     }
     blocks.extend(target.figures.iter().cloned().map(Block::Paragraph));
     blocks.extend(target.warnings.iter().map(Block::warning));
-    if shows_experiments && !target.experiments.is_empty() {
+    if shown.experiments && !target.experiments.is_empty() {
         blocks.push(Block::Table(experiments(&target.experiments)));
     }
     let Diagnosis { connections, seconds, .. } = target;
@@ -96,10 +99,10 @@ fn asked(address: &str, others: &[String]) -> String {
 const NAMED: usize = 4;
 
 /// The findings; a saved file may hold them in any order.
-fn worst_first(target: &Diagnosis) -> impl Iterator<Item = Item> {
+fn worst_first(target: &Diagnosis) -> Vec<&Finding> {
     let mut findings: Vec<_> = target.findings.iter().collect();
     findings.sort_by_key(|finding| (finding.severity, finding.confidence));
-    findings.into_iter().map(Item::from)
+    findings
 }
 
 /// How many of the offered sessions resumed: of each mechanism, and below it of the experiments that came to something else.

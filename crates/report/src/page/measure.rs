@@ -5,17 +5,18 @@ mod charts;
 use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
-use reprise_trace::document::{MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
+use reprise_trace::document::{Finding, MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
 use reprise_trace::{Kind, Nanos, Phase, PskMode, Version};
 
 use super::baseline::baseline;
 use super::conditions::conditions;
-use super::{Block, Fact, Item, Page, source};
+use super::findings::{Shown, items, left_out};
+use super::{Block, Fact, Page, source};
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 
 /// All that is shown of one target.
-pub(crate) fn measure(document: &MeasureDocument) -> Page {
+pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     if !document.runs.is_empty() {
@@ -27,11 +28,13 @@ pub(crate) fn measure(document: &MeasureDocument) -> Page {
     }
     summary.extend(document.warnings.iter().map(Block::warning));
     summary.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
-    summary.extend(findings(document).map(Block::Item));
+    let findings: Vec<&Finding> = document.findings.iter().collect();
+    summary.extend(items(&findings, document.software.as_deref(), shown));
     blocks.push(Block::Summary(summary));
     let comparisons: Vec<_> = document.baseline.iter().map(|comparison| ("", &**comparison)).collect();
     blocks.extend(baseline(&comparisons));
     blocks.extend(conditions(&document.conditions));
+    blocks.extend(left_out(document.findings.iter(), shown));
     blocks.push(source(&document.provenance));
     Page { title: title(&document.target), blocks }
 }
@@ -132,18 +135,6 @@ fn statuses(document: &MeasureDocument) -> Option<String> {
     }
     let shown: Vec<String> = counts.iter().map(|(status, count)| format!("{status} × {count}")).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
-}
-
-/// A remedy that the finding before it has too is not said twice.
-fn findings(document: &MeasureDocument) -> impl Iterator<Item = Item> {
-    let previous = std::iter::once(None).chain(document.findings.iter().map(Some));
-    document.findings.iter().zip(previous).map(|(finding, previous)| {
-        let mut item = Item::from(finding);
-        if finding.remedy.is_some() && previous.is_some_and(|previous| previous.remedy == finding.remedy) {
-            item.remedy = vec!["as above".to_owned()];
-        }
-        item
-    })
 }
 
 fn legend(document: &MeasureDocument) -> String {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use reprise_report::terminal::Style;
-use reprise_report::{csv, html, junit, markdown, sarif, terminal};
+use reprise_report::{Shown, csv, html, junit, markdown, sarif, terminal};
 use reprise_trace::document::{
     Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
     Severity, Subject,
@@ -127,7 +127,7 @@ fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
 }
 
 fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {
-    terminal::diagnose(&document(targets), Style::default(), shows_experiments)
+    terminal::diagnose(&document(targets), Style::default(), Shown { experiments: shows_experiments, ..Shown::default() })
 }
 
 fn of_sarif(targets: Vec<Diagnosis>) -> Value {
@@ -170,6 +170,42 @@ fn the_page_says_the_worst_first_and_what_fixes_it() {
 }
 
 #[test]
+fn notes_that_ask_for_nothing_are_counted_and_shown_in_full() {
+    let by_design = || finding("tickets-run-out", Severity::Note, "A connection gives 2 tickets").by_design();
+    let target = || Diagnosis { findings: vec![by_design(), by_design()], ..healthy("a.example") };
+    let shown = |in_full| Shown { in_full, ..Shown::default() };
+    let document = document(vec![target()]);
+    for page in [
+        terminal::diagnose(&document, Style::default(), Shown::default()),
+        markdown::diagnose(&document, Shown::default()),
+        html::diagnose(&document, Shown::default()),
+    ] {
+        assert!(page.contains("2 notes that ask for nothing: -v shows them"), "{page}");
+        assert!(!page.contains("gives 2 tickets") && !page.contains("reprise explain"), "{page}");
+    }
+    let in_full = terminal::diagnose(&document, Style::default(), shown(true));
+    assert!(in_full.contains("gives 2 tickets") && !in_full.contains("ask for nothing"), "{in_full}");
+    let risk = Finding { severity: Severity::Risk, ..by_design() };
+    assert!(page(vec![Diagnosis { findings: vec![risk], ..target() }], false).contains("gives 2 tickets"));
+}
+
+#[test]
+fn a_known_software_is_shown_its_own_remedies() {
+    let of_all = reprise_explain::cause("not-offered").unwrap().remedies(None);
+    let finding = finding("not-offered", Severity::Fault, "nothing is offered").fixed_by(of_all);
+    let page = |software: Option<&str>, in_full| {
+        let software = software.map(str::to_owned);
+        let target = Diagnosis { findings: vec![finding.clone()], software, ..healthy("a.example") };
+        terminal::diagnose(&document(vec![target]), Style::default(), Shown { in_full, ..Shown::default() })
+    };
+    let has = |page: &str| [page.contains("nginx: "), page.contains("HAProxy: ")];
+    assert_eq!(has(&page(Some("nginx/1.22.1"), false)), [true, false]);
+    assert_eq!(has(&page(Some("nginx/1.22.1"), true)), [true, true]);
+    assert_eq!(has(&page(None, false)), [true, true]);
+    assert_eq!(has(&page(Some("nobody's server"), false)), [true, true]);
+}
+
+#[test]
 fn further_addresses_of_a_name_are_said_with_how_to_ask_them() {
     let others = |count: u8| (1..=count).map(|last| format!("192.0.2.{last}")).collect::<Vec<_>>();
     let of = |count| page(vec![Diagnosis { other_addresses: others(count), ..healthy("a.example") }], false);
@@ -191,8 +227,11 @@ fn experiments_are_shown_on_request() {
         in_order(&shown, &["second-use", "TLS 1.3 ticket", "the same ticket twice", "the second use was refused"]),
         "{shown}"
     );
-    assert!(!markdown::diagnose(&document(targets()), false).contains("second-use"));
-    assert!(markdown::diagnose(&document(targets()), true).contains("(the second use was refused)"));
+    assert!(!markdown::diagnose(&document(targets()), Shown::default()).contains("second-use"));
+    assert!(
+        markdown::diagnose(&document(targets()), Shown { experiments: true, ..Shown::default() })
+            .contains("(the second use was refused)")
+    );
 }
 
 #[test]
@@ -206,12 +245,15 @@ fn a_chart_shows_what_resumed_of_what_was_offered() {
         resumed: 3,
         ..target.experiments[0].clone()
     });
-    let page = html::diagnose(&document(vec![target]), false);
+    let page = html::diagnose(&document(vec![target]), Shown::default());
     let drawn = "Resumed of offered. TLS 1.2 id: nothing varied 1 of 4; TLS 1.3 ticket: nothing varied 6 of 6, \
                  second-use 1 of 2.";
     assert!(page.contains("Offered sessions that resumed") && page.contains(drawn), "{page}");
-    assert!(!html::diagnose(&document(vec![unreached("b.example")]), false).contains("<svg"), "nothing to draw");
-    assert!(!html::diagnose(&document(vec![hostile()]), true).contains("c'<d>"), "text stays text");
+    assert!(!html::diagnose(&document(vec![unreached("b.example")]), Shown::default()).contains("<svg"), "nothing to draw");
+    assert!(
+        !html::diagnose(&document(vec![hostile()]), Shown { experiments: true, ..Shown::default() }).contains("c'<d>"),
+        "text stays text"
+    );
 }
 
 #[test]
@@ -279,7 +321,7 @@ fn hostile_text_stays_text_in_every_format() {
     let targets = || vec![hostile(), healthy("b")];
     let terminal = page(targets(), true);
     assert!(!terminal.contains(|letter: char| letter.is_control() && letter != '\n'));
-    let markdown = markdown::diagnose(&document(targets()), true);
+    let markdown = markdown::diagnose(&document(targets()), Shown { experiments: true, ..Shown::default() });
     assert!(!markdown.contains(|letter: char| letter.is_control() && letter != '\n') && !markdown.contains("<d>"));
     assert_eq!(of_sarif(targets())["runs"][0]["results"].as_array().unwrap().len(), 4);
     assert_eq!(of_junit(targets()).test_suites.len(), 2);

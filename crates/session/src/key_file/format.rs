@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,16 @@ pub enum Format {
     Haproxy,
     /// Apache `SSLSessionTicketKeyFile`: one key, 48 bytes.
     Apache,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nginx => "nginx",
+            Self::Haproxy => "HAProxy",
+            Self::Apache => "Apache",
+        })
+    }
 }
 
 /// Why a key file cannot be used or written, or a key-encryption key in an environment variable.
@@ -87,7 +98,7 @@ pub enum KeyFileError {
         keys: usize,
     },
     /// The format has no room for a key, or for so many.
-    #[error("{format:?} cannot hold {what}")]
+    #[error("the format of {format} cannot hold {what}")]
     DoesNotFit {
         /// The format.
         format: Format,

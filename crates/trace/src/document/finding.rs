@@ -30,6 +30,9 @@ pub struct Finding {
     /// What fixes it, software by software; absent where nothing needs to be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
+    /// Whether servers are built so on purpose: a note of it then asks for nothing, whatever may be changed. Absent where not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_design: bool,
 }
 
 impl Finding {
@@ -45,7 +48,20 @@ impl Finding {
             cost_cpu: None,
             remedy: None,
             remedies: Vec::new(),
+            by_design: false,
         }
+    }
+
+    /// The same as something that servers are built for on purpose.
+    #[must_use]
+    pub fn by_design(self) -> Self {
+        Self { by_design: true, ..self }
+    }
+
+    /// Whether nothing needs to be done: a note of what is by design, or one without a remedy.
+    pub fn asks_for_nothing(&self) -> bool {
+        let has_remedy = !self.remedies.is_empty() || self.remedy.is_some();
+        self.severity == Severity::Note && (self.by_design || !has_remedy)
     }
 
     /// The same with what was observed.
@@ -222,6 +238,15 @@ mod tests {
         assert_eq!(finding.steps(None), all);
         assert_eq!(finding.steps(Some("haproxy")), [all[0], all[2]]);
         assert_eq!(finding.remedy, Some(Remedy { software: None, text: all.join("\n") }));
+    }
+
+    #[test]
+    fn what_is_by_design_asks_for_nothing_as_a_note_alone() {
+        let of = |severity| Finding { severity, ..finding() };
+        assert!(of(Severity::Note).by_design().asks_for_nothing());
+        assert!(!of(Severity::Risk).by_design().asks_for_nothing());
+        assert!(!of(Severity::Note).asks_for_nothing());
+        assert!(of(Severity::Note).fixed_by(Vec::new()).asks_for_nothing());
     }
 
     #[test]

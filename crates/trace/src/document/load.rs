@@ -17,7 +17,8 @@ pub struct LoadDocument {
     pub target: Target,
     /// What was asked for.
     pub asked: LoadAsked,
-    /// The time that counts: without the warm-up, and without what the last connections took after the end.
+    /// The time that counts: without the warm-up, and without what the last connections took after the end. Where the target died, up
+    /// to the last connection that completed.
     pub seconds: f64,
     /// When that time was, by the clock of the generator's machine; null in results of versions that did not say so.
     #[serde(default)]

@@ -37,6 +37,9 @@ pub struct MeasureDocument {
     /// This process's first connection, where it offered a session that another had saved; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_connection: Option<FirstConnection>,
+    /// The software that the server reveals or that was named; absent where neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub software: Option<String>,
     /// What the result means.
     pub findings: Vec<Finding>,
     /// Why connections failed, each distinct failure once.
@@ -77,6 +80,7 @@ impl MeasureDocument {
             server_cpu: None,
             ticket_request: None,
             first_connection: None,
+            software: None,
             findings: Vec::new(),
             failures: Vec::new(),
             warnings: Vec::new(),

@@ -71,7 +71,7 @@ fn rest(found: &[FoundStack]) -> String {
         };
         if page.is_empty() {
             page.push_str(
-                "\nMore, built in a checkout of Reprise; '--source' alone builds all except those marked 'only by name':\n",
+                "\nMore, built in a checkout of Reprise; 'cargo xtask stacks --source' alone builds all except those marked 'only by name':\n",
             );
         }
         let _ = writeln!(page, "{:<16} {}, {}\n{:<16}   {how}", library.plugin, library.title, library.licence, "");

@@ -8,6 +8,7 @@ use clap::Args;
 use reprise_attempt::Target;
 use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
+use reprise_report::Shown;
 use reprise_trace::Version;
 
 use super::formats::FormatArgs;
@@ -57,6 +58,9 @@ pub(crate) struct DiagnoseArgs {
     /// costs it
     #[arg(long, value_name = "PID", conflicts_with = "listen", help_heading = "What to try")]
     pub(super) server_pid: Option<u32>,
+    /// Show also notes that ask for nothing, and the remedies of every software
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) verbose: bool,
     /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(super) server_software: Option<String>,
@@ -82,6 +86,11 @@ Examples:
   reprise diagnose example.org --json - | jq '.targets[].findings[].id'";
 
 impl DiagnoseArgs {
+    /// How much of the result the page shows.
+    pub(super) fn shown(&self) -> Shown {
+        Shown { in_full: self.verbose, experiments: self.formats.experiments }
+    }
+
     /// How much may be asked of each target.
     pub(super) fn limits(&self) -> Limits {
         let usual = Limits::default();

@@ -17,7 +17,7 @@ pub(crate) struct FormatArgs {
     /// Write the findings as SARIF 2.1.0, for code scanning
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
-    /// Write the findings as JUnit XML: a suite per target, a case per cause; of measure and load, a case per --fail-if
+    /// Write the findings as JUnit XML: a suite per target, a case per cause; of measure and load, a case per condition
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 }

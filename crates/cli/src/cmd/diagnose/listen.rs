@@ -22,7 +22,7 @@ use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::provenance;
-use crate::rendered::Diagnosed;
+use crate::rendered::Found;
 use crate::secrets::redacted;
 
 /// How long a command may run where nothing else is said.
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
     let diagnosis = client_diagnosis(run, &server.watched());
     let document =
         DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: vec![diagnosis], provenance: provenance() };
-    outputs.write(&Diagnosed { document: &document, shows_experiments: arguments.formats.experiments })?;
+    outputs.write(&Found { document: &document, shown: arguments.shown() })?;
     Ok(ending(&document, interrupt))
 }
 
@@ -143,8 +143,9 @@ fn wait(
             return Ok(failed.into_iter().collect());
         }
         if limit.is_some_and(|limit| began.elapsed() >= limit) {
-            let running =
-                command.map(|_| format!("The command was still running after {:?} and was stopped", began.elapsed()));
+            let running = command.map(|_| {
+                format!("The command was still running after {:.1} s and was stopped", began.elapsed().as_secs_f64())
+            });
             return Ok(running.into_iter().collect());
         }
         thread::sleep(PAUSE);

@@ -19,7 +19,7 @@ use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
-use crate::rendered::Diagnosed;
+use crate::rendered::Found;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    outputs.write(&Diagnosed { document: &document, shows_experiments: arguments.formats.experiments })?;
+    outputs.write(&Found { document: &document, shown: arguments.shown() })?;
     Ok(ending(&document))
 }
 

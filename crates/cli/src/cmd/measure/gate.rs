@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
+use reprise_report::Shown;
 use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
 use reprise_trace::{Asked, Kind};
 
@@ -107,9 +108,9 @@ impl Gate {
         }
     }
 
-    /// The result with what it was held against.
-    pub(super) fn gated<'a>(&'a self, measured: &'a Measured) -> Gated<'a> {
-        Gated { measured, kinds: &self.kinds }
+    /// The result with what it was held against, to be shown so far.
+    pub(super) fn gated<'a>(&'a self, measured: &'a Measured, shown: Shown) -> Gated<'a> {
+        Gated { measured, kinds: &self.kinds, shown }
     }
 
     /// What is bad about it. The result keeps what came of each condition.

@@ -16,6 +16,7 @@ pub(crate) use flags::MeasureArgs;
 pub(crate) use server_cpu::server_cpu;
 
 use reprise_probe::Interrupt;
+use reprise_report::Shown;
 use reprise_trace::{Failure, FailureClass};
 
 use self::gate::{Complaints, Gate};
@@ -34,12 +35,16 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
     }
     let documents = [arguments.output.files(), arguments.har.files(), arguments.gate.files()].concat();
     let outputs = Outputs::open(&documents, &arguments.session_files.files())?;
+    let (software, shown) = (arguments.server_software.clone(), Shown { in_full: arguments.verbose, ..Shown::default() });
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;
-    let saved = unused.map_or(Ok(()), |unused| files.save(&unused, &gate.gated(&measured)));
+    if software.is_some() {
+        measured.results_mut().iter_mut().for_each(|result| result.software.clone_from(&software));
+    }
+    let saved = unused.map_or(Ok(()), |unused| files.save(&unused, &gate.gated(&measured, shown)));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
-    let gated = gate.gated(&measured);
+    let gated = gate.gated(&measured, shown);
     // Why one target could not be measured is said last; there is nothing to show beside.
     let is_one = matches!(measured, Measured::Target(_));
     let without_page = is_one && failure.is_some() && gated.is_nothing();

@@ -6,8 +6,8 @@ use anyhow::bail;
 use reprise_attempt::Target;
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
-use reprise_report::junit;
 use reprise_report::terminal::Style;
+use reprise_report::{Shown, junit};
 use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
 use reprise_trace::{Failure, Kind};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::server_cpu::server_cpu;
 use super::{MeasureArgs, lab, target};
 use crate::progress::Progress;
 use crate::provenance::provenance;
-use crate::rendered::{Format, Rendered};
+use crate::rendered::{Format, Found, Rendered};
 use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
@@ -119,34 +119,35 @@ impl Measured {
     }
 }
 
-/// A measurement as it is written, with the kinds that had to be observed.
+/// A measurement as it is written, with the kinds that had to be observed, and how much of it its page shows.
 pub(super) struct Gated<'a> {
     pub(super) measured: &'a Measured,
     pub(super) kinds: &'a [Kind],
+    pub(super) shown: Shown,
 }
 
 impl Gated<'_> {
-    fn document(&self) -> &dyn Rendered {
+    fn with_document<T>(&self, rendered: impl FnOnce(&dyn Rendered) -> T) -> T {
         match self.measured {
-            Measured::Target(document) => &**document,
-            Measured::Lab(document) => &**document,
+            Measured::Target(document) => rendered(&Found { document: &**document, shown: self.shown }),
+            Measured::Lab(document) => rendered(&**document),
         }
     }
 }
 
 impl Rendered for Gated<'_> {
     fn terminal(&self, style: Style) -> String {
-        self.document().terminal(style)
+        self.with_document(|document| document.terminal(style))
     }
 
     fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
         match format {
             Format::Junit => junit::measure(self.measured.results(), self.kinds, self.measured.conditions(), out),
-            other => self.document().write(other, out),
+            other => self.with_document(|document| document.write(other, out)),
         }
     }
 
     fn is_nothing(&self) -> bool {
-        self.document().is_nothing()
+        self.with_document(|document| document.is_nothing())
     }
 }
