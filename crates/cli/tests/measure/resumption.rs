@@ -154,3 +154,21 @@ fn openssls_server_agrees_with_tickets_and_without() {
         }
     }
 }
+
+#[test]
+fn a_servers_software_is_known_and_its_remedies_are_shown() {
+    reprise_servers::require!("nginx");
+    let lab = Lab::new();
+    let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
+    let config = NginxConfig { session_tickets: false, session_cache: SessionCache::Off, ..config };
+    let server = Nginx::start(config).unwrap();
+    let call = |flags: &[&str]| lab.measure(server.address()).count(6).args(flags).run().exits(0);
+    let revealed = call(&[]).shows(&["nginx: ssl_session_cache shared"]);
+    assert!(revealed.document().software.unwrap().starts_with("nginx"));
+    assert!(!revealed.page.contains("HAProxy: "), "{}", revealed.page);
+    let remedies = |outcome: &Outcome| outcome.document().findings[0].remedies.len();
+    let named = call(&["--server-software", "haproxy"]).shows(&["HAProxy: "]);
+    assert!(!named.page.contains("nginx: "), "{}", named.page);
+    let in_full = call(&["-v"]).shows(&["nginx: ", "HAProxy: "]);
+    assert_eq!((remedies(&revealed), remedies(&named)), (remedies(&in_full), remedies(&in_full)), "the document has all");
+}

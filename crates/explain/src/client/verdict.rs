@@ -121,7 +121,6 @@ fn capitalised(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::client::example::{Example, judged};
 
     #[test]
