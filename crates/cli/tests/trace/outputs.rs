@@ -1,12 +1,11 @@
 //! Where a trace goes: its document, its pages, its capture.
 
 use std::fs;
-use std::path::Path;
 
 use reprise_lab::Resumption;
 
 use crate::traced::trace;
-use reprise_harness::{Lab, Reprise, not_run, schema};
+use reprise_harness::{Lab, Reprise, schema};
 
 #[test]
 fn the_document_is_what_its_schema_says() {

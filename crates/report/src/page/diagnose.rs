@@ -2,6 +2,7 @@
 
 use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, MechanismRecord, Severity};
 
+use super::conditions::conditions;
 use super::{Block, Fact, Item, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::Figure;
@@ -21,6 +22,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shows_experiments: bool) -> 
                 .to_owned(),
         ));
     }
+    blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
     Page { title: "diagnose".to_owned(), blocks }
 }
@@ -57,6 +59,9 @@ fn about(target: &Diagnosis, shows_experiments: bool) -> Vec<Block> {
     let facts: Vec<Fact> = address.into_iter().chain(software).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
+    }
+    if target.incomplete && target.reached {
+        blocks.push(Block::warning("Incomplete: these are the experiments made until then"));
     }
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(worst_first(target).map(Block::Item));
