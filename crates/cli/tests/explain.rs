@@ -60,7 +60,7 @@ fn saved(folder: &Path) -> PathBuf {
     });
     let target = |target: &str, reached: bool| {
         serde_json::json!({
-            "target": target, "subject": "server", "address": null, "software": null, "reached": reached, "failure": null,
+            "target": target, "subject": "server", "address": null, "software": null, "reached": reached, "failure": null, "incomplete": false,
             "verdict": if reached { "no resumption" } else { "not reached" },
             "findings": if reached { vec![finding.clone()] } else { Vec::new() },
             "experiments": if reached { vec![experiment.clone()] } else { Vec::new() },

@@ -49,7 +49,8 @@ pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
 pub use client::{ClientRun, client_diagnosis, client_software};
 pub use compare_baseline::{EarlierComparison, compare_stacks};
 pub use condition::{
-    CompareCondition, ComparePlanned, Condition, ConditionError, Found, Judgement, LoadCondition, LoadPlanned, Planned,
+    CompareCondition, ComparePlanned, Condition, ConditionError, DiagnoseCondition, Found, Judgement, LoadCondition,
+    LoadPlanned, Planned,
 };
 pub use diagnose::diagnosis;
 pub use document::measure_document;

@@ -2,8 +2,9 @@
 //! and a load: a suite for each target, a case for each kind that was named and each condition of `--fail-if`; one that is met
 //! fails, one that cannot be told is an error.
 //!
-//! Of a diagnosis, a fault fails its case. A risk or a note does not: it stands in the case's output, since neither is broken. The case
-//! `reached` ends in an error where no handshake completed.
+//! Of a diagnosis, a fault that is certain or likely fails its case, as it makes the exit code 1. A fault that is only possible, a
+//! risk or a note does not: it stands in the case's output. The case `reached` ends in an error where no handshake completed, and
+//! where the target was gone before the end.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use reprise_explain::cause;
 use reprise_trace::document::{
-    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument, Severity,
+    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument,
 };
 use reprise_trace::{Failure, Kind};
 
@@ -20,6 +21,7 @@ use reprise_trace::{Failure, Kind};
 pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
     let mut report = Report::new("reprise diagnose");
     report.add_test_suites(document.targets.iter().map(suite));
+    add_conditions(&mut report, &document.conditions);
     report.serialize(out).map_err(io::Error::other)
 }
 
@@ -36,6 +38,9 @@ pub fn measure(
         let mut suite = TestSuite::new(&result.label);
         suite.add_test_case(reached(&result.label, !result.runs.is_empty(), result.failures.first(), NOTHING_COMPLETED));
         suite.add_test_cases(kinds.iter().map(|kind| observed(result, *kind)));
+        suite.add_test_cases(result.findings.iter().filter(|it| it.is_certain_fault()).map(|fault| {
+            case_of(&result.label, &fault.id, non_success(NonSuccessKind::Failure, fault.confidence.name(), &fault.title))
+        }));
         if results.len() == 1 {
             suite.add_test_cases(conditions.iter().map(|record| condition(&result.label, record)));
         }
@@ -46,12 +51,19 @@ pub fn measure(
             .set_system_out(result.warnings.iter().cloned().chain(against).chain(findings).collect::<Vec<_>>().join("\n\n"));
         suite
     }));
-    if results.len() != 1 && !conditions.is_empty() {
+    if results.len() != 1 {
+        add_conditions(&mut report, conditions);
+    }
+    report.serialize(out).map_err(io::Error::other)
+}
+
+/// A suite of the conditions that all targets are held against together.
+fn add_conditions(report: &mut Report, conditions: &[ConditionRecord]) {
+    if !conditions.is_empty() {
         let mut suite = TestSuite::new("conditions");
         suite.add_test_cases(conditions.iter().map(|record| condition("conditions", record)));
         report.add_test_suite(suite);
     }
-    report.serialize(out).map_err(io::Error::other)
 }
 
 /// Writes a load. Fails only where `out` does.
@@ -109,22 +121,22 @@ fn suite(target: &Diagnosis) -> TestSuite {
     // A file may say anything.
     suite.set_time(Duration::try_from_secs_f64(target.seconds).unwrap_or_default());
     let otherwise = ["unreached", &target.verdict];
-    suite.add_test_case(reached(&target.target, target.reached, target.failure.as_ref(), otherwise));
+    suite.add_test_case(reached(&target.target, !target.has_failed(), target.failure.as_ref(), otherwise));
     suite.add_test_cases(looked_for(target).into_iter().map(|id| case(target, id)));
     suite.set_system_out(std::iter::once(&target.verdict).chain(&target.warnings).cloned().collect::<Vec<_>>().join("\n"));
     suite
 }
 
-/// Whether any handshake completed; where none did, the failure, or this name and message.
+/// Whether the target was reached, to the end; where it was not, the failure, or this name and message.
 fn reached(class: &str, any: bool, failure: Option<&Failure>, otherwise: [&str; 2]) -> TestCase {
     let [name, message] = failure.map_or(otherwise, |failure| [&failure.name, &failure.message]);
     let status = if any { TestCaseStatus::success() } else { non_success(NonSuccessKind::Error, name, message) };
     case_of(class, "reached", status)
 }
 
-/// What the experiments tell apart and what was found, in the order of their names.
+/// What the experiments tell apart and what was found, in the order of their names; nothing where no handshake completed.
 fn looked_for(target: &Diagnosis) -> BTreeSet<&str> {
-    let separated = target.experiments.iter().flat_map(|experiment| &experiment.separates);
+    let separated = target.experiments.iter().filter(|_| target.reached).flat_map(|experiment| &experiment.separates);
     separated.chain(target.findings.iter().map(|finding| &finding.id)).map(String::as_str).collect()
 }
 
@@ -132,7 +144,7 @@ fn looked_for(target: &Diagnosis) -> BTreeSet<&str> {
 fn case(target: &Diagnosis, id: &str) -> TestCase {
     let found: Vec<&Finding> = target.findings.iter().filter(|finding| finding.id == id).collect();
     let text = found.iter().map(|finding| text(finding)).collect::<Vec<_>>().join("\n\n");
-    let faults: Vec<&Finding> = found.into_iter().filter(|finding| finding.severity == Severity::Fault).collect();
+    let faults: Vec<&Finding> = found.into_iter().filter(|finding| finding.fails_a_diagnosis()).collect();
     let Some(first) = faults.first() else {
         let mut case = case_of(&target.target, id, TestCaseStatus::success());
         if !text.is_empty() {

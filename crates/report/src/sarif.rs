@@ -28,7 +28,7 @@ pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> 
                 "rules": rules,
             } },
             "invocations": [{
-                "executionSuccessful": document.targets.iter().all(|target| target.reached),
+                "executionSuccessful": document.targets.iter().all(|target| !target.has_failed()),
                 "toolExecutionNotifications": document.targets.iter().flat_map(notifications).collect::<Vec<_>>(),
             }],
             "results": results,

@@ -41,8 +41,9 @@ fn a_server_that_blocks_is_said_and_not_diagnosed() {
     let connections = AtomicU32::new(0);
     let blocks = move |_: &[u8]| (connections.fetch_add(1, Ordering::Relaxed) >= 20).then_some(HANDSHAKE_FAILURE);
     let blocking = Inspector::start(server.address(), blocks).unwrap();
-    let outcome = lab.diagnose(blocking.address()).args(["--rate", "1000"]).run().exits(0);
+    let outcome = lab.diagnose(blocking.address()).args(["--rate", "1000"]).run().exits(3);
     let diagnosis = only(&outcome);
+    assert!(diagnosis.incomplete && diagnosis.verdict.starts_with("Incomplete"), "{}", diagnosis.verdict);
     assert!(diagnosis.warnings.iter().any(|it| it.contains("may limit the rate")), "{diagnosis:?}");
     assert!(diagnosis.findings.iter().all(|it| it.severity == Severity::Note), "{:?}", diagnosis.findings);
     assert!(diagnosis.connections < 40, "{}", diagnosis.connections);
@@ -69,9 +70,10 @@ fn an_offer_that_hangs_does_not_hold_up_the_diagnosis() {
     let server = lab.server(Resumption::Ticket);
     let silent = Inspector::start(server.address(), |hello| offers_a_session(hello).then_some(Refusal::Silence)).unwrap();
     let call = lab.diagnose(silent.address()).args(["--tls", "1.3", "--rate", "1000"]).timeout("1s");
-    let diagnosis = only(&call.run().exits(0));
+    let diagnosis = only(&call.run().exits(1));
     let finding = diagnosis.findings.first().unwrap();
-    assert_eq!((finding.id.as_str(), finding.severity), ("offer-breaks-connection", Severity::Fault), "{diagnosis:?}");
+    assert_eq!(finding.id, "offer-breaks-connection", "{diagnosis:?}");
+    assert!(finding.fails_a_diagnosis(), "{diagnosis:?}");
     assert!(finding.title.ends_with("timeout"), "{}", finding.title);
 }
 
@@ -98,7 +100,7 @@ fn software_is_what_the_server_reveals_or_what_is_said() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Off);
     let remedies = |arguments: &[&str]| {
-        let outcome = lab.diagnose(server.address()).args(["--rate", "1000"]).args(arguments).run().exits(0);
+        let outcome = lab.diagnose(server.address()).args(["--rate", "1000"]).args(arguments).run().exits(1);
         let finding = only(&outcome).findings.into_iter().find(|it| it.id == "not-offered").unwrap();
         finding.remedies.into_iter().filter_map(|it| it.software).collect::<Vec<_>>()
     };
@@ -118,6 +120,59 @@ fn targets_may_come_from_a_file() {
     let wrong = lab.file("wrong", "fine.example\nhttp://not.tls\n");
     Reprise::new(["diagnose", "--targets-from"]).arg(wrong).run().exits(2).says(&["line 2"]);
     Reprise::new(["diagnose"]).run().exits(2).says(&["no target: name one"]);
+}
+
+/// The exit code and JUnit say the same.
+#[test]
+fn a_fault_and_a_condition_that_is_met_are_bad_answers() {
+    let lab = Lab::new();
+    let [resumes, refuses] = [Resumption::Ticket, Resumption::Off].map(|resumption| lab.server(resumption));
+    let [resumes, refuses] = [&resumes, &refuses].map(|server| server.address().to_string());
+    let down = closed_port().to_string();
+    // With how many failures and errors JUnit has: a target that is down is an error of its own.
+    type Case<'a> = (&'a [&'a str], &'a str, i32, &'a str, [u32; 2]);
+    let cases: &[Case<'_>] = &[
+        (&[&resumes], "", 0, "", [0, 0]),
+        (&[&refuses], "", 1, "[not-offered]", [1, 0]),
+        (&[&resumes, &down], "", 0, "", [0, 1]),
+        (&[&refuses, &down], "", 1, "[not-offered]", [1, 1]),
+        (&[&down, &down], "", 3, "connection refused", [0, 2]),
+        (&[&resumes], "findings.fault", 0, "", [0, 0]),
+        (&[&resumes], "findings.note", 1, "--fail-if 'findings.note' is met", [1, 0]),
+        (&[&resumes], "finding.early-data-off", 1, "early-data-off (note)", [1, 0]),
+        (&[&resumes], "kinds.ticket < 100%", 0, "", [0, 0]),
+        (&[&resumes], "1.3.kinds.ticket == 100%", 1, "1.3 ticket kinds is 100", [1, 0]),
+        (&[&resumes, &down], "findings.fault", 1, "cannot be evaluated", [0, 2]),
+        (&[&refuses], "kinds.ticket < 100%", 1, "cannot be evaluated", [1, 1]),
+    ];
+    for (targets, condition, code, why, [failures, errors]) in cases {
+        let junit = lab.file("junit.xml", "");
+        let mut call = Reprise::new(["diagnose", "--rate", "1000", "--ca"]).arg(lab.ca()).arg("--junit").arg(&junit);
+        if !condition.is_empty() {
+            call = call.args(["--fail-if", condition]);
+        }
+        call.args(*targets).run().exits(*code).says(&[why]);
+        let junit = std::fs::read_to_string(junit).unwrap();
+        let counts = format!("failures=\"{failures}\" errors=\"{errors}\">\n    <testsuite ");
+        assert!(junit.contains(&counts), "{targets:?} {condition}: {junit}");
+    }
+    for (condition, why) in [("1.2.tls > 1ms", "all that a diagnosis has"), ("kinds.early < 1", "by id and by ticket")] {
+        Reprise::new(["diagnose", &resumes, "--fail-if", condition]).run().exits(2).says(&[why]);
+    }
+}
+
+#[test]
+fn a_target_that_dies_half_way_is_no_success() {
+    let lab = Lab::new();
+    let server = lab.server(Resumption::Ticket);
+    let running = lab.diagnose(server.address()).args(["--rate", "200"]).start();
+    reprise_harness::wait_until("connections", || server.completed() > 20);
+    drop(server);
+    let outcome = running.finish().exits(3).says(&["connection refused"]).shows(&["Incomplete", "connection refused"]);
+    assert!(!outcome.page.contains("It resumes"), "{}", outcome.page);
+    let diagnosis = only(&outcome);
+    assert!(diagnosis.incomplete && diagnosis.reached && diagnosis.connections > 20, "{diagnosis:?}");
+    assert!(diagnosis.findings.iter().all(|it| !it.fails_a_diagnosis()), "{:?}", diagnosis.findings);
 }
 
 #[cfg(unix)]

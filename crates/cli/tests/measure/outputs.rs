@@ -124,7 +124,7 @@ fn a_run_that_measured_nothing_leaves_the_earlier_result() {
 #[test]
 fn what_was_measured_until_ctrl_c_replaces_the_earlier_result() {
     let lab = Lab::new();
-    for command in ["measure --count 1000000", "load --duration 1h --rate 100"] {
+    for command in ["measure --count 1000000", "load --duration 1h --rate 100", "diagnose --fill 100000 --max-time 1h"] {
         let server = server(&lab);
         let old = lab.file("old", "mine");
         let call = Reprise::line(command).arg(server.address().to_string()).arg("--insecure").arg("--json").arg(&old);

@@ -67,6 +67,8 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         other_addresses: Vec::new(),
         software: software.map(str::to_owned),
         reached,
+        // Without a command, Ctrl-C is how a watch ends.
+        incomplete: failure.is_some() && !run.command.is_empty(),
         verdict: verdict::sentence(&case, &findings, failure.as_ref()),
         failure,
         findings,

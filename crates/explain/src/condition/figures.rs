@@ -93,7 +93,7 @@ impl Condition {
         match figure.quantity {
             Quantity::Failed if all => vec![self.failed_of_all(result)],
             Quantity::Slower | Quantity::Faster | Quantity::Differences => vec![self.count_of_changes(result)],
-            Quantity::Findings => vec![self.count_of_findings(result)],
+            Quantity::Findings => vec![self.count_of_findings(&result.label, !result.runs.is_empty(), &result.findings)],
             Quantity::ServerCpu | Quantity::ServerCpuChange => vec![self.server_cpu(result)],
             _ => {
                 let runs = result.runs.iter().filter(|run| figure.covers(run.asked));
@@ -200,7 +200,7 @@ impl Condition {
     }
 
     /// Of what was never connected to, nothing is found.
-    fn count_of_findings(&self, result: &MeasureDocument) -> Value {
+    pub(super) fn count_of_findings(&self, label: &str, reached: bool, findings: &[Finding]) -> Value {
         let Findings { severity, confidence, id } = self.figure.findings;
         let is_meant = |it: &&Finding| {
             severity.is_none_or(|wanted| wanted == it.severity)
@@ -208,9 +208,9 @@ impl Condition {
                 && id.is_none_or(|wanted| wanted == it.id)
         };
         let meant: Vec<String> =
-            result.findings.iter().filter(is_meant).map(|it| format!("{} ({})", it.id, it.severity.name())).collect();
-        let count = (!result.runs.is_empty()).then_some(meant.len() as f64);
-        self.test.value(format!("{}: {}", result.label, self.figure), count, None, &listed(&meant))
+            findings.iter().filter(is_meant).map(|it| format!("{} ({})", it.id, it.severity.name())).collect();
+        let count = reached.then_some(meant.len() as f64);
+        self.test.value(format!("{label}: {}", self.figure), count, None, &listed(&meant))
     }
 
     fn change<'a>(&self, result: &'a MeasureDocument, asked: Asked) -> Option<&'a PhaseChange> {
@@ -231,7 +231,7 @@ impl MeasureFigure {
         self.tls.is_none_or(|tls| tls == asked.tls) && self.kind.is_none_or(|kind| kind.covers(asked.kind)) && !with_full
     }
 
-    fn name_for(&self, asked: Asked) -> String {
+    pub(super) fn name_for(&self, asked: Asked) -> String {
         let phase = self.phase.map(|phase| format!("{phase} ")).unwrap_or_default();
         format!("{} {} {phase}{}", asked.tls.number(), asked.kind, self.quantity.name())
     }

@@ -15,6 +15,7 @@
 //! it. What a measurement does not have is never taken for a figure that is good: see [`Judgement::Unknown`].
 
 mod compare;
+mod diagnose;
 mod figures;
 mod load;
 mod parse;
@@ -27,6 +28,7 @@ use reprise_trace::document::{Confidence, Severity, Statistics};
 use reprise_trace::{Kind, Phase, Version};
 
 pub use compare::{CompareCondition, ComparePlanned};
+pub use diagnose::DiagnoseCondition;
 pub use figures::{Found, Judgement};
 pub use load::{LoadCondition, LoadPlanned};
 pub use parse::ConditionError;

@@ -18,6 +18,13 @@ pub struct ConditionError {
     expected: String,
 }
 
+impl ConditionError {
+    /// Of a condition that makes sense, and not where it stands.
+    pub(super) fn at_the_beginning(text: &str, expected: &str) -> Self {
+        Self { text: text.to_owned(), column: 0, expected: expected.to_owned() }
+    }
+}
+
 impl fmt::Display for ConditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: String = self.text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect();

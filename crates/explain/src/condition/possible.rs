@@ -7,7 +7,7 @@ use super::{Bound, Condition, Quantity};
 use crate::Scope;
 
 /// What is about to be measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Planned<'a> {
     /// Which versions and kinds.
     pub scope: Scope,

@@ -1,8 +1,10 @@
 //! What came of a condition, as documents keep it.
 
-use reprise_trace::document::{CompareDocument, ConditionOutcome, ConditionRecord, LoadDocument, MeasureDocument};
+use reprise_trace::document::{
+    CompareDocument, ConditionOutcome, ConditionRecord, DiagnoseDocument, LoadDocument, MeasureDocument,
+};
 
-use super::{CompareCondition, Condition, Judgement, LoadCondition};
+use super::{CompareCondition, Condition, DiagnoseCondition, Judgement, LoadCondition};
 
 impl Condition {
     /// Holds the condition against results, as [`Condition::judge`] does, in words.
@@ -14,6 +16,13 @@ impl Condition {
 impl CompareCondition {
     /// Holds the condition against a result, as [`CompareCondition::judge`] does, in words.
     pub fn record(&self, result: &CompareDocument) -> ConditionRecord {
+        self.judge(result).record(self.to_string())
+    }
+}
+
+impl DiagnoseCondition {
+    /// Holds the condition against a diagnosis, as [`DiagnoseCondition::judge`] does, in words.
+    pub fn record(&self, result: &DiagnoseDocument) -> ConditionRecord {
         self.judge(result).record(self.to_string())
     }
 }

@@ -49,8 +49,14 @@ pub fn diagnosis(
         other_addresses: examination.other_addresses.iter().map(ToString::to_string).collect(),
         software,
         reached,
-        verdict: if reached { verdict(&found, &healthy(&matrix)) } else { not_reached(failure.as_ref()) },
+        verdict: match (&failure, reached) {
+            (failure, false) => not_reached(failure.as_ref()),
+            // What was not tried may be what does not resume.
+            (Some(failure), true) => verdict(&found, &format!("Incomplete: {}", failure.message)),
+            (None, true) => verdict(&found, &healthy(&matrix)),
+        },
         failure,
+        incomplete: examination.ended_by.is_some(),
         findings: found,
         experiments: examination.runs.iter().map(record).collect(),
         connections: examination.connections,

@@ -2,6 +2,7 @@
 
 use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
 
+use super::conditions::conditions;
 use super::findings::{Shown, items, left_out};
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
@@ -24,6 +25,7 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
                 .to_owned(),
         ));
     }
+    blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
     Page { title: "diagnose".to_owned(), blocks }
 }
@@ -60,6 +62,9 @@ fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
     let facts: Vec<Fact> = address.into_iter().chain(software).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts(facts));
+    }
+    if target.incomplete && target.reached {
+        blocks.push(Block::warning("Incomplete: these are the experiments made until then"));
     }
     blocks.extend(target.failure.iter().map(|failure| Block::Item(failure.into())));
     blocks.extend(items(&worst_first(target), target.software.as_deref(), shown));

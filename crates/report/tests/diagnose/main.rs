@@ -45,6 +45,7 @@ fn healthy(target: &str) -> Diagnosis {
         software: None,
         reached: true,
         failure: None,
+        incomplete: false,
         verdict: "resumes everywhere".to_owned(),
         findings: Vec::new(),
         experiments: vec![ExperimentRecord {
@@ -98,6 +99,7 @@ fn unreached(target: &str) -> Diagnosis {
         address: None,
         reached: false,
         failure: Some(failure),
+        incomplete: true,
         verdict: "not reached".to_owned(),
         experiments: Vec::new(),
         matrix: Vec::new(),
@@ -123,7 +125,12 @@ fn hostile() -> Diagnosis {
 }
 
 fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
-    DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets, provenance: provenance() }
+    DiagnoseDocument {
+        schema: DiagnoseDocument::SCHEMA.to_owned(),
+        targets,
+        conditions: Vec::new(),
+        provenance: provenance(),
+    }
 }
 
 fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {
@@ -299,6 +306,18 @@ fn sarif_has_a_rule_a_cause_and_a_result_a_finding() {
     assert!(rules[0]["helpUri"].as_str().unwrap().ends_with("/docs/causes/single-use.md"));
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
     assert_eq!(run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap().len(), 1);
+}
+
+/// As the exit code has it.
+#[test]
+fn junit_passes_a_fault_that_is_only_possible_and_not_a_target_that_died() {
+    let possible = Finding { confidence: Confidence::Possible, ..finding("sni-differs", Severity::Fault, "names differ") };
+    let report = of_junit(vec![Diagnosis { findings: vec![possible], ..healthy("a.example") }]);
+    assert_eq!((report.failures, report.errors), (0, 0));
+    let died = Diagnosis { failure: unreached("").failure, incomplete: true, ..healthy("a.example") };
+    assert_eq!(of_junit(vec![died.clone()]).errors, 1);
+    assert_eq!(of_sarif(vec![died.clone()])["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    assert!(page(vec![died], false).contains("Incomplete"));
 }
 
 #[test]

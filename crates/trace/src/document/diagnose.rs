@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Confidence, Finding, Provenance, Severity};
+use super::{ConditionRecord, Confidence, Finding, Provenance, Severity};
 use crate::{Asked, Failure};
 
 /// What `diagnose TARGET…` and `diagnose --listen` print as JSON.
@@ -13,6 +13,9 @@ pub struct DiagnoseDocument {
     pub schema: String,
     /// One for each target, in the order in which they were named.
     pub targets: Vec<Diagnosis>,
+    /// What came of each `--fail-if`; absent where none was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionRecord>,
     /// Where this comes from.
     pub provenance: Provenance,
 }
@@ -20,10 +23,12 @@ pub struct DiagnoseDocument {
 impl DiagnoseDocument {
     /// The name and version of this document's shape.
     pub const SCHEMA: &'static str = "reprise.diagnose/1";
+}
 
-    /// Whether any target has a fault that leaves no other reading.
-    pub fn has_certain_fault(&self) -> bool {
-        self.targets.iter().flat_map(|target| &target.findings).any(Finding::is_certain_fault)
+impl Diagnosis {
+    /// Whether the target was not reached, or was gone before the end.
+    pub fn has_failed(&self) -> bool {
+        !self.reached || self.failure.is_some()
     }
 }
 
@@ -31,6 +36,11 @@ impl Finding {
     /// Whether it is a fault, and the wire leaves no other reading.
     pub fn is_certain_fault(&self) -> bool {
         (self.severity, self.confidence) == (Severity::Fault, Confidence::Certain)
+    }
+
+    /// Whether it makes a diagnosis a bad answer: experiments have ruled out other readings, so that likely is enough.
+    pub fn fails_a_diagnosis(&self) -> bool {
+        self.severity == Severity::Fault && self.confidence != Confidence::Possible
     }
 }
 
@@ -53,6 +63,9 @@ pub struct Diagnosis {
     pub reached: bool,
     /// Why not, or what ended the diagnosis before its time; null where nothing did.
     pub failure: Option<Failure>,
+    /// Whether it ended before everything was tried: by Ctrl-C, by the target's death or by a limit.
+    #[serde(default)]
+    pub incomplete: bool,
     /// One sentence.
     pub verdict: String,
     /// What was found, the worst first.

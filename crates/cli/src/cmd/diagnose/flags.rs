@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use reprise_attempt::Target;
+use reprise_explain::{ConditionError, DiagnoseCondition};
 use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
 use reprise_report::Shown;
@@ -22,7 +23,7 @@ use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
 /// Find out whether a server resumes, and if not, why, and how to fix it.
 ///
 /// A few connections each vary one thing: the same session twice, another name, an end without close_notify, many at once. What
-/// they come to tells causes apart. Exit status 1 if there is a fault that leaves no other reading.
+/// they come to tells causes apart. Exit status 1 if there is a fault that is certain or likely.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiagnoseArgs {
@@ -61,6 +62,10 @@ pub(crate) struct DiagnoseArgs {
     /// Show also notes that ask for nothing, and the remedies of every software
     #[arg(short, long, help_heading = "Output")]
     pub(super) verbose: bool,
+    /// Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'findings.risk', 'findings.fault.possible',
+    /// 'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied)
+    #[arg(long, value_name = "CONDITION", value_parser = parse_condition, help_heading = "Gate")]
+    pub(super) fail_if: Vec<DiagnoseCondition>,
     /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(super) server_software: Option<String>,
@@ -121,6 +126,16 @@ impl DiagnoseArgs {
         Ok(targets.into_iter().map(|target| self.connection.route.aim(target)).collect())
     }
 
+    /// Refuses conditions that such a diagnosis cannot answer.
+    pub(super) fn check_conditions(&self) -> anyhow::Result<()> {
+        for condition in &self.fail_if {
+            if let Some(why) = condition.impossible(&self.tls) {
+                bail!("--fail-if '{condition}' cannot be evaluated: {why}");
+            }
+        }
+        Ok(())
+    }
+
     /// A process that is not there would be shown as one that used nothing.
     pub(super) fn check_server(&self, targets: &[Target]) -> anyhow::Result<()> {
         let Some(pid) = self.server_pid else { return Ok(()) };
@@ -139,4 +154,8 @@ impl DiagnoseArgs {
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         Ok(Options { versions: self.tls.clone(), ..options })
     }
+}
+
+fn parse_condition(text: &str) -> Result<DiagnoseCondition, String> {
+    text.parse().map_err(|error: ConditionError| error.to_string())
 }

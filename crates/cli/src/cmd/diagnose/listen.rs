@@ -9,20 +9,18 @@ use anyhow::Context;
 use reprise_explain::{ClientRun, client_diagnosis};
 use reprise_lab::{Authority, KeyKind, ServerSpec, WatchedConfig, WatchedServer};
 use reprise_probe::{Interrupt, load_certified_key};
-use reprise_trace::document::DiagnoseDocument;
 use reprise_trace::{Failure, FailureClass};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tempfile::TempDir;
 
-use super::DiagnoseArgs;
 use super::command::{RunningCommand, Surroundings};
 use super::listen_flags::ListenArgs;
+use super::{DiagnoseArgs, finish};
 use crate::connection_flags::ask_passphrase;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::provenance;
-use crate::rendered::Found;
 use crate::secrets::redacted;
 
 /// How long a command may run where nothing else is said.
@@ -69,10 +67,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    let document =
-        DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: vec![diagnosis], provenance: provenance() };
-    outputs.write(&Found { document: &document, shown: arguments.shown() })?;
-    Ok(ending(&document, interrupt))
+    finish(arguments, vec![diagnosis], provenance(), outputs)
 }
 
 /// What the server shows, and what its clients are to trust.
@@ -157,18 +152,6 @@ fn settle(server: &WatchedServer, interrupt: &Interrupt) {
     let began = Instant::now();
     while server.open() > 0 && began.elapsed() < SETTLING && !interrupt.is_raised() {
         thread::sleep(PAUSE);
-    }
-}
-
-fn ending(document: &DiagnoseDocument, interrupt: &Interrupt) -> Ending {
-    if interrupt.is_raised() {
-        return Ending::interrupted();
-    }
-    let Some(diagnosis) = document.targets.first() else { return Ending::Done };
-    match &diagnosis.failure {
-        Some(failure) => Ending::Failed(failure.clone()),
-        None if document.has_certain_fault() => Ending::BadAnswer(diagnosis.verdict.clone()),
-        None => Ending::Done,
     }
 }
 

@@ -10,10 +10,11 @@ pub(crate) use flags::DiagnoseArgs;
 
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
-use reprise_trace::document::{DiagnoseDocument, Diagnosis};
-use reprise_trace::{Failure, FailureClass};
+use reprise_trace::FailureClass;
+use reprise_trace::document::{DiagnoseDocument, Diagnosis, Provenance};
 
 use crate::cmd::measure::server_cpu;
+use crate::complaint::complaints;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::Outputs;
@@ -23,6 +24,7 @@ use crate::rendered::Found;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;
+    arguments.check_conditions()?;
     if let Some(listen) = arguments.listen.listen {
         return listen::run(&arguments, listen, interrupt);
     }
@@ -37,41 +39,55 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
         limits.rate,
         limits.time.as_secs()
     ));
-    let mut document =
-        DiagnoseDocument { schema: DiagnoseDocument::SCHEMA.to_owned(), targets: Vec::new(), provenance: provenance() };
+    let mut diagnoses = Vec::new();
+    let provenance = provenance();
     let server_clock = || arguments.server_pid.and_then(server_cpu);
     for target in &targets {
         let progress = Progress::new();
         let examination = diagnose(target, &options, limits, &progress, &server_clock, interrupt);
         progress.finish();
         let software = arguments.server_software.as_deref();
-        let diagnosis = reprise_explain::diagnosis(target, &options, &examination, software, &document.provenance);
-        document.targets.push(diagnosis);
+        let diagnosis = reprise_explain::diagnosis(target, &options, &examination, software, &provenance);
+        diagnoses.push(diagnosis);
         if interrupt.is_raised() {
             break;
         }
     }
+    finish(&arguments, diagnoses, provenance, outputs)
+}
+
+/// Holds what was found against the conditions, writes it, and says how it ends.
+fn finish(
+    arguments: &DiagnoseArgs,
+    targets: Vec<Diagnosis>,
+    provenance: Provenance,
+    outputs: Outputs,
+) -> anyhow::Result<Ending> {
+    let schema = DiagnoseDocument::SCHEMA.to_owned();
+    let mut document = DiagnoseDocument { schema, targets, conditions: Vec::new(), provenance };
+    document.conditions = arguments.fail_if.iter().map(|condition| condition.record(&document)).collect();
     outputs.write(&Found { document: &document, shown: arguments.shown() })?;
     Ok(ending(&document))
 }
 
-/// Several targets are unreachable only if all are; a certain fault is a bad answer.
+/// The targets have failed only if all have. A fault is a bad answer, and so is a condition that is met.
 fn ending(document: &DiagnoseDocument) -> Ending {
-    let failures: Vec<&Failure> = document.targets.iter().filter_map(|target| target.failure.as_ref()).collect();
-    if failures.iter().any(|failure| failure.class == FailureClass::Interrupted) {
+    let mut failures = document.targets.iter().filter_map(|target| target.failure.as_ref());
+    if failures.clone().any(|failure| failure.class == FailureClass::Interrupted) {
         return Ending::interrupted();
     }
-    match failures.first() {
-        Some(failure) if document.targets.iter().all(|target| !target.reached) => Ending::Failed((*failure).clone()),
-        _ if document.has_certain_fault() => Ending::BadAnswer(certain_faults(document)),
-        _ => Ending::Done,
+    if let Some(first) = failures.next()
+        && document.targets.iter().all(Diagnosis::has_failed)
+    {
+        return Ending::Failed(first.clone());
     }
+    let complaints: Vec<String> = faults(document).chain(complaints(&document.conditions)).collect();
+    if complaints.is_empty() { Ending::Done } else { Ending::BadAnswer(complaints.join("\n  ")) }
 }
 
-fn certain_faults(document: &DiagnoseDocument) -> String {
-    let of = |target: &Diagnosis| {
-        let faults = target.findings.iter().filter(|finding| finding.is_certain_fault());
-        faults.map(|fault| format!("{}: {} [{}]", target.target, fault.title, fault.id)).collect::<Vec<_>>()
-    };
-    document.targets.iter().flat_map(of).collect::<Vec<_>>().join("\n  ")
+fn faults(document: &DiagnoseDocument) -> impl Iterator<Item = String> {
+    document.targets.iter().flat_map(|target| {
+        let faults = target.findings.iter().filter(|finding| finding.fails_a_diagnosis());
+        faults.map(|fault| format!("{}: {} [{}]", target.target, fault.title, fault.id))
+    })
 }

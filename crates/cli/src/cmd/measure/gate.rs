@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
 use reprise_report::Shown;
-use reprise_trace::document::{ConditionOutcome, ConditionRecord, MeasureDocument};
+use reprise_trace::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
 use reprise_trace::{Asked, Kind};
 
 use super::MeasureArgs;
@@ -60,6 +60,8 @@ pub(super) struct Gate {
 pub(super) struct Complaints {
     /// Kinds that were missed.
     missed: Vec<String>,
+    /// Faults that are certain.
+    faults: Vec<String>,
     /// Conditions that are met, with the figures that meet them.
     met: Vec<String>,
     /// Conditions that cannot be evaluated, and why.
@@ -116,8 +118,13 @@ impl Gate {
     /// What is bad about it. The result keeps what came of each condition.
     pub(super) fn judge(&self, measured: &mut Measured) -> Complaints {
         let results = measured.results();
+        let fault = |label: &str, it: &Finding| format!("{label}: {} [{}]", it.title, it.id);
+        let faults = results
+            .iter()
+            .flat_map(|result| result.findings.iter().filter(|it| it.is_certain_fault()).map(|it| fault(&result.label, it)));
         let mut complaints = Complaints {
             missed: results.iter().filter_map(|it| missed(it, &self.kinds)).collect(),
+            faults: faults.collect(),
             ..Complaints::default()
         };
         let records: Vec<ConditionRecord> = self.conditions.iter().map(|it| it.record(results)).collect();
@@ -137,7 +144,7 @@ impl Gate {
 impl Complaints {
     /// All of them, each on lines of its own; `None` if there are none.
     pub(super) fn in_words(self) -> Option<String> {
-        let all: Vec<String> = [self.missed, self.met, self.unknown].concat();
+        let all: Vec<String> = [self.missed, self.faults, self.met, self.unknown].concat();
         (!all.is_empty()).then(|| all.join("\n  "))
     }
 
