@@ -16,30 +16,43 @@ const SYMBOL: &str = "reprise_stack_v1";
 /// What `reprise layers` starts for each request.
 const PROGRAM: &str = "reprise-run";
 
-/// Builds every plugin whose library is installed, and says what is missing.
+/// Builds the plugin of every library that is installed, and says what to install for the others.
 pub(crate) fn build_of_system(workspace: &Workspace) -> anyhow::Result<()> {
     let folders = Folders::new(workspace)?;
-    let mut missing = Vec::new();
+    let (mut installed, mut missing) = (Vec::new(), Vec::new());
     for library in &LIBRARIES {
-        let LibrarySource::System { package, header } = library.origin else { continue };
-        if is_installed(header)? { folders.build(library)? } else { missing.push(package) }
+        let LibrarySource::System { package, header, file } = library.origin else { continue };
+        if is_installed(header, file)? { installed.push(library) } else { missing.push(package) }
     }
+    let is_any_installed = !installed.is_empty();
+    let built = build_each(installed, |library| folders.build(library));
     println!("{}", folders.make(PROGRAM)?.display());
     if !missing.is_empty() {
         println!("not installed: {0}\n  apt-get install {0}", missing.join(" "));
     }
-    Ok(())
+    ensure!(is_any_installed, "no plugin was built: none of the TLS libraries is installed");
+    built
 }
 
 /// Builds the plugins of these names from sources; without names, all but those that are to be named.
 pub(crate) fn build_of_source(workspace: &Workspace, names: &[String]) -> anyhow::Result<()> {
     let libraries = named(names)?;
     let folders = Folders::new(workspace)?;
+    build_each(libraries, |library| {
+        println!("{}: {}, {}", library.plugin, library.title, library.licence);
+        folders.fetch(library)?;
+        folders.build(library)
+    })
+}
+
+/// One that cannot be built costs nobody the others.
+fn build_each(
+    libraries: Vec<&'static Library>,
+    build: impl Fn(&'static Library) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let mut failed = Vec::new();
     for library in libraries {
-        println!("{}: {}, {}", library.plugin, library.title, library.licence);
-        // One that cannot be built costs nobody the others.
-        if let Err(error) = folders.fetch(library).and_then(|()| folders.build(library)) {
+        if let Err(error) = build(library) {
             eprintln!("{}: {error:#}", library.plugin);
             failed.push(library.plugin);
         }
@@ -134,11 +147,15 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-fn is_installed(header: &str) -> anyhow::Result<bool> {
-    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    compiler.args(["-E", "-x", "c", "-include", header, "/dev/null"]);
-    let status = compiler.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    Ok(status.context("a C compiler is needed to build plugins: cc, or what CC names")?.success())
+/// Whether the compiler finds the header, and the linker the file.
+fn is_installed(header: &str, file: &str) -> anyhow::Result<bool> {
+    let compiler = || Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    let mut includes = compiler();
+    includes.args(["-E", "-x", "c", "-include", header, "/dev/null"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = includes.status().context("a C compiler is needed to build plugins: cc, or what CC names")?;
+    let found = compiler().arg(format!("-print-file-name={file}")).output()?;
+    // Of a file that is not there, the compiler prints the bare name.
+    Ok(status.success() && Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_absolute())
 }
 
 /// Two libraries of one program that export the same name are one to the loader: nothing but the one symbol may show.
@@ -159,7 +176,10 @@ fn succeed(output: std::io::Result<Output>, what: &str) -> anyhow::Result<String
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test's own functions")]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn plugins(names: &[&str]) -> Vec<&'static str> {
@@ -178,6 +198,25 @@ mod tests {
     fn nothing_under_the_gpl_is_built_unless_it_is_named() {
         assert!(plugins(&[]).iter().all(|plugin| !plugin.starts_with("wolfssl")));
         assert_eq!(plugins(&["wolfssl"]), ["wolfssl-5.9"]);
+    }
+
+    #[test]
+    fn a_header_without_its_library_is_not_installed() {
+        assert!(is_installed("stdio.h", "libc.so").unwrap());
+        assert!(!is_installed("stdio.h", "libmissing.a").unwrap());
+        assert!(!is_installed("missing.h", "libc.so").unwrap());
+    }
+
+    #[test]
+    fn one_that_cannot_be_built_costs_nobody_the_others() {
+        let tried = RefCell::new(Vec::new());
+        let error = build_each(LIBRARIES.iter().take(3).collect(), |library| {
+            tried.borrow_mut().push(library.plugin);
+            ensure!(library.plugin != "openssl", "it does not compile");
+            Ok(())
+        });
+        assert_eq!(*tried.borrow(), ["openssl", "gnutls", "wolfssl"]);
+        assert_eq!(error.unwrap_err().to_string(), "not built: openssl");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum LibrarySource {
         package: &'static str,
         /// A header of it.
         header: &'static str,
+        /// What a plugin is linked to: some systems have the header without it.
+        file: &'static str,
     },
     /// Its source is fetched from a package registry.
     Source {
@@ -39,11 +41,11 @@ const SLOW: Option<&str> = Some("it takes minutes, and AWS-LC is near to it");
 
 /// Every library, installed ones first.
 pub const LIBRARIES: [Library; 17] = [
-    system("openssl", "OpenSSL", "Apache-2.0", "libssl-dev", "openssl/ssl.h"),
-    system("gnutls", "GnuTLS", "LGPL-2.1-or-later", "libgnutls28-dev", "gnutls/gnutls.h"),
-    system("wolfssl", "wolfSSL", "GPL-2.0-or-later", "libwolfssl-dev", "wolfssl/ssl.h"),
-    system("mbedtls", "Mbed TLS", "Apache-2.0 OR GPL-2.0-or-later", "libmbedtls-dev", "mbedtls/ssl.h"),
-    system("bearssl", "BearSSL", "MIT", "libbearssl-dev", "bearssl.h"),
+    system("openssl", "OpenSSL", "Apache-2.0", "libssl-dev", "openssl/ssl.h", "libssl.a"),
+    system("gnutls", "GnuTLS", "LGPL-2.1-or-later", "libgnutls28-dev", "gnutls/gnutls.h", "libgnutls.so"),
+    system("wolfssl", "wolfSSL", "GPL-2.0-or-later", "libwolfssl-dev", "wolfssl/ssl.h", "libwolfssl.so"),
+    system("mbedtls", "Mbed TLS", "Apache-2.0 OR GPL-2.0-or-later", "libmbedtls-dev", "mbedtls/ssl.h", "libmbedtls.a"),
+    system("bearssl", "BearSSL", "MIT", "libbearssl-dev", "bearssl.h", "libbearssl.a"),
     source("bearssl-0.6-O3", "BearSSL 0.6", "MIT", &["bearssl"], &[], None),
     source("bearssl-0.6-Os", "BearSSL 0.6", "MIT", &["bearssl"], &[], None),
     source("mbedtls-2.28-O3", "Mbed TLS 2.28.10", "Apache-2.0 OR GPL-2.0-or-later", &["mbedtls2"], &[], None),
@@ -64,8 +66,9 @@ const fn system(
     licence: &'static str,
     package: &'static str,
     header: &'static str,
+    file: &'static str,
 ) -> Library {
-    Library { plugin, title, licence, origin: LibrarySource::System { package, header } }
+    Library { plugin, title, licence, origin: LibrarySource::System { package, header, file } }
 }
 
 const fn source(

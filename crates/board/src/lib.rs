@@ -32,5 +32,5 @@ pub use image::{BoardStack, Cpu, Image, Optimization, find_firmware, require, re
 pub use keys::Key;
 pub use line::{Board, Count, Reaction, Report, ResponseMode, Setup, Slot};
 pub use machine::{CortexM0, Machine, MachineFault, Qemu, Scale};
-pub use measure::{Firmware, Stop, side_by_side};
+pub use measure::{Esp8266Case, Firmware, Stop, side_by_side};
 pub use sizes::{Size, Sizes};

@@ -165,34 +165,61 @@ impl Firmware {
         })
     }
 
-    /// As in the ESP8266 report: BearSSL on the ESP8266's CPU, RSA-2048 and P-256, new and reused, both servers, in `runs` boots.
-    pub fn esp8266(&self, requests: u32, runs: u32, stop: Stop<'_>) -> Result<Esp8266, BoardError> {
-        let image = Image::usual(Cpu::Lx106, BoardStack::BearSsl, Optimization::Size);
-        let built = self.build(image)?;
-        let path = image.path(&self.output);
-        let mut jobs = Vec::new();
-        for group in [NamedGroup::X25519, NamedGroup::SECP256R1] {
-            for answer in [ResponseMode::Fixed, ResponseMode::Http] {
-                jobs.extend([Key::Rsa2048, Key::P256].map(|key| (group, answer, key)));
-            }
+    /// Requests as the ESP8266 report made them, in `runs` boots.
+    pub fn esp8266(&self, case: Esp8266Case, requests: u32, runs: u32) -> Result<Esp8266Requests, BoardError> {
+        let path = Esp8266Case::image().path(&self.output);
+        let mut counts = Vec::new();
+        for _ in 0..runs {
+            let mut board = Board::start(Qemu::lx106(&path)?, &Setup::usual(case.key, case.answer))?;
+            let client = BoardClient::offering(NAME, &AES_256_GCM, &[case.group], CLIENT_SEED);
+            counts.push(new_and_reused(&mut board, &client, requests)?);
         }
-        let rows = side_by_side(jobs, stop, |&(group, answer, key)| {
-            let mut counts = Vec::new();
-            for _ in 0..runs {
-                let mut board = Board::start(Qemu::lx106(&path)?, &Setup::usual(key, answer))?;
-                let client = BoardClient::offering(NAME, &AES_256_GCM, &[group], CLIENT_SEED);
-                counts.push(new_and_reused(&mut board, &client, requests)?);
-            }
-            Ok(esp8266_row(group, answer, key, requests, &counts))
-        })?;
-        let ratios = ratios(&rows);
-        Ok(Esp8266 { image: built, requests: rows, ratios })
+        Ok(esp8266_row(case, requests, &counts))
     }
 
     /// Boots an image on the Cortex-M0+ model and starts its server.
     pub fn boot(&self, image: Image, setup: &Setup) -> Result<Board<CortexM0>, BoardError> {
         let path = image.path(&self.output);
         Board::start(CortexM0::boot(&image.to_string(), &read(&path)?)?, setup)
+    }
+}
+
+/// A row of what the ESP8266 report measured: BearSSL on the ESP8266's CPU, with RSA-2048 and P-256, by both servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Esp8266Case {
+    group: NamedGroup,
+    answer: ResponseMode,
+    key: Key,
+}
+
+impl Esp8266Case {
+    /// Every row.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for group in [NamedGroup::X25519, NamedGroup::SECP256R1] {
+            for answer in [ResponseMode::Fixed, ResponseMode::Http] {
+                all.extend([Key::Rsa2048, Key::P256].map(|key| Self { group, answer, key }));
+            }
+        }
+        all
+    }
+
+    /// The image that all of them run.
+    pub fn image() -> Image {
+        Image::usual(Cpu::Lx106, BoardStack::BearSsl, Optimization::Size)
+    }
+
+    /// The key of the server's certificate.
+    pub fn key(self) -> Key {
+        self.key
+    }
+}
+
+impl Esp8266 {
+    /// The rows, and how they compare.
+    pub fn of(image: BuiltImage, requests: Vec<Esp8266Requests>) -> Self {
+        let ratios = ratios(&requests);
+        Self { image, requests, ratios }
     }
 }
 
@@ -325,13 +352,8 @@ fn reported_saving_ms(key: Key, answer: ResponseMode) -> Option<f64> {
     }
 }
 
-fn esp8266_row(
-    group: NamedGroup,
-    answer: ResponseMode,
-    key: Key,
-    requests: u32,
-    counts: &[NewAndReused],
-) -> Esp8266Requests {
+fn esp8266_row(case: Esp8266Case, requests: u32, counts: &[NewAndReused]) -> Esp8266Requests {
+    let Esp8266Case { group, answer, key } = case;
     let NewAndReused { new, reused } = counts.first().copied().unwrap_or_default();
     let (new, reused) = (new.mean(requests), reused.mean(requests));
     let modelled_saving_ms = new.sum().saturating_sub(reused.sum()) as f64 / 160_000.0;

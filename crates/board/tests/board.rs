@@ -4,9 +4,10 @@
 use std::sync::OnceLock;
 
 use reprise_attempt::exchange::{Exchange, Reply, Silent};
+use reprise_board::document::Esp8266;
 use reprise_board::{
-    Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Firmware, Image, Key, Optimization, Qemu, Report,
-    ResponseMode, SUITES, Setup, Slot, calibration,
+    Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Optimization,
+    Qemu, Report, ResponseMode, SUITES, Setup, Slot, calibration, side_by_side,
 };
 use reprise_engine::EcdhKeyShare;
 use reprise_servers::{missing, require};
@@ -305,7 +306,9 @@ fn the_esp8266_saves_as_much_more_with_rsa_as_reported() {
     let Some(firmware) = firmware() else { return };
     require!(Qemu::XTENSA, "xtensa-lx106-elf-gcc");
     const REPORTED: f64 = (184.680 - 6.986) / (36.217 - 5.897);
-    let measured = firmware.esp8266(1, 3, &|| false).unwrap();
+    let built = firmware.build(Esp8266Case::image()).unwrap();
+    let rows = side_by_side(Esp8266Case::all(), &|| false, |&case| firmware.esp8266(case, 1, 3)).unwrap();
+    let measured = Esp8266::of(built, rows);
     assert!(measured.requests.iter().all(|row| row.runs == 3 && row.identical), "{measured:?}");
     for row in measured.ratios.iter().filter(|row| row.group == "x25519") {
         assert!((row.ratio / REPORTED - 1.0).abs() < 0.15, "{row:?}");

@@ -53,6 +53,13 @@ fn a_result_is_what_its_schema_says() {
     require!("arm-none-eabi-gcc", "make");
     let outcome = board("--stacks bearssl --keys p-256 --quick").keeping_its_document().run().exits(0);
     let outcome = outcome.shows(&["Handshakes on a Cortex-M0+ at 133 MHz", "x25519", "booted once"]);
+    let left: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains(" left: ")).collect();
+    let steps = left.len();
+    let last = format!(" {steps}/{steps} steps, ");
+    assert!(left.iter().any(|line| line.contains(&last)), "each step has its line: {left:#?}");
+    for step in ["mps2-bearssl-Os, build", "mps2-bearssl-Os, p-256"] {
+        assert!(left.iter().any(|line| line.ends_with(step)), "{step}: {left:#?}");
+    }
     let result = outcome.valid_json("reprise.board.1");
     let instructions = |at: usize| result["handshakes"][at]["handshake"]["instructions"].as_u64().unwrap();
     assert!(instructions(0) > 12 * instructions(1), "{result}");

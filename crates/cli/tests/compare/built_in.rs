@@ -62,7 +62,17 @@ fn early_data_is_compared_with_a_request_after_the_handshake() {
 
 #[test]
 fn the_page_says_how_to_add_stacks() {
-    compare("--stacks rustls-ring --tls 1.3").run().shows(&["cargo xtask stacks --system", "rustls-ring"]);
+    let how = "These stacks are built in. 'cargo xtask stacks --system'";
+    compare("--stacks rustls-ring --tls 1.3").run().shows(&[how, "rustls-ring"]);
+}
+
+#[test]
+fn a_plugin_that_does_not_load_was_found_all_the_same() {
+    for stacks in ["broken", "rustls-ring,broken"] {
+        let outcome = compare("--tls 1.3 --plugin /dev/null/broken.so --stacks").arg(stacks).run();
+        let outcome = outcome.shows(&["Skipped", "cannot read"]);
+        assert!(!outcome.page.contains("built in"), "{}", outcome.page);
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
                      command with '--json FILE --resume'";
         blocks.push(Block::warning(words));
     }
-    if document.stacks.iter().all(|stack| stack.file.is_none()) {
+    if has_built_in_stacks_alone(document) {
         blocks.push(Block::Aside(MORE.to_owned()));
     }
     blocks.push(source(&document.provenance));
@@ -108,8 +108,15 @@ fn of_claims(document: &CompareDocument) -> &'static str {
     }
 }
 
-const MORE: &str = "Only the built-in stacks were found. 'cargo xtask stacks --system' builds plugins of the installed TLS \
-    libraries; 'reprise stacks' shows the plugin directories.";
+const MORE: &str = "These stacks are built in. 'cargo xtask stacks --system' builds plugins of the installed TLS libraries; \
+    'reprise stacks' shows the plugin directories and what is in them.";
+
+/// A plugin that could not be loaded was there too: it is among what was skipped, and not among the stacks.
+fn has_built_in_stacks_alone(document: &CompareDocument) -> bool {
+    let is_built_in = |name: &String| document.stacks.iter().any(|it| it.name == *name && it.file.is_none());
+    document.stacks.iter().all(|stack| stack.file.is_none())
+        && document.skipped.iter().all(|it| is_built_in(&it.client) && is_built_in(&it.server))
+}
 
 fn facts(document: &CompareDocument) -> Vec<Fact> {
     let shown =

@@ -6,16 +6,16 @@ mod listen;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use reprise_board::document::{BoardDocument, BoardHandshake, Requests, Witness};
+use reprise_board::document::{BoardDocument, BoardHandshake, BuiltImage, CacheCost, Esp8266, Requests, Witness};
 use reprise_board::{
-    BoardError, BoardStack, Cpu, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stop, calibration, find_firmware,
-    require, require_compiler, side_by_side,
+    BoardError, BoardStack, Cpu, Esp8266Case, Firmware, Image, Key, Optimization, Qemu, ResponseMode, Stop, calibration,
+    find_firmware, require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
-use crate::notice::notice;
 use crate::outputs::Outputs;
+use crate::progress::Progress;
 use crate::provenance::provenance;
 
 pub(crate) use flags::BoardArgs;
@@ -28,7 +28,10 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
     }
     let plan = Plan::of(&arguments)?;
     let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
-    let document = measure(&plan, &firmware, &stop)?;
+    let run = Run { plan: &plan, firmware: &firmware, stop: &stop, progress: Progress::of("steps") };
+    let measured = run.measure();
+    run.progress.finish();
+    let document = measured?;
     outputs.write(&document)?;
     if document.interrupted {
         return Ok(Ending::interrupted());
@@ -72,99 +75,166 @@ impl Plan {
         let (runs, requests) = if arguments.quick { (1, 2) } else { (arguments.runs, arguments.requests) };
         Ok(Self { images, keys, runs, requests, clock_hz: arguments.clock })
     }
+
+    /// Each library of each image, with each key.
+    fn handshakes(&self) -> Vec<(Image, u8, Key)> {
+        let mut jobs = Vec::new();
+        for &image in &self.images {
+            let stacks = 0..image.stack.libraries().len() as u8;
+            jobs.extend(stacks.flat_map(|stack| self.keys.iter().map(move |&key| (image, stack, key))));
+        }
+        jobs
+    }
+
+    fn witnesses(&self) -> Vec<(Image, Key)> {
+        let single = self.images.iter().filter(|image| image.stack != BoardStack::Both);
+        single.flat_map(|&image| self.keys.iter().map(move |&key| (image, key))).collect()
+    }
+
+    fn requests(&self) -> Vec<(Key, ResponseMode, u32)> {
+        let mut counts = vec![1, self.requests];
+        counts.dedup();
+        let mut jobs = Vec::new();
+        for &key in &self.keys {
+            for answer in [ResponseMode::Fixed, ResponseMode::Http] {
+                jobs.extend(counts.iter().map(|&requests| (key, answer, requests)));
+            }
+        }
+        jobs
+    }
 }
 
-fn measure(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<BoardDocument, BoardError> {
-    require_compiler()?;
-    let mut images = Vec::new();
-    for (index, image) in plan.images.iter().enumerate() {
-        notice(format_args!("building {image} ({} of {})", index + 1, plan.images.len()));
-        match unless_stopped(firmware.build(*image), stop)? {
-            Some(built) => images.push(built),
-            None => break,
+/// A measurement under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    firmware: &'a Firmware,
+    stop: Stop<'a>,
+    progress: Progress,
+}
+
+impl Run<'_> {
+    fn measure(&self) -> Result<BoardDocument, BoardError> {
+        require_compiler()?;
+        let mut left_out = Vec::new();
+        let mut needs = |program, package| match require(program, package) {
+            Ok(()) => true,
+            Err(missing) => {
+                left_out.push(missing.to_string());
+                false
+            }
+        };
+        let has_bearssl = self.plan.images.contains(&bearssl());
+        let with_arm = needs(Qemu::ARM, "qemu-system-arm");
+        let with_xtensa = needs(Qemu::XTENSA, "qemu-system-misc") && needs("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106");
+
+        let of_handshakes = self.plan.handshakes();
+        let of_witnesses = if with_arm { self.plan.witnesses() } else { Vec::new() };
+        let of_requests = if with_arm && has_bearssl { self.plan.requests() } else { Vec::new() };
+        let of_cache = has_bearssl.then_some(Key::P256);
+        let of_esp8266 = if with_xtensa && has_bearssl { Esp8266Case::all() } else { Vec::new() };
+        let images = self.plan.images.len() + usize::from(!of_esp8266.is_empty());
+        let rows = of_handshakes.len() + of_witnesses.len() + of_requests.len() + of_esp8266.len();
+        self.progress.plan((images + rows + usize::from(of_cache.is_some())) as u64);
+
+        let images = self.images()?;
+        let handshakes = self.handshakes(of_handshakes)?;
+        Ok(BoardDocument {
+            schema: BoardDocument::SCHEMA.to_owned(),
+            clock_hz: self.plan.clock_hz,
+            images,
+            calibration: calibration::calibrate(&handshakes),
+            witnesses: self.witnesses(of_witnesses, &handshakes)?,
+            requests: self.requests(of_requests)?,
+            cache: self.cache(of_cache)?,
+            esp8266: self.esp8266(of_esp8266)?,
+            handshakes,
+            left_out,
+            interrupted: (self.stop)(),
+            provenance: provenance(),
+        })
+    }
+
+    fn images(&self) -> Result<Vec<BuiltImage>, BoardError> {
+        let mut images = Vec::new();
+        for image in &self.plan.images {
+            match self.build(*image)? {
+                Some(built) => images.push(built),
+                None => break,
+            }
+        }
+        Ok(images)
+    }
+
+    fn handshakes(&self, jobs: Vec<(Image, u8, Key)>) -> Result<Vec<BoardHandshake>, BoardError> {
+        let Plan { runs, clock_hz, .. } = *self.plan;
+        let name = |&(image, _, key): &(Image, u8, Key)| format!("{image}, {}", key.name());
+        let rows =
+            self.rows(jobs, name, |&(image, stack, key)| self.firmware.handshakes(image, stack, key, runs, clock_hz))?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    fn witnesses(&self, jobs: Vec<(Image, Key)>, rows: &[BoardHandshake]) -> Result<Vec<Witness>, BoardError> {
+        let name = |&(image, key): &(Image, Key)| format!("{image}, {}, in QEMU", key.name());
+        let witnesses = self.rows(jobs, name, |&(image, key)| {
+            let name = image.to_string();
+            let of_it: Vec<BoardHandshake> =
+                rows.iter().filter(|row| row.image == name && row.key == key).cloned().collect();
+            self.firmware.witness(image, key, &of_it)
+        })?;
+        Ok(witnesses.into_iter().flatten().collect())
+    }
+
+    fn requests(&self, jobs: Vec<(Key, ResponseMode, u32)>) -> Result<Vec<Requests>, BoardError> {
+        let image = bearssl();
+        let name =
+            |&(key, _, count): &(Key, ResponseMode, u32)| format!("{image}, {}, requests: {count}, in QEMU", key.name());
+        self.rows(jobs, name, |&(key, answer, count)| self.firmware.requests(image, key, answer, count))
+    }
+
+    fn cache(&self, key: Option<Key>) -> Result<Option<CacheCost>, BoardError> {
+        let Some(key) = key else { return Ok(None) };
+        self.unless_stopped(|| self.progress.step("with and without session cache", || self.firmware.cache_cost(key)))
+    }
+
+    fn esp8266(&self, jobs: Vec<Esp8266Case>) -> Result<Option<Esp8266>, BoardError> {
+        if jobs.is_empty() {
+            return Ok(None);
+        }
+        let Plan { requests, runs, .. } = *self.plan;
+        let Some(built) = self.build(Esp8266Case::image())? else { return Ok(None) };
+        let name = |case: &Esp8266Case| format!("{}, {}, requests: {requests}", Esp8266Case::image(), case.key().name());
+        let rows = self.rows(jobs, name, |&case| self.firmware.esp8266(case, requests, runs))?;
+        Ok(Some(Esp8266::of(built, rows)))
+    }
+
+    fn build(&self, image: Image) -> Result<Option<BuiltImage>, BoardError> {
+        self.unless_stopped(|| self.progress.step(&format!("{image}, build"), || self.firmware.build(image)))
+    }
+
+    fn rows<J: Sync, R: Send>(
+        &self,
+        jobs: Vec<J>,
+        name: impl Fn(&J) -> String + Sync,
+        work: impl Fn(&J) -> Result<R, BoardError> + Sync,
+    ) -> Result<Vec<R>, BoardError> {
+        side_by_side(jobs, self.stop, |job| self.progress.step(&name(job), || work(job)))
+    }
+
+    /// `None` after Ctrl-C, which ends the compiler too: what was measured before is kept.
+    fn unless_stopped<T>(&self, work: impl FnOnce() -> Result<T, BoardError>) -> Result<Option<T>, BoardError> {
+        if (self.stop)() {
+            return Ok(None);
+        }
+        match work() {
+            Err(_) if (self.stop)() => Ok(None),
+            result => result.map(Some),
         }
     }
-    notice("measuring on the Cortex-M0+");
-    let handshakes = handshakes(plan, firmware, stop)?;
-    let bearssl = Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size);
-    let has_bearssl = plan.images.contains(&bearssl);
-
-    let mut left_out = Vec::new();
-    let mut needs = |program, package| match require(program, package) {
-        Ok(()) => true,
-        Err(missing) => {
-            left_out.push(missing.to_string());
-            false
-        }
-    };
-    let with_arm = needs(Qemu::ARM, "qemu-system-arm");
-    let with_xtensa = needs(Qemu::XTENSA, "qemu-system-misc") && needs("xtensa-lx106-elf-gcc", "gcc-xtensa-lx106");
-
-    let witnesses = if with_arm { witnesses(plan, firmware, &handshakes, stop)? } else { Vec::new() };
-    let requests = if with_arm && has_bearssl { requests(plan, firmware, bearssl, stop)? } else { Vec::new() };
-    let cache = if has_bearssl && !stop() { unless_stopped(firmware.cache_cost(Key::P256), stop)? } else { None };
-    let esp8266 = if with_xtensa && has_bearssl && !stop() {
-        notice("measuring on the ESP8266's CPU");
-        unless_stopped(firmware.esp8266(plan.requests, plan.runs, stop), stop)?
-    } else {
-        None
-    };
-    Ok(BoardDocument {
-        schema: BoardDocument::SCHEMA.to_owned(),
-        clock_hz: plan.clock_hz,
-        images,
-        calibration: calibration::calibrate(&handshakes),
-        handshakes,
-        requests,
-        cache,
-        witnesses,
-        esp8266,
-        left_out,
-        interrupted: stop(),
-        provenance: provenance(),
-    })
 }
 
-/// `None` where it failed after Ctrl-C, which ends the compiler too: what was measured before is kept.
-fn unless_stopped<T>(result: Result<T, BoardError>, stop: Stop<'_>) -> Result<Option<T>, BoardError> {
-    match result {
-        Err(_) if stop() => Ok(None),
-        result => result.map(Some),
-    }
-}
-
-fn handshakes(plan: &Plan, firmware: &Firmware, stop: Stop<'_>) -> Result<Vec<BoardHandshake>, BoardError> {
-    let mut jobs = Vec::new();
-    for &image in &plan.images {
-        let stacks = 0..image.stack.libraries().len() as u8;
-        jobs.extend(stacks.flat_map(|stack| plan.keys.iter().map(move |&key| (image, stack, key))));
-    }
-    let rows =
-        side_by_side(jobs, stop, |&(image, stack, key)| firmware.handshakes(image, stack, key, plan.runs, plan.clock_hz))?;
-    Ok(rows.into_iter().flatten().collect())
-}
-
-fn witnesses(plan: &Plan, firmware: &Firmware, rows: &[BoardHandshake], stop: Stop<'_>) -> Result<Vec<Witness>, BoardError> {
-    let single = plan.images.iter().filter(|image| image.stack != BoardStack::Both);
-    let jobs = single.flat_map(|&image| plan.keys.iter().map(move |&key| (image, key))).collect();
-    let witnesses = side_by_side(jobs, stop, |&(image, key)| {
-        let name = image.to_string();
-        let of_it: Vec<BoardHandshake> = rows.iter().filter(|row| row.image == name && row.key == key).cloned().collect();
-        firmware.witness(image, key, &of_it)
-    })?;
-    Ok(witnesses.into_iter().flatten().collect())
-}
-
-fn requests(plan: &Plan, firmware: &Firmware, image: Image, stop: Stop<'_>) -> Result<Vec<Requests>, BoardError> {
-    let mut counts = vec![1, plan.requests];
-    counts.dedup();
-    let mut jobs = Vec::new();
-    for &key in &plan.keys {
-        for answer in [ResponseMode::Fixed, ResponseMode::Http] {
-            jobs.extend(counts.iter().map(|&requests| (key, answer, requests)));
-        }
-    }
-    side_by_side(jobs, stop, |&(key, answer, requests)| firmware.requests(image, key, answer, requests))
+/// The image whose requests and session cache are measured too.
+fn bearssl() -> Image {
+    Image::usual(Cpu::CortexM0, BoardStack::BearSsl, Optimization::Size)
 }
 
 fn firmware(arguments: &BoardArgs) -> Result<Firmware, BoardError> {
