@@ -17,7 +17,7 @@ use crate::command_line_page::{built, commands, flags_known_to, is_archive, root
 
 /// The commands that tell of a connection's fault; `load` tells of those before TLS alone, see below.
 const CONNECTING: &[&str] = &["measure", "trace", "diagnose"];
-const GATED: &[&str] = &["measure", "load", "compare"];
+const GATED: &[&str] = &["measure", "load", "compare", "diagnose"];
 const SESSIONS: &[&str] = &["measure", "trace"];
 
 /// Files whose texts name flags, by the beginning of their path, with the commands that print them. Those of `cli/src/cmd/NAME` are
@@ -38,6 +38,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("explain/src/clear_text.rs", CONNECTING),
     ("explain/src/client/", &["diagnose"]),
     ("explain/src/condition/compare.rs", &["compare"]),
+    ("explain/src/condition/diagnose.rs", &["diagnose"]),
     ("explain/src/condition/load.rs", &["load"]),
     ("explain/src/condition/parse.rs", GATED),
     ("explain/src/condition/possible.rs", &["measure"]),

@@ -67,7 +67,7 @@ static LEVELS: &[Levels] = &[
     ("rotation-stalled", &[Fault], &[Possible]),
     ("session-context-unset", &[Fault], &[Likely]),
     ("session-too-large", &[Fault, Note], &[Likely, Possible]),
-    ("signature-unverified", &[Note], &[Certain]),
+    ("signature-unverified", &[Risk], &[Certain]),
     ("single-use", &[Risk, Note], &[Likely, Possible]),
     ("sni-differs", &[Risk, Note], &[Certain, Likely, Possible]),
     ("suite-differs", &[Risk, Note], &[Certain, Likely, Possible]),

@@ -13,7 +13,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let key = first.peer_key.unwrap_or(PeerKey::Unknown);
     let title = format!("The server's signature is unverified: its {key} key is too weak for the crypto library");
     let count = connections(unverified.len() as u64);
-    let finding = Finding::new("signature-unverified", Severity::Note, Confidence::Certain, title);
+    let finding = Finding::new("signature-unverified", Severity::Risk, Confidence::Certain, title);
     vec![finding.because([format!("Unverified on {count}: anyone on the path could have answered")])]
 }
 
