@@ -51,7 +51,7 @@ fn servers_that_do_not_speak_are_named() {
 
 /// Not until their timeout: that could be hours.
 #[test]
-fn connections_that_hang_are_cut_off_soon_after_the_time_is_over() {
+fn connections_that_hang_are_cut_off_soon_after_the_end() {
     let silent = MisbehavingServer::silent().unwrap();
     let end = LoadEnd::After(Duration::from_millis(50));
     let timeout = Duration::from_secs(3600);

@@ -79,7 +79,7 @@ const FULL_DEVICE: &str = "/dev/full";
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_device_as_standard_output_is_reported_before_any_connection() {
+fn a_full_device_is_reported_before_any_connection() {
     let lab = Lab::new();
     let server = server(&lab);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_reprise"));
@@ -205,7 +205,7 @@ fn of_an_unused_output_behind_a_link_the_link_stays() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_costs_the_document_and_not_the_page_nor_the_earlier_result() {
+fn a_full_disk_costs_neither_page_nor_earlier_result() {
     let lab = Lab::new();
     let server = server(&lab);
     let (old, new) = (lab.file("old", "mine"), lab.path("new"));

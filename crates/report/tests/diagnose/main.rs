@@ -310,7 +310,7 @@ fn sarif_has_a_rule_a_cause_and_a_result_a_finding() {
 
 /// As the exit code has it.
 #[test]
-fn junit_passes_a_fault_that_is_only_possible_and_not_a_target_that_died() {
+fn junit_passes_a_possible_fault_but_no_dead_target() {
     let possible = Finding { confidence: Confidence::Possible, ..finding("sni-differs", Severity::Fault, "names differ") };
     let report = of_junit(vec![Diagnosis { findings: vec![possible], ..healthy("a.example") }]);
     assert_eq!((report.failures, report.errors), (0, 0));
