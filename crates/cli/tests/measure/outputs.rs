@@ -105,7 +105,7 @@ fn a_run_that_measured_nothing_leaves_the_earlier_result() {
                 outcome.says(&["nothing was measured", name(&old), "keeps its earlier content"]);
             }
             assert_eq!(fs::read_to_string(&old).unwrap(), "mine", "{command} {flag}");
-            // An empty one is no result. Why there is none stands in the document.
+            // An empty file holds no result to keep. The new document says why nothing was measured.
             if *flag == "--json" && command != "load" {
                 let empty = lab.file("empty", "");
                 call(&empty);
