@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use reprise_bench::Callgrind;
+use reprise_compare::Callgrind;
 
 /// A program, and what it is asked for.
 type Scenario = (&'static str, &'static str);

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use reprise_bench::{Case, Key, StackRef};
 use reprise_benches::{Beside, Peer, built_over_openssl};
+use reprise_compare::{Case, Key, StackRef};
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::NamedGroup;
 use serde_json::{Value, json};
 

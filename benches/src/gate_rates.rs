@@ -16,8 +16,8 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use reprise_explain::{Condition, Earlier, Judgement, Scope, compare};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_trace::document::{ChangeCause, MeasureDocument};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{ChangeCause, MeasureDocument};
+use reprise_model::{Kind, Phase, Version};
 
 #[derive(Parser)]
 struct Arguments {

@@ -10,7 +10,7 @@ use reprise_engine::{
     WebPkiVerifier,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, rustls_turn};
-use reprise_trace::{Nanos, Version};
+use reprise_model::{Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls::crypto::aws_lc_rs;
 use rustls::{ServerConfig, ServerConnection};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_load::{Arrival, LoadEnd, Options, Silent, TlsOptions, run};
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 /// `load SCENARIO COUNT`, the scenario one of `full-1.3`, `ticket-1.3`, `full-1.2`, `ticket-1.2`.
 fn main() -> anyhow::Result<()> {

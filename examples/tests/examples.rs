@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_model::{Kind, Version};
 use reprise_session::key_file::{Format, write};
 use reprise_session::{KeyRing, Rotation, SystemRandom};
 use reprise_session_tests::client::{FULL, config, visit};
-use reprise_trace::{Kind, Version};
 use rustls_pki_types::UnixTime;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The published JSON Schema: `docs/schema/`, made from the types that write the documents.
 
 use reprise_board::document::BoardDocument;
-use reprise_trace::schema;
+use reprise_model::schema;
 
 use crate::generated::{Files, Generated};
 

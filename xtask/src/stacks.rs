@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, bail, ensure};
-use reprise_bench::{LIBRARIES, Library, LibrarySource};
+use reprise_compare::{LIBRARIES, Library, LibrarySource};
 
 use crate::workspace::Workspace;
 

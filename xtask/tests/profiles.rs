@@ -10,14 +10,14 @@ use serde_json::Value;
 
 /// What computes while something is measured or emulated: crates of this workspace, and libraries below them.
 const FAST: [&str; 17] = [
-    "reprise_attempt",
+    "reprise_connection",
     "reprise_board",
     "reprise_engine",
     "reprise_load",
     "reprise_probe",
     "reprise_stack",
     "reprise_stats",
-    "reprise_trace",
+    "reprise_model",
     "reprise_wire",
     "aws_lc_rs",
     "aws_lc_sys",

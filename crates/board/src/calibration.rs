@@ -1,7 +1,7 @@
 //! Cycles to time, by one factor that stands for flash, radio and all that the CPU model does not have: fitted on one of six
 //! figures that were reported for a board with an RP2040, the RP2040 report, and held against the other five.
 
-use reprise_trace::Kind;
+use reprise_model::Kind;
 
 use crate::document::{BoardCalibration, BoardHandshake, Figure};
 use crate::image::{BoardStack, Cpu, Image, Optimization};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use reprise_attempt::exchange::Http1;
-use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Exchange, Input, Progress};
+use reprise_connection::exchange::Http1;
+use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Exchange, Input, Progress};
 use reprise_engine::{
     CertificatePolicy, Config, EcdhKeyShare, Entropy, Error, KeyShare, KeyShares, Offer, Session, Tls12Session,
 };
-use reprise_trace::{Asked, Facts, Kind, Nanos, Observation, Purpose, Version};
+use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Purpose, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! `reprise.board/1`: what `reprise board` found.
 
-use reprise_trace::Kind;
-use reprise_trace::document::Provenance;
+use reprise_model::Kind;
+use reprise_model::document::Provenance;
 use serde::{Deserialize, Serialize};
 
 use crate::image::Image;

@@ -14,7 +14,7 @@ pub enum BoardError {
     Machine(#[from] MachineFault),
     /// The connection failed, as the client saw it.
     #[error("the connection to the server on the board failed: {}", said(.0))]
-    Connection(reprise_attempt::Fault),
+    Connection(reprise_connection::Fault),
     /// The board refuses a frame.
     #[error("the board refuses {0}")]
     Refused(&'static str),
@@ -34,9 +34,9 @@ pub enum BoardError {
     #[error("the handshake was {observed}, not {wanted}: nothing was measured")]
     Kind {
         /// What was asked for.
-        wanted: reprise_trace::Kind,
+        wanted: reprise_model::Kind,
         /// What was observed.
-        observed: reprise_trace::Kind,
+        observed: reprise_model::Kind,
     },
     /// The response was not the one that was to be measured.
     #[error("the response was not 200 OK: nothing was measured")]
@@ -84,13 +84,13 @@ pub enum BoardError {
     },
 }
 
-impl From<reprise_attempt::Fault> for BoardError {
-    fn from(fault: reprise_attempt::Fault) -> Self {
+impl From<reprise_connection::Fault> for BoardError {
+    fn from(fault: reprise_connection::Fault) -> Self {
         Self::Connection(fault)
     }
 }
 
-fn said(fault: &reprise_attempt::Fault) -> String {
+fn said(fault: &reprise_connection::Fault) -> String {
     fault.engine_error().map_or_else(|| fault.name.to_string(), ToString::to_string)
 }
 

@@ -3,15 +3,15 @@
 
 use std::sync::OnceLock;
 
-use reprise_attempt::exchange::{Exchange, Reply, Silent};
 use reprise_board::document::Esp8266;
 use reprise_board::{
     Board, BoardClient, BoardError, BoardStack, Completed, CortexM0, Cpu, Esp8266Case, Firmware, Image, Key, Optimization,
     Qemu, Report, ResponseMode, SUITES, Setup, Slot, calibration, side_by_side,
 };
+use reprise_connection::exchange::{Exchange, Reply, Silent};
 use reprise_engine::EcdhKeyShare;
+use reprise_model::Kind;
 use reprise_servers::{missing, require};
-use reprise_trace::Kind;
 
 const FIRST: Slot = Slot(0);
 const SECOND: Slot = Slot(1);
@@ -177,21 +177,21 @@ fn two_clients_that_send_byte_by_byte_take_turns() {
 struct Pipelined(String);
 
 impl Exchange for Pipelined {
-    fn begin(&mut self, _: Option<&[u8]>) -> Result<(), reprise_attempt::Fault> {
+    fn begin(&mut self, _: Option<&[u8]>) -> Result<(), reprise_connection::Fault> {
         Ok(())
     }
 
-    fn request(&mut self) -> Result<&[u8], reprise_attempt::Fault> {
+    fn request(&mut self) -> Result<&[u8], reprise_connection::Fault> {
         Ok(b"GET / HTTP/1.1\r\n\r\nGET /none HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
     }
 
-    fn receive(&mut self, data: &[u8]) -> Result<Reply, reprise_attempt::Fault> {
+    fn receive(&mut self, data: &[u8]) -> Result<Reply, reprise_connection::Fault> {
         self.0.push_str(std::str::from_utf8(data).unwrap());
         let is_done = self.0.matches("from a microcontroller.\n").count() == 2 && self.status() == Some(404);
         Ok(if is_done { Reply::Done } else { Reply::Begun })
     }
 
-    fn receive_end(&mut self) -> Result<Reply, reprise_attempt::Fault> {
+    fn receive_end(&mut self) -> Result<Reply, reprise_connection::Fault> {
         Ok(Reply::Done)
     }
 

@@ -1,6 +1,6 @@
 //! A condition of `--fail-if` that makes a bad answer, in words.
 
-use reprise_trace::document::{ConditionOutcome, ConditionRecord};
+use reprise_model::document::{ConditionOutcome, ConditionRecord};
 
 /// Why it does; `None` where it is not met.
 pub(crate) fn complaint(record: &ConditionRecord) -> Option<String> {

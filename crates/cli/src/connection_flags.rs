@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_attempt::Target;
-use reprise_attempt::exchange::{HTTP2_ALPN, Request};
+use reprise_connection::Target;
+use reprise_connection::exchange::{HTTP2_ALPN, Request};
 use reprise_engine::ClientIdentity;
 use reprise_probe::{Alpn, Certificates, IdentityError, Options, RootsError, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
-use reprise_trace::{Failure, FailureClass};
+use reprise_model::{Failure, FailureClass};
 
 use crate::notice::notice;
 use crate::secrets;

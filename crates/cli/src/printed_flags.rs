@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use clap::Command;
-use reprise_attempt::Fault;
+use reprise_connection::Fault;
 use reprise_explain::fault::FaultContext;
 use reprise_explain::{FoundBy, causes, failure};
-use reprise_trace::{Failure, FailureClass, FaultName};
+use reprise_model::{Failure, FailureClass, FaultName};
 
 use crate::command_line_page::{built, commands, flags_known_to, is_archive, root};
 

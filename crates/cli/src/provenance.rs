@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use reprise_trace::document::Provenance;
+use reprise_model::document::Provenance;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 

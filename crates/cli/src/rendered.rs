@@ -4,12 +4,12 @@ use std::io;
 use std::slice;
 
 use reprise_board::document::BoardDocument;
-use reprise_report::terminal::Style;
-use reprise_report::{Shown, csv, har, html, json, junit, markdown, sarif, terminal};
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
+use reprise_report::terminal::Style;
+use reprise_report::{Shown, csv, har, html, json, junit, markdown, sarif, terminal};
 
 /// A format of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use reprise_engine::suite::{Hash, Suite};
 use reprise_engine::{ExternalPsk, Tls13Extensions};
+use reprise_model::{Kind, PskMode, Version};
 use reprise_probe::Options;
-use reprise_trace::{Kind, PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
 use zeroize::Zeroizing;
 

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_attempt::Target;
-use reprise_attempt::prologue::{Proxy, ProxyProtocol, StartTls};
+use reprise_connection::Target;
+use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_probe::Options;
 
 /// The way to the target.

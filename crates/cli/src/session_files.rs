@@ -8,11 +8,11 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_engine::Session;
+use reprise_model::{Kind, Version};
 use reprise_probe::saved::{Destination, SealingKey, SessionFile, Unused, load, server};
 use reprise_probe::{Alpn, Certificates, Options};
-use reprise_trace::{Kind, Version};
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use reprise_attempt::Target;
-use reprise_trace::Version;
+use reprise_connection::Target;
+use reprise_model::Version;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 /// A list that comes as one argument.
@@ -12,7 +12,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
 pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|error: reprise_attempt::TargetError| error.to_string())
+    text.parse().map_err(|error: reprise_connection::TargetError| error.to_string())
 }
 
 pub(crate) fn parse_version(text: &str) -> Result<Version, String> {

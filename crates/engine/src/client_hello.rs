@@ -1,6 +1,6 @@
 //! The ClientHello: everything that is offered.
 
-use reprise_trace::{Nanos, PskMode, Version};
+use reprise_model::{Nanos, PskMode, Version};
 use reprise_wire::extensions::{
     Cookie, EcPointFormats, KeyShareClientHello, KeyShareEntry, OfferedPsks, ProtocolNameList, PskBinder, PskIdentity,
     PskKeyExchangeModes, RenegotiationInfo, ServerName, ServerNameList, SignatureAlgorithms, SupportedGroups,

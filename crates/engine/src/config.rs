@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_trace::{PskMode, Version};
+use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;

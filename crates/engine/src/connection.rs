@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use reprise_trace::{Direction, Event, Facts, Nanos, Outcome, Protocol, What};
+use reprise_model::{Direction, Event, Facts, Nanos, Outcome, Protocol, What};
 use reprise_wire::{AlertDescription, AlertLevel, ContentType, MAX_PLAINTEXT};
 
 use crate::config::Config;

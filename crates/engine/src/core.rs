@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use reprise_trace::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
+use reprise_model::{Bytes, Direction, Event, Facts, KeyName, Nanos, Ticket, Version, What};
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, Handshake, MAX_PLAINTEXT, ProtocolVersion, Record,
 };

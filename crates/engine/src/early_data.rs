@@ -1,6 +1,6 @@
 //! Early data: what is said to the server before it has answered (RFC 8446 §2.3, §4.2.10).
 
-use reprise_trace::EarlyData as Verdict;
+use reprise_model::EarlyData as Verdict;
 
 use crate::error::Misbehaviour;
 use crate::session::Tls13Ticket;

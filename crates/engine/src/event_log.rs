@@ -1,6 +1,6 @@
 //! Every message in and out, in order.
 
-use reprise_trace::{Direction, Event, Nanos, What};
+use reprise_model::{Direction, Event, Nanos, What};
 
 /// Events held; a peer could otherwise make us hold as many as it likes.
 const MAX_EVENTS: usize = 4096;
@@ -70,7 +70,7 @@ impl EventLog {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::Bytes;
+    use reprise_model::Bytes;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Facts in names.
 
-use reprise_trace::{Facts, Outcome};
+use reprise_model::{Facts, Outcome};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 
 /// The facts of a connection in IANA's names, as documents have them.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_model::{Kind, Nanos, Version};
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use aws_lc_rs::aead;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{ContentType, HEADER_LEN, MAX_CIPHERTEXT_TLS13, MAX_PLAINTEXT, ProtocolVersion};
 
 use crate::error::{Error, Misbehaviour};

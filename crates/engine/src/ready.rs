@@ -1,6 +1,6 @@
 //! The end of a handshake, as far as the client is concerned.
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// When application data could first be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ mod encoding;
 
 pub use encoding::SessionError;
 
-use reprise_trace::{Nanos, Version};
+use reprise_model::{Nanos, Version};
 
 use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;

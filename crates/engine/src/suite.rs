@@ -1,7 +1,7 @@
 //! The cipher suites that the engine speaks, and what each one means.
 
 use aws_lc_rs::{aead, digest, hkdf, hmac, tls_prf};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::CipherSuite;
 
 /// A cipher suite that the engine speaks.

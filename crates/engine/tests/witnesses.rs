@@ -13,9 +13,9 @@ use reprise_engine::{
     Tls13Extensions, Tls13Ticket, generate_key_share,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
+use reprise_model::{EarlyData, Kind, Nanos, Outcome, PskMode, Version};
 use reprise_servers::require;
 use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_trace::{EarlyData, Kind, Nanos, Outcome, PskMode, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 use rustls_pki_types::{ServerName, UnixTime};
 use zeroize::Zeroizing;
@@ -253,6 +253,6 @@ impl Visit {
 
 /// How many of these messages came.
 fn count(connection: &Connection, name: &str) -> usize {
-    let received = connection.events().iter().filter(|event| event.direction == reprise_trace::Direction::Received);
+    let received = connection.events().iter().filter(|event| event.direction == reprise_model::Direction::Received);
     received.filter(|event| event.what.name() == name).count()
 }

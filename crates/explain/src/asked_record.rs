@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::document::{Target as TargetRecord, TicketRequest};
 use reprise_probe::Options;
-use reprise_trace::document::{Target as TargetRecord, TicketRequest};
 
 /// The target, at the address that answered.
 pub(crate) fn target_record(target: &Target, options: &Options, address: Option<SocketAddr>) -> TargetRecord {

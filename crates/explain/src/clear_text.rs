@@ -1,7 +1,7 @@
 //! What went wrong with a proxy or with a service that begins in the clear, in words.
 
-use reprise_attempt::{ClearTextFault, ClearTextRemedy, Message, Peer, Problem, StartTls};
-use reprise_trace::FailureClass;
+use reprise_connection::{ClearTextFault, ClearTextRemedy, Message, Peer, Problem, StartTls};
+use reprise_model::FailureClass;
 
 /// Characters of an answer that an error quotes.
 const MAX_QUOTED: usize = 120;

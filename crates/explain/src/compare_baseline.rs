@@ -1,10 +1,10 @@
 //! A comparison of stacks against earlier ones: what changed, and what is left of it beside a stack that did not.
 
-use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
-use reprise_trace::document::{
+use reprise_model::document::{
     Change, CompareBaseline, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOwn,
     CompareRatio, CompareRatioChange, CompareRow, CompareSide, ComparedStack, StackChange,
 };
+use reprise_stats::{Ratio, ratio_of_estimates, ratio_to_earlier};
 
 use crate::baseline::comparable::{cut_short, each_once, of_provenance, other, too_few};
 use crate::estimates::{ends, estimate, of_statistics};

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use reprise_attempt::Target;
-use reprise_attempt::exchange::ConnectionReuse;
+use reprise_connection::Target;
+use reprise_connection::exchange::ConnectionReuse;
+use reprise_model::Observation;
+use reprise_model::document::{FirstConnection, MeasureDocument, Provenance};
 use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
-use reprise_trace::Observation;
-use reprise_trace::document::{FirstConnection, MeasureDocument, Provenance};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::failed::failure_of;

@@ -1,7 +1,7 @@
 //! Figures of documents as estimates with intervals, and back.
 
+use reprise_model::document::Statistics;
 use reprise_stats::Ratio;
-use reprise_trace::document::Statistics;
 
 /// The median of samples.
 pub(crate) fn of_statistics(statistics: &Statistics) -> Ratio {

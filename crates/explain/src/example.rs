@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::series::Case;
-use reprise_trace::document::{
+use reprise_model::document::{
     Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run,
     Statistics, Target,
 };
-use reprise_trace::{
+use reprise_model::{
     Asked, Facts, KeyName, Kind, KindCounts, Nanos, Observation, Offered, Phase, PskMode, Purpose, Ticket, Version,
 };
 

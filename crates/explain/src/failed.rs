@@ -1,7 +1,7 @@
 //! A connection that failed, in words.
 
+use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::{Failed, Options};
-use reprise_trace::{Failure, Kind, Observation};
 
 use crate::fault::{FaultContext, failure};
 

@@ -4,9 +4,9 @@ mod names;
 
 use std::time::Duration;
 
-use reprise_attempt::{Detail, Fault, IoError};
+use reprise_connection::{Detail, Fault, IoError};
 use reprise_engine::{CertificateError, Error, Misbehaviour};
-use reprise_trace::{Failure, FailureClass, FaultName, Version};
+use reprise_model::{Failure, FailureClass, FaultName, Version};
 use reprise_wire::{AlertDescription, HandshakeType, NamedGroup, ProtocolVersion};
 
 pub use names::name;

@@ -1,6 +1,6 @@
 //! Figures as they stand in a sentence. Tables have their own, aligned, in `reprise-report`.
 
-use reprise_trace::{Kind, Nanos};
+use reprise_model::{Kind, Nanos};
 
 /// A ratio, as precise as a reader can use it: `1.07`, `5.6`, `26`.
 pub(crate) fn ratio(ratio: f64) -> String {

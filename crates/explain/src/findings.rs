@@ -27,7 +27,7 @@ mod psk_refused;
 mod resumed_ticket_refused;
 mod signature_unverified;
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use crate::causes::cause;
 use crate::series::Case;
@@ -79,7 +79,7 @@ impl Case<'_> {
 mod tests {
     use super::*;
     use crate::example::{Example, ticket};
-    use reprise_trace::{EarlyData, Kind, PskMode};
+    use reprise_model::{EarlyData, Kind, PskMode};
 
     fn ids(example: &Example) -> Vec<String> {
         findings(&example.case()).into_iter().map(|finding| finding.id).collect()

@@ -1,7 +1,7 @@
 //! What the lab's tables mean: what a key costs and what a version leaves to save.
 
-use reprise_trace::document::{LabDocument, MeasureDocument};
-use reprise_trace::{Kind, Phase, PskMode, Version};
+use reprise_model::document::{LabDocument, MeasureDocument};
+use reprise_model::{Kind, Phase, PskMode, Version};
 
 use crate::figures::{in_one_unit, ratio, ratio_rounded_down};
 use crate::savings::{Saving, best_resumption, median_ns, runs};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use reprise_model::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadWindow, Verdict};
+use reprise_model::{Kind, Phase};
 use reprise_stats::histogram::{Histogram, decode, encode, spread};
-use reprise_trace::document::{Bottleneck, LoadCpuLimit, LoadDocument, LoadHistogram, LoadLatency, LoadWindow, Verdict};
-use reprise_trace::{Kind, Phase};
 use thiserror::Error;
 
 /// Why results do not make one.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::document::{LoadDocument, Verdict};
-use reprise_trace::{
+use reprise_model::document::{LoadDocument, Verdict};
+use reprise_model::{
     BottleneckReason, CpuRestraint, DescriptorShortage, FaultName, LoadNotice, LocalPorts, ProcessorShare, RefusalCause,
     Version,
 };
@@ -289,7 +289,7 @@ fn in_time_wait(ports: LocalPorts) -> String {
 mod tests {
     use std::time::Duration;
 
-    use reprise_trace::document::LoadCpuLimit;
+    use reprise_model::document::LoadCpuLimit;
 
     use super::*;
 

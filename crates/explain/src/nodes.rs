@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::{KeyName, Kind, Observation, Origin};
+use reprise_model::{KeyName, Kind, Observation, Origin};
 
 use crate::series::{Case, Series};
 

@@ -1,8 +1,8 @@
 //! In words: why the request came to no response.
 
-use reprise_attempt::exchange::{MAX_HEAD, MAX_HEADERS};
-use reprise_attempt::{Detail, Fault, RequestPart};
-use reprise_trace::FaultName;
+use reprise_connection::exchange::{MAX_HEAD, MAX_HEADERS};
+use reprise_connection::{Detail, Fault, RequestPart};
+use reprise_model::FaultName;
 
 const NOT_HTTP_HINT: &str = "if the service is not HTTP, use --no-request";
 

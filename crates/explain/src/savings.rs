@@ -1,7 +1,7 @@
 //! Questions that findings and sentences ask of the figures.
 
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Nanos, Phase, Version};
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Nanos, Phase, Version};
 
 /// The versions that were measured, oldest first.
 pub(crate) fn versions(document: &MeasureDocument) -> Vec<Version> {

@@ -1,7 +1,7 @@
 //! What the figures of one target mean, in a sentence or two.
 
-use reprise_trace::document::{FirstConnection, MeasureDocument, Run};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{FirstConnection, MeasureDocument, Run};
+use reprise_model::{Kind, Phase, Version};
 
 use crate::figures::{connections, duration, from_to, means, percent, ratio, ratio_and_interval, span};
 use crate::savings::{Saving, best_resumption, completed, median_ns, resumptions, runs, saving, versions};
@@ -165,8 +165,8 @@ mod tests {
     fn a_new_processs_first_connection_is_told() {
         let mut document = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).document();
         let mut first = |kind, age_s: u64| {
-            let asked = reprise_trace::Asked { tls: Version::Tls13, kind: Kind::Ticket };
-            let phases = reprise_trace::Phases::default();
+            let asked = reprise_model::Asked { tls: Version::Tls13, kind: Kind::Ticket };
+            let phases = reprise_model::Phases::default();
             let first = FirstConnection { local_port: 1, asked, kind, session_age_ns: age_s * 1_000_000_000, phases };
             document.first_connection = Some(first);
             sentences(&document).remove(0)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::document::{Confidence, CpuCost, MeasureDocument, Run};
-use reprise_trace::{Asked, Facts, Kind, Observation, PskMode, Purpose, Version};
+use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
+use reprise_model::{Asked, Facts, Kind, Observation, PskMode, Purpose, Version};
 
 use crate::figures::connections;
 

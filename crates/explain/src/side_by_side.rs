@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reprise_stats::histogram::{Histogram, decode, quantile_interval};
-use reprise_stats::{Ratio, mean_interval, ratio, ratio_of_estimates};
-use reprise_trace::document::{
+use reprise_model::document::{
     LoadDocument, MeasureDocument, Observed, Provenance, Run, SideBySideDifference, SideBySideDocument, SideBySideResult,
     SideBySideRow, SideBySideUnit, SideBySideValue, Target,
 };
-use reprise_trace::{Asked, Kind, Phase, Version};
+use reprise_model::{Asked, Kind, Phase, Version};
+use reprise_stats::histogram::{Histogram, decode, quantile_interval};
+use reprise_stats::{Ratio, mean_interval, ratio, ratio_of_estimates};
 use thiserror::Error;
 
 /// Why results cannot stand side by side.
@@ -149,7 +149,7 @@ type OfRun = fn(&Run) -> Option<u64>;
 const BYTES: [(&str, OfRun); 2] = [("sent", |run| Some(run.bytes?.sent.0)), ("received", |run| Some(run.bytes?.received.0))];
 
 /// The tails, without intervals: the few samples beyond them tell next to nothing of how they differ.
-type OfStatistics = fn(&reprise_trace::document::Statistics) -> Option<u64>;
+type OfStatistics = fn(&reprise_model::document::Statistics) -> Option<u64>;
 const QUANTILES: [(f64, &str, OfStatistics); 2] = [(0.95, "p95", |it| it.p95_ns), (0.99, "p99", |it| Some(it.p99_ns))];
 
 fn median(run: &Run, phase: Phase) -> Option<Ratio> {
@@ -251,7 +251,7 @@ fn rate(document: &LoadDocument, kind: Option<Kind>) -> Ratio {
 }
 
 fn histograms(document: &LoadDocument) -> BTreeMap<(Kind, Option<Phase>), Histogram<u64>> {
-    let decoded = |it: &reprise_trace::document::LoadHistogram| Some(((it.kind, it.phase), decode(&it.hdr_v2)?));
+    let decoded = |it: &reprise_model::document::LoadHistogram| Some(((it.kind, it.phase), decode(&it.hdr_v2)?));
     document.histograms.iter().filter_map(decoded).collect()
 }
 

@@ -1,9 +1,9 @@
 //! From what was traced to a document.
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_engine::outcome_of;
+use reprise_model::document::{Provenance, Trace, TraceDocument, TracedConnection};
 use reprise_probe::{Options, Traced, TracedPair, Tracing};
-use reprise_trace::document::{Provenance, Trace, TraceDocument, TracedConnection};
 
 use crate::asked_record::{target_record, ticket_request};
 use crate::document::first_connection;

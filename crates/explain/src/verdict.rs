@@ -1,6 +1,6 @@
 //! One sentence for all that was found about a target.
 
-use reprise_trace::document::{Finding, Severity};
+use reprise_model::document::{Finding, Severity};
 
 /// Sorts findings, the worst first, and of one weight the surest first.
 pub(crate) fn worst_first(findings: &mut [Finding]) {

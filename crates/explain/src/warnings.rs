@@ -2,8 +2,8 @@
 
 use std::io;
 
+use reprise_model::{Asked, Kind, Version};
 use reprise_probe::{DeadAddress, Failed, Measurement, Options, Tracing};
-use reprise_trace::{Asked, Kind, Version};
 
 use crate::failed::{context, failure_of};
 use crate::fault::{FaultContext, plain, reason};
@@ -72,7 +72,7 @@ fn reason_of(version: Version, failed: &Failed, options: &Options) -> String {
 mod tests {
     use std::net::SocketAddr;
 
-    use reprise_trace::Nanos;
+    use reprise_model::Nanos;
 
     use super::*;
 

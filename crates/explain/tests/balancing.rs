@@ -5,13 +5,13 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_explain::measure_document;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_model::document::{Confidence, Finding, Provenance};
+use reprise_model::{Kind, Version};
 use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
 use reprise_servers::{Balancer, Balancing};
-use reprise_trace::document::{Confidence, Finding, Provenance};
-use reprise_trace::{Kind, Version};
 
 /// From two series to six.
 const WANTED: [(&[Version], &[Kind]); 5] = [

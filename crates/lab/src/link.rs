@@ -7,8 +7,8 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use reprise_attempt::{Attempt, Begin, Detail, End, Endpoint, Exchange, Fault, Heard, Input, Progress};
-use reprise_trace::{FailureClass, FaultName, Nanos};
+use reprise_connection::{Attempt, Begin, Detail, End, Endpoint, EndpointEvent, Exchange, Fault, Input, Progress};
+use reprise_model::{FailureClass, FaultName, Nanos};
 use reprise_wire::Record;
 use rustls::{ConnectionCommon, ServerConfig, ServerConnection};
 
@@ -147,10 +147,10 @@ impl LinkEnd {
             let (record, after) = std::mem::take(&mut rest).split_at_mut(length);
             rest = after;
             match endpoint.receive(shared, now, record, &mut self.sent)? {
-                Heard::Nothing => {}
-                Heard::Ready => self.is_ready = true,
-                Heard::Data(data) => self.heard.extend_from_slice(data),
-                Heard::Closed => self.is_closed = true,
+                EndpointEvent::Nothing => {}
+                EndpointEvent::Ready => self.is_ready = true,
+                EndpointEvent::Data(data) => self.heard.extend_from_slice(data),
+                EndpointEvent::Closed => self.is_closed = true,
             }
         }
         incoming.clear();
@@ -216,7 +216,7 @@ impl Endpoint for RustlsServer {
         _now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         let connection = self.connection()?;
         let mut data = Vec::new();
         let taken = rustls_turn(connection, record, &mut data, out);
@@ -230,12 +230,12 @@ impl Endpoint for RustlsServer {
             // What a record holds is shorter than the record.
             let place = record.get_mut(..data.len()).ok_or(Fault::new(FaultName::TooLarge))?;
             place.copy_from_slice(&data);
-            return Ok(Heard::Data(place));
+            return Ok(EndpointEvent::Data(place));
         }
         Ok(match (is_ready && !std::mem::replace(&mut self.was_ready, is_ready), state.peer_has_closed()) {
-            (true, _) => Heard::Ready,
-            (false, true) => Heard::Closed,
-            (false, false) => Heard::Nothing,
+            (true, _) => EndpointEvent::Ready,
+            (false, true) => EndpointEvent::Closed,
+            (false, false) => EndpointEvent::Nothing,
         })
     }
 
@@ -256,7 +256,7 @@ impl Endpoint for RustlsServer {
     }
 
     /// rustls tells a server less than a client is told: nothing is claimed.
-    fn facts(&self) -> Option<reprise_trace::Facts> {
+    fn facts(&self) -> Option<reprise_model::Facts> {
         None
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use reprise_harness::client::Client;
 use reprise_lab::{Authority, KeyKind, ServerSpec, Versions, WatchedConfig, WatchedServer};
-use reprise_trace::{FailureClass, Kind, Version, WatchedConnection, WatchedEnd, WatchedHandshake};
+use reprise_model::{FailureClass, Kind, Version, WatchedConnection, WatchedEnd, WatchedHandshake};
 use rustls::client::{Resumption, Tls12Resumption};
 
 fn server(authority: &Authority) -> WatchedServer {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 use crate::options::{Arrival, ArrivalSpread, Options};
 

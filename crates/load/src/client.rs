@@ -1,7 +1,7 @@
 //! What a load is made with: an endpoint and an exchange for one connection after the other.
 
-use reprise_attempt::{Endpoint, Fault};
-use reprise_trace::Kind;
+use reprise_connection::{Endpoint, Fault};
+use reprise_model::Kind;
 use reprise_wire::NamedGroup;
 
 use crate::lean::{LeanClient, LeanShared};

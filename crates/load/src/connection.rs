@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use mio::{Interest, Registry, Token};
 use nix::errno::Errno;
-use reprise_attempt::exchange::Negotiated;
-use reprise_attempt::prologue::Route;
-use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
-use reprise_trace::{Facts, FaultName, Kind, Nanos, Phases};
+use reprise_connection::exchange::Negotiated;
+use reprise_connection::prologue::Route;
+use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
+use reprise_model::{Facts, FaultName, Kind, Nanos, Phases};
 
 use crate::client::LoadClient;
 use crate::options::{Close, Options, Plan};

@@ -1,7 +1,7 @@
 //! When connections time out: all are given the same time, so the order of their beginning is that of their deadlines, and
 //! a linked list over their places is all that it takes.
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// The deadlines of the places of one thread.
 pub(crate) struct Deadlines {

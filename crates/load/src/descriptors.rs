@@ -3,7 +3,7 @@
 use std::fs;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use reprise_trace::DescriptorShortage;
+use reprise_model::DescriptorShortage;
 
 use crate::options::{Arrival, Options};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use reprise_engine::CertificatePolicy;
-use reprise_stats::histogram::{Histogram, Spread, encode, spread};
-use reprise_trace::document::{
+use reprise_model::document::{
     LoadAsked, LoadCpu, LoadDocument, LoadHistogram, LoadLatency, LoadRate, LoadWindow, Provenance, Target,
 };
-use reprise_trace::{Kind, Phase, Protocol};
+use reprise_model::{Kind, Phase, Protocol};
+use reprise_stats::histogram::{Histogram, Spread, encode, spread};
 
 use crate::load::LoadOutcome;
 use crate::options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options};

@@ -2,7 +2,7 @@
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// One call for 128 randoms of 32 bytes.
 const CHUNK: usize = 4096;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 use reprise_wire::AlertDescription;
 
 /// How many connections failed, by name; counting allocates nothing.

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// Bins to a power of two.
 const FINENESS: u32 = 8;

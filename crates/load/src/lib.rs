@@ -1,7 +1,7 @@
 //! Many connections at once: how many handshakes a second does a server hold, and who is the bottleneck?
 //!
 //! Start with [`run`], which starts the threads, and the event loop of one in `worker.rs`. A connection is a socket and a
-//! [`reprise_attempt::Attempt`] over it, most often by the [`LeanClient`]; `resources` is what both sides use of this machine
+//! [`reprise_connection::Attempt`] over it, most often by the [`LeanClient`]; `resources` is what both sides use of this machine
 //! meanwhile, and [`LoadOutcome::document`] puts it all together.
 //!
 //! Linux only: it uses that kernel's timers, processor affinity and accounting.
@@ -9,7 +9,7 @@
 //! ```
 //! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 //! use reprise_load::{Arrival, LoadEnd, Options, Silent, run};
-//! use reprise_trace::Kind;
+//! use reprise_model::Kind;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let identity = Authority::new()?.server(&ServerSpec::new(KeyKind::P256))?;

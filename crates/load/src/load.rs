@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use reprise_model::{Kind, Nanos, ProcessorShare};
 use reprise_stats::histogram::histogram;
-use reprise_trace::{Kind, Nanos, ProcessorShare};
 
 use crate::client::LoadClient;
 use crate::latencies::LatencyCounts;

@@ -1,7 +1,7 @@
 //! When the figures must not be trusted, as numbers: `reprise-explain` words it.
 
-use reprise_trace::document::LoadDocument;
-use reprise_trace::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Version};
+use reprise_model::document::LoadDocument;
+use reprise_model::{CpuRestraint, FaultName, Kind, LoadNotice, RefusalCause, Version};
 use reprise_wire::AlertDescription;
 
 use crate::load::LoadOutcome;

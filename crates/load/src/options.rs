@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_attempt::exchange::Application;
-use reprise_attempt::prologue::Route;
-use reprise_trace::{DescriptorShortage, Kind, Version};
+use reprise_connection::exchange::Application;
+use reprise_connection::prologue::Route;
+use reprise_model::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 /// Every choice of a load.

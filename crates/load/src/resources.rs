@@ -11,7 +11,7 @@ use std::time::Duration;
 use self::cpu::{Cpu, ServerCpu, own_cpu};
 use self::cpu_limit::CpuLimits;
 use self::local_ports::local_ports;
-use reprise_trace::{CpuRestraint, LocalPorts};
+use reprise_model::{CpuRestraint, LocalPorts};
 
 /// Where `/proc` is.
 const ROOT: &str = "/";

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use reprise_trace::Nanos;
-use reprise_trace::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
+use reprise_model::Nanos;
+use reprise_model::document::{LoadDocument, LoadStep, LoadStepTarget, Provenance, Target};
 
 use crate::load::{LoadOutcome, Observer, run};
 use crate::options::{Arrival, LoadEnd, Options};

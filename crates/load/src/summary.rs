@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use reprise_attempt::Fault;
+use reprise_connection::Fault;
 use reprise_engine::CertificateError;
+use reprise_model::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
 use reprise_stats::histogram::{Histogram, histogram};
-use reprise_trace::{FaultName, Kind, Nanos, Phase, Phases, ProcessorShare, Protocol};
 use reprise_wire::NamedGroup;
 
 use crate::fault_counts::FaultCounts;

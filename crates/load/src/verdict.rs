@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reprise_trace::document::Bottleneck;
-use reprise_trace::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
+use reprise_model::document::Bottleneck;
+use reprise_model::{BottleneckReason, CpuRestraint, LocalPorts, ProcessorShare};
 
 use crate::load::LoadOutcome;
 use crate::options::Options;
@@ -125,7 +125,7 @@ fn nanos(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::document::{LoadCpuLimit, Verdict};
+    use reprise_model::document::{LoadCpuLimit, Verdict};
 
     use super::*;
 

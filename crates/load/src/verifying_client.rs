@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reprise_attempt::{End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
+use reprise_connection::{End, Endpoint, EndpointEvent, EngineClient, EnginePlan, Fault};
 use reprise_engine::{CertificatePolicy, ClientIdentity, Config, FreshKeyShares, KeyShares, Offer, Session, SystemEntropy};
-use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol};
+use reprise_model::{Facts, FaultName, Kind, Nanos, Protocol};
 use rustls_pki_types::{ServerName, UnixTime};
 
 use crate::client::LoadClient;
@@ -109,7 +109,7 @@ impl Endpoint for VerifyingClient {
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         self.engine.receive(&mut shared.given, now, record, out)
     }
 

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
-use reprise_attempt::{End, Fault};
-use reprise_trace::{FaultName, Kind, Nanos, Version};
+use reprise_connection::{End, Fault};
+use reprise_model::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};

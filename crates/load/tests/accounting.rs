@@ -11,8 +11,8 @@ use reprise_harness::Lab;
 use reprise_harness::load::{self, document, load};
 use reprise_lab::{EmbeddedServer, Resumption};
 use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Options, Silent, StepTarget, TlsOptions, WeightedName, run, search};
+use reprise_model::{FaultName, Kind, LoadNotice, Nanos, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule};
-use reprise_trace::{FaultName, Kind, LoadNotice, Nanos, Version};
 
 fn server() -> EmbeddedServer {
     Lab::new().server(Resumption::Ticket)
@@ -99,7 +99,7 @@ fn the_time_is_of_the_connections_not_of_the_observer() {
     let server = server();
     let options = Options { end: LoadEnd::Count(1), ..options(server.address()) };
     let document = document(&load(&options), &options);
-    let whole = document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max as f64 / 1e9;
+    let whole = document.latency_ns[&Kind::Full][&reprise_model::Phase::Total].max as f64 / 1e9;
     // Watching looks every tenth of a second: one connection would always seem to take as long.
     assert!(document.seconds < whole * 1.5 + 0.05, "{} s for a connection of {whole} s", document.seconds);
 }
@@ -117,7 +117,7 @@ fn what_is_made_before_a_load_makes_no_connection_late() {
     let document = document(&load(&options), &options);
     let whole = begun.elapsed();
     let intended = document.latency_from_intended_ns[&Kind::Full].max;
-    let actual = document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max;
+    let actual = document.latency_ns[&Kind::Full][&reprise_model::Phase::Total].max;
     let late = Duration::from_nanos(intended.saturating_sub(actual));
     assert!(late < whole / 2, "{late:?} late of {whole:?}");
 }
@@ -228,7 +228,7 @@ fn seconds_without_completions_are_reported() {
     let rate = counted.0 as f64 / document.seconds;
     assert!((document.rate.mean - rate).abs() < 1e-9, "{} {rate}", document.rate.mean);
     // The slowest is not left out of the latencies.
-    assert!(document.latency_ns[&Kind::Full][&reprise_trace::Phase::Total].max > 2_900_000_000);
+    assert!(document.latency_ns[&Kind::Full][&reprise_model::Phase::Total].max > 2_900_000_000);
     let notices = outcome.notices(&document, &options);
     assert!(!notices.iter().any(|it| matches!(it, LoadNotice::UnevenSeconds { .. })), "{notices:?}");
 }

@@ -9,8 +9,8 @@ use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_lab::EmbeddedServer;
 use reprise_load::{LoadEnd, LoadOutcome, Options};
+use reprise_model::{Kind, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::{Kind, Version};
 
 const COUNT: u64 = 8;
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use reprise_attempt::exchange;
+use reprise_connection::exchange;
 use reprise_engine::CertificatePolicy;
 use reprise_harness::Lab;
 use reprise_harness::load::{self, REQUEST, document, load};
 use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
 use reprise_load::{Arrival, LoadEnd, Options, TlsOptions, engine_configs};
-use reprise_trace::{Kind, LoadNotice, Phase, Version};
+use reprise_model::{Kind, LoadNotice, Phase, Version};
 
 const COUNT: u64 = 6;
 

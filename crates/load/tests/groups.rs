@@ -10,7 +10,7 @@ use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_lab::NamedGroup;
 use reprise_load::{LoadEnd, Options, TlsOptions, WeightedName};
-use reprise_trace::{FaultName, LoadNotice, Version};
+use reprise_model::{FaultName, LoadNotice, Version};
 
 /// Forwards a connection to the server of the name in its ClientHello, as a balancer would.
 fn by_name(servers: &[(&'static str, SocketAddr)]) -> SocketAddr {

@@ -10,9 +10,9 @@ use reprise_harness::Lab;
 use reprise_harness::load::{self, load};
 use reprise_lab::{KeyKind, Versions};
 use reprise_load::{Arrival, ArrivalSpread, LoadEnd, Observer, Options, Silent, run};
+use reprise_model::{Kind, Nanos, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Nanos, Version};
 
 const COUNT: u64 = 6;
 

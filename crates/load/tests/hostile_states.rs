@@ -13,7 +13,7 @@ use reprise_harness::Lab;
 use reprise_harness::load::{load, options};
 use reprise_lab::{EmbeddedServer, Versions};
 use reprise_load::{LoadEnd, Options, TlsOptions, engine_configs};
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 const COUNT: u64 = 3;
 

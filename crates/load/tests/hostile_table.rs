@@ -6,14 +6,14 @@
 use std::alloc::System;
 use std::sync::Arc;
 
-use reprise_attempt::exchange::Http1;
-use reprise_attempt::{Attempt, Begin, Fault, Input, Progress};
+use reprise_connection::exchange::Http1;
+use reprise_connection::{Attempt, Begin, Fault, Input, Progress};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
+use reprise_model::{FaultName, Kind};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::setting::{ConnectionEnd, REQUEST};
 use reprise_servers::{Act, Actor};
-use reprise_trace::{FaultName, Kind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]

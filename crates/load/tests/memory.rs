@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
 use reprise_load::{Arrival, LoadEnd, LoadOutcome, Observer, Options, Silent, TlsOptions, run};
+use reprise_model::{Kind, Nanos, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::{Kind, Nanos, Version};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 /// Connections that may wait to be accepted.

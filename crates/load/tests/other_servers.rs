@@ -9,8 +9,8 @@ use reprise_harness::load::{OK_REQUEST, document, load, options, options_with};
 use reprise_harness::{DEADLINE, Lab};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
 use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions, WeightedName, engine_configs};
+use reprise_model::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_wire::NamedGroup;
 
 const COUNT: u64 = 12;

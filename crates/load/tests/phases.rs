@@ -9,7 +9,7 @@ use reprise_engine::{CertificateError, CertificatePolicy, ChainVerifier};
 use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_load::{LoadEnd, Options, TlsOptions, engine_configs};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::{Kind, Phase, Version};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 const SLOW: Duration = Duration::from_millis(60);

@@ -7,7 +7,7 @@ use reprise_harness::Lab;
 use reprise_harness::load::{document, load, options};
 use reprise_lab::Resumption;
 use reprise_load::{LoadEnd, Options, TlsOptions};
-use reprise_trace::{Kind, LoadNotice, Version};
+use reprise_model::{Kind, LoadNotice, Version};
 
 fn notices(resumption: Resumption, reuse_tickets: bool) -> (Vec<LoadNotice>, u64, u64) {
     let server = Lab::new().server(resumption);

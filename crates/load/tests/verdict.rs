@@ -12,10 +12,10 @@ use nix::unistd::Pid;
 use reprise_harness::{Lab, load};
 use reprise_lab::KeyKind;
 use reprise_load::{Arrival, LoadEnd, Options};
+use reprise_model::document::{LoadDocument, Verdict};
+use reprise_model::{Kind, LoadNotice, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::document::{LoadDocument, Verdict};
-use reprise_trace::{Kind, LoadNotice, Phase, Version};
 
 fn pin(process: u32, processor: usize) {
     let mut set = CpuSet::new();

@@ -8,8 +8,8 @@ use reprise_harness::load::load;
 use reprise_harness::{DEADLINE, Lab, load};
 use reprise_lab::{Identity, KeyKind, Versions};
 use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions};
+use reprise_model::{Kind, Version};
 use reprise_servers::{Account, Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 fn identity(key: KeyKind) -> Identity {

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use reprise_attempt::prologue::Proxy;
-use reprise_attempt::{Fault, IoError, Target};
-use reprise_trace::Nanos;
+use reprise_connection::prologue::Proxy;
+use reprise_connection::{Fault, IoError, Target};
+use reprise_model::Nanos;
 
 use crate::interrupt::Interrupt;
 use crate::options::Options;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// A monotonic clock, counting from its making.
 #[derive(Clone, Copy, Debug)]

@@ -3,21 +3,21 @@
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
 
-use reprise_attempt::exchange::{Application, ConnectionReuse};
-use reprise_attempt::prologue::Route;
-use reprise_attempt::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, MessageLog, Target};
+use reprise_connection::exchange::{Application, ConnectionReuse};
+use reprise_connection::prologue::Route;
+use reprise_connection::{Attempt, Begin, End, EngineClient, EnginePlan, Fault, MessageLog, Target};
 use reprise_engine::{Offer, Session};
-use reprise_trace::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
+use reprise_model::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
 use crate::addresses::{self, Addresses, DeadAddress, Place};
 use crate::clock::Clock;
+use crate::close_behavior::Leaving;
 use crate::dialer::{Dialer, Established};
 use crate::driver::leaving::CLOSE_WAIT;
 use crate::driver::{Connection, Driver};
 use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
-use crate::manner::Leaving;
 use crate::options::Options;
 use crate::resolver;
 use crate::socket::{Record, SLICE};
@@ -224,7 +224,7 @@ impl Connector {
             _ => None,
         };
         let manner = trial.manner;
-        compute_alike(&trial);
+        equalize_key_share_cost(&trial);
         let plan = EnginePlan { config: trial.config, offer: trial.offer, date: date() };
         let requests = u32::from(!self.application.is_silent());
         let begin = Begin { plan, prologue: None, requests, early };
@@ -280,7 +280,7 @@ impl Connector {
 
 /// Computes for TLS 1.2 what a ClientHello of TLS 1.3 needs: a key share. What was computed last displaces from the processor's
 /// caches what connecting needs, which then takes a microsecond more: under both versions, so that `connect` compares.
-fn compute_alike(trial: &Trial) {
+fn equalize_key_share_cost(trial: &Trial) {
     if let (Version::Tls12, Some(group)) = (trial.asked.tls, trial.config.groups.first()) {
         drop(trial.config.key_shares.share(*group));
     }
@@ -296,13 +296,13 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::Arc;
 
-    use reprise_attempt::prologue::ProxyProtocol;
+    use reprise_connection::prologue::ProxyProtocol;
     use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy};
-    use reprise_trace::{Asked, Purpose, Version};
+    use reprise_model::{Asked, Purpose, Version};
     use rustls_pki_types::ServerName;
 
     use super::*;
-    use crate::manner::Manner;
+    use crate::close_behavior::CloseBehavior;
 
     #[test]
     fn the_addresses_that_nobody_asks_are_known() {
@@ -337,7 +337,7 @@ mod tests {
             purpose: Purpose::Sample,
             offer: Offer::Full { session_ticket: true },
             origin: None,
-            manner: Manner::default(),
+            manner: CloseBehavior::default(),
         });
         let dead = connector.take_dead_addresses();
         assert_eq!(dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [closed]);

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Token};
-use reprise_attempt::Fault;
-use reprise_trace::Nanos;
+use reprise_connection::Fault;
+use reprise_model::Nanos;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::addresses::{Addresses, DeadAddress};
@@ -137,8 +137,8 @@ fn is_in_progress(error: &io::Error) -> bool {
 mod tests {
     use std::net::TcpListener;
 
-    use reprise_attempt::Detail;
-    use reprise_trace::FaultName;
+    use reprise_connection::Detail;
+    use reprise_model::FaultName;
 
     use super::*;
 

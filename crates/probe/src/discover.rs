@@ -1,15 +1,15 @@
 //! Finds out which versions a target speaks and how it offers to resume, from connections of its own.
 
-use reprise_trace::{Asked, Kind, Purpose};
+use reprise_model::{Asked, Kind, Purpose};
 
+use crate::close_behavior::CloseBehavior;
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::held_session::HeldSession;
-use crate::manner::Manner;
 use crate::measure::Measurement;
 use crate::offers::VersionPlan;
 use crate::series::Offering;
-use crate::stock::{Stock, full, has_ticket};
+use crate::session_cache::{SessionCache, full, has_ticket};
 use crate::trial::Trial;
 
 impl Measurement {
@@ -40,8 +40,8 @@ impl Measurement {
         let mut offering = Offering {
             version: plan.version,
             config: plan.config.clone(),
-            ticket: Stock::of(by_ticket),
-            id: Stock::of(by_id),
+            ticket: SessionCache::of(by_ticket),
+            id: SessionCache::of(by_id),
             is_loaded: !plan.loaded.is_empty(),
         };
         for &kind in plan.probes {
@@ -52,13 +52,13 @@ impl Measurement {
                 purpose: Purpose::Discovery,
                 offer: full(asked),
                 origin: None,
-                manner: Manner::default(),
+                manner: CloseBehavior::default(),
             };
             let mut tried = connector.connect(trial);
             self.count(&tried.observation);
             self.software = self.software.take().or(tried.software.take());
             self.others.push(tried.observation);
-            let stock = Stock::of(std::mem::take(&mut tried.sessions));
+            let stock = SessionCache::of(std::mem::take(&mut tried.sessions));
             match tried.completed() {
                 Ok(seen) if seen.facts().is_some_and(|facts| facts.tickets.count > 0) => {
                     offering.ticket = stock.or(offering.ticket);

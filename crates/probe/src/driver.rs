@@ -6,13 +6,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reprise_attempt::exchange::{ConnectionReuse, Negotiated};
-use reprise_attempt::{Attempt, EngineClient, Fault, Input, Progress};
+use reprise_connection::exchange::{ConnectionReuse, Negotiated};
+use reprise_connection::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
-use reprise_trace::{FailureClass, FaultName, Nanos};
+use reprise_model::{FailureClass, FaultName, Nanos};
 
 use crate::clock::Clock;
-use crate::manner::Manner;
+use crate::close_behavior::CloseBehavior;
 use crate::socket::Stream;
 
 /// One connection of the engine, with whatever is asked over it.
@@ -35,7 +35,7 @@ pub(crate) struct Driver<'c> {
     pub(crate) attempt: &'c mut Connection,
     pub(crate) sessions: &'c mut Vec<Session>,
     pub(crate) stream: Stream,
-    pub(crate) manner: Manner,
+    pub(crate) manner: CloseBehavior,
 }
 
 impl Driver<'_> {

@@ -1,7 +1,7 @@
 //! A connection that did not complete, with what was seen of it.
 
-use reprise_attempt::Fault;
-use reprise_trace::{FailureClass, FaultName, Observation};
+use reprise_connection::Fault;
+use reprise_model::{FailureClass, FaultName, Observation};
 use reprise_wire::NamedGroup;
 
 use crate::trial::Tried;

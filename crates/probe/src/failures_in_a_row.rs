@@ -1,6 +1,6 @@
 //! When failures in a row mean that the target has died, and not that it restarts.
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// So many failures in a row may mean that the target has died.
 const MANY: u32 = 5;

@@ -1,7 +1,7 @@
 //! A session that is held, and what is known of one that is offered.
 
 use reprise_engine::{Offer, Session};
-use reprise_trace::{KeyName, Nanos, Origin};
+use reprise_model::{KeyName, Nanos, Origin};
 
 /// A session, and the connection that it came from.
 #[derive(Clone, Debug)]

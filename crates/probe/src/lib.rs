@@ -1,13 +1,13 @@
 //! Schedules of attempts over sockets: owns the clock and the sockets, and returns what was seen.
 //!
-//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_attempt::Attempt), described by a
+//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_connection::Attempt), described by a
 //! [`Trial`]. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
 //! connections of every version and kind, interleaved. [`trace()`] is another: one connection of each kind, and every message of
-//! both. What they return are [`Observation`](reprise_trace::Observation)s and [`Fault`](reprise_attempt::Fault)s; findings and
+//! both. What they return are [`Observation`](reprise_model::Observation)s and [`Fault`](reprise_connection::Fault)s; findings and
 //! words come later, in `reprise-explain`.
 //!
 //! ```
-//! use reprise_attempt::Target;
+//! use reprise_connection::Target;
 //! use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 //! use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
 //!
@@ -25,6 +25,7 @@
 
 mod addresses;
 mod clock;
+mod close_behavior;
 mod connector;
 pub mod diagnose;
 mod dialer;
@@ -36,7 +37,6 @@ mod held_session;
 mod identity;
 mod interrupt;
 mod key_log;
-mod manner;
 mod measure;
 mod observer;
 mod offers;
@@ -47,8 +47,8 @@ mod resolver;
 mod roots;
 pub mod saved;
 mod series;
+mod session_cache;
 mod socket;
-mod stock;
 mod summary;
 mod survey;
 mod trace;
@@ -57,13 +57,13 @@ mod turns;
 mod unanswered;
 
 pub use addresses::{DeadAddress, first_that_answers};
+pub use close_behavior::{CloseBehavior, Leaving};
 pub use connector::Connector;
 pub use failed::Failed;
 pub use held_session::HeldSession;
 pub use identity::{IdentityError, Passphrase, load_certified_key, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
-pub use manner::{Leaving, Manner};
 pub use measure::{Measurement, measure};
 pub use observer::{Observer, Silent};
 pub use options::{Alpn, Certificates, Options, ServerName};

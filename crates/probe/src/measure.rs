@@ -1,9 +1,9 @@
 //! Measures one target: finds out what it offers, and makes connections of every version and kind, interleaved.
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::document::AllConnections;
+use reprise_model::{FaultName, Kind, Observation, Version};
 use reprise_stats::balanced_order;
-use reprise_trace::document::AllConnections;
-use reprise_trace::{FaultName, Kind, Observation, Version};
 
 use crate::addresses::DeadAddress;
 use crate::connector::Connector;

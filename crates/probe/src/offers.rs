@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use reprise_attempt::{Detail, Fault, Target};
+use reprise_connection::{Detail, Fault, Target};
 use reprise_engine::suite::{self, SUITES};
 use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, FreshKeyShares, Session, SystemEntropy, WebPkiVerifier};
-use reprise_trace::{FaultName, Kind, Version};
+use reprise_model::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
 use crate::options::{Alpn, Certificates, Options, ServerName};
-use crate::stock::version_of;
+use crate::session_cache::version_of;
 
 /// What may be negotiated with the target.
 pub(crate) struct Offers {

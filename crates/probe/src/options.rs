@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_attempt::Target;
-use reprise_attempt::exchange::{Application, ConnectionReuse, Request};
-use reprise_attempt::prologue::{Proxy, ProxyProtocol, StartTls};
+use reprise_connection::Target;
+use reprise_connection::exchange::{Application, ConnectionReuse, Request};
+use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::{ClientIdentity, ExternalPsk, KeyLog, Session, Tls13Extensions};
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 

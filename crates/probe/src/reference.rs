@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use reprise_attempt::{Fault, Target};
+use reprise_connection::{Fault, Target};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
+use reprise_model::document::{Calibration, CalibrationRun, CalibrationSample};
+use reprise_model::{Asked, Kind, Phase, Purpose, Version};
 use reprise_stats::summarize;
-use reprise_trace::document::{Calibration, CalibrationRun, CalibrationSample};
-use reprise_trace::{Asked, Kind, Phase, Purpose, Version};
 use rustls_pki_types::{CertificateDer, ServerName};
 
+use crate::close_behavior::CloseBehavior;
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
-use crate::manner::Manner;
 use crate::options::Options;
-use crate::stock::Stock;
+use crate::session_cache::SessionCache;
 use crate::summary::statistics;
 use crate::trial::Trial;
 
@@ -24,7 +24,7 @@ pub struct Reference {
     connector: Connector,
     config: Arc<Config>,
     work: String,
-    stock: Stock,
+    stock: SessionCache,
     next: Kind,
     samples: Vec<CalibrationSample>,
 }
@@ -52,7 +52,7 @@ impl Reference {
             connector,
             config: Arc::new(config),
             work: work.to_owned(),
-            stock: Stock::default(),
+            stock: SessionCache::default(),
             next: Kind::Full,
             samples: Vec::new(),
         })
@@ -67,7 +67,8 @@ impl Reference {
             return;
         };
         let (config, origin) = (Arc::clone(&self.config), taken.origin());
-        let trial = Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin, manner: Manner::default() };
+        let trial =
+            Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin, manner: CloseBehavior::default() };
         let mut tried = self.connector.connect(trial);
         if tried.observation.is_as_asked() {
             self.samples.push(CalibrationSample { after, kind: self.next, phases: tried.observation.phases });

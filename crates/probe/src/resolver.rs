@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use reprise_attempt::{Detail, Fault};
-use reprise_trace::{FaultName, Nanos};
+use reprise_connection::{Detail, Fault};
+use reprise_model::{FaultName, Nanos};
 
 use crate::interrupt::Interrupt;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use reprise_engine::{Config, ExternalPsk, Session};
-use reprise_trace::{Asked, Kind, Observation, Purpose, Version};
+use reprise_model::{Asked, Kind, Observation, Purpose, Version};
 
+use crate::close_behavior::CloseBehavior;
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::manner::Manner;
-use crate::stock::{Stock, Taken};
+use crate::session_cache::{SessionCache, Taken};
 use crate::trial::{Trial, Tried};
 
 /// The connections of one version and kind, in the order in which they were made.
@@ -18,7 +18,7 @@ pub struct Series {
     /// What was seen of each.
     pub observations: Vec<Observation>,
     config: Arc<Config>,
-    stock: Stock,
+    stock: SessionCache,
     /// The last connection that was made to fill the stock, discovery's included.
     primed_by: Option<u32>,
     /// Whether its first connection is to offer what another process left behind.
@@ -30,9 +30,9 @@ pub(crate) struct Offering {
     pub(crate) version: Version,
     pub(crate) config: Arc<Config>,
     /// A ticket was given.
-    pub(crate) ticket: Option<Stock>,
+    pub(crate) ticket: Option<SessionCache>,
     /// A session ID was given, to a client that asked for no ticket.
-    pub(crate) id: Option<Stock>,
+    pub(crate) id: Option<SessionCache>,
     /// Whether these are another process's: then the first connection is to offer them.
     pub(crate) is_loaded: bool,
 }
@@ -65,7 +65,7 @@ impl Series {
                 let stock = match kind {
                     Kind::Ticket | Kind::Early => ticket.take(),
                     Kind::Id => id.take(),
-                    Kind::Psk => psk.cloned().map(Stock::of_psk),
+                    Kind::Psk => psk.cloned().map(SessionCache::of_psk),
                     Kind::Full => None,
                 };
                 all.push(Self {
@@ -78,7 +78,7 @@ impl Series {
                 });
             }
             if is_loaded {
-                unused.extend(ticket.into_iter().chain(id).flat_map(Stock::into_sessions));
+                unused.extend(ticket.into_iter().chain(id).flat_map(SessionCache::into_sessions));
             }
         }
         (all, unused)
@@ -135,7 +135,7 @@ impl Series {
             purpose,
             offer: taken.offer,
             origin,
-            manner: Manner::default(),
+            manner: CloseBehavior::default(),
         };
         let mut tried = connector.connect(trial);
         self.stock.settle(taken.held, &mut tried);
@@ -144,7 +144,7 @@ impl Series {
 
     /// Those that another schedule has made.
     pub(crate) fn of_observations(asked: Asked, observations: Vec<Observation>, config: Arc<Config>) -> Self {
-        Self { asked, observations, config, stock: Stock::default(), primed_by: None, begins_with_loaded: false }
+        Self { asked, observations, config, stock: SessionCache::default(), primed_by: None, begins_with_loaded: false }
     }
 
     /// With these, which are all of one version and kind.

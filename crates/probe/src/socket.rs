@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use reprise_trace::{Direction, Segment};
+use reprise_model::{Direction, Segment};
 
 use crate::clock::Clock;
 use crate::interrupt::Interrupt;

@@ -6,9 +6,9 @@ mod records;
 
 use std::collections::BTreeMap;
 
+use reprise_model::document::{NextRequestStatistics, Run, Statistics, Traffic};
+use reprise_model::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase};
 use reprise_stats::{Summary, summarize, unequal_pairs};
-use reprise_trace::document::{NextRequestStatistics, Run, Statistics, Traffic};
-use reprise_trace::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase};
 
 use self::observed::observed;
 pub use self::ratios::ratios;
@@ -106,7 +106,7 @@ fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reprise_trace::{Kind, Phases, Purpose, Version};
+    use reprise_model::{Kind, Phases, Purpose, Version};
 
     fn series(kind: Kind, connect_us: u64) -> Series {
         let asked = Asked { tls: Version::Tls13, kind };

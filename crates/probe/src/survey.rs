@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use reprise_engine::suite::SUITES;
 use reprise_engine::{Config, Error, Unspoken};
-use reprise_trace::{Asked, FaultName, Kind, Observation, Purpose, Version};
+use reprise_model::{Asked, FaultName, Kind, Observation, Purpose, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 
+use crate::close_behavior::CloseBehavior;
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::manner::Manner;
 use crate::offers::VersionPlan;
-use crate::stock::full;
+use crate::session_cache::full;
 use crate::trial::{Trial, Tried};
 
 /// The alerts of a server that finds nothing in common.
@@ -75,8 +75,14 @@ fn connect(
 ) -> Result<Observation, Failed> {
     let asked = Asked { tls: version, kind: Kind::Full };
     let (config, purpose) = (Arc::new(config), Purpose::Discovery);
-    let tried =
-        connector.connect(Trial { config, asked, purpose, offer: full(asked), origin: None, manner: Manner::default() });
+    let tried = connector.connect(Trial {
+        config,
+        asked,
+        purpose,
+        offer: full(asked),
+        origin: None,
+        manner: CloseBehavior::default(),
+    });
     count(&tried);
     tried.completed()
 }

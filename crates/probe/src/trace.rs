@@ -6,21 +6,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use reprise_attempt::{MessageLog, Target};
+use reprise_connection::{MessageLog, Target};
 use reprise_engine::{Config, ExternalPsk, Session};
-use reprise_trace::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
+use reprise_model::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
 use zeroize::Zeroizing;
 
 use crate::addresses::DeadAddress;
+use crate::close_behavior::CloseBehavior;
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
-use crate::manner::Manner;
 use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
 use crate::saved::Unused;
-use crate::stock::{Stock, Taken, has_ticket, version_of};
+use crate::session_cache::{SessionCache, Taken, has_ticket, version_of};
 use crate::survey;
 use crate::trial::{Trial, Tried};
 use secrets::Secrets;
@@ -174,7 +174,7 @@ impl Tracing {
         let (version, config) = (plan.version, &plan.config);
         let by_default = if psk.is_some() && version == Version::Tls13 { Kind::Psk } else { Kind::Ticket };
         let mut asked = Asked { tls: version, kind: kind.unwrap_or(by_default) };
-        let mut stock = psk.cloned().map(Stock::of_psk).unwrap_or_default();
+        let mut stock = psk.cloned().map(SessionCache::of_psk).unwrap_or_default();
         let all = std::mem::take(&mut self.unused.sessions);
         let fits = |session: &Session| version_of(session) == version && has_ticket(session) != (kind == Some(Kind::Id));
         // Without a kind, a ticket comes before an ID.
@@ -239,7 +239,7 @@ impl Tracing {
         config: &Arc<Config>,
         asked: Asked,
         taken: Taken,
-        stock: &mut Stock,
+        stock: &mut SessionCache,
     ) -> Tried {
         let (origin, purpose) = (taken.origin(), Purpose::Sample);
         let mut tried = connector.connect(Trial {
@@ -248,7 +248,7 @@ impl Tracing {
             purpose,
             offer: taken.offer,
             origin,
-            manner: Manner::default(),
+            manner: CloseBehavior::default(),
         });
         stock.settle(taken.held, &mut tried);
         self.omitted.extend(Some(tried.messages.omitted).filter(|count| *count > 0));

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reprise_attempt::{Fault, MessageLog};
+use reprise_connection::{Fault, MessageLog};
 use reprise_engine::{Config, Offer};
-use reprise_trace::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
+use reprise_model::{Asked, Kind, Nanos, Observation, Offered, Origin, Purpose, Recording};
 
+use crate::close_behavior::CloseBehavior;
 use crate::held_session::{HeldSession, age, key_name};
-use crate::manner::Manner;
 
 /// What one connection is to be.
 pub struct Trial {
@@ -22,7 +22,7 @@ pub struct Trial {
     /// The connection that the session came from; `None` where none of this connector's did.
     pub origin: Option<Origin>,
     /// How it behaves beside.
-    pub manner: Manner,
+    pub manner: CloseBehavior,
 }
 
 impl Trial {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 
 use crate::interrupt::Interrupt;
 use crate::measure::{Measurement, measure};

@@ -1,6 +1,6 @@
 //! Early data that the server accepts and never answers: each such connection costs its whole timeout, so that a few are enough.
 
-use reprise_trace::{FaultName, Observation};
+use reprise_model::{FaultName, Observation};
 
 /// So many in a row show it; more would show nothing else.
 const ENOUGH: usize = 3;
@@ -13,7 +13,7 @@ pub(crate) fn is_shown_by(series: &[Observation]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::{Asked, Kind, Nanos, Purpose, Version};
+    use reprise_model::{Asked, Kind, Nanos, Purpose, Version};
 
     use super::*;
 

@@ -3,10 +3,10 @@
 
 use std::cell::RefCell;
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_model::{Asked, FaultName, Kind, Observation, Purpose, Version};
 use reprise_probe::{Certificates, Interrupt, Measurement, Observer, Options, Series, Silent, measure};
-use reprise_trace::{Asked, FaultName, Kind, Observation, Purpose, Version};
 
 /// Notes what it is told, and raises the interrupt at a step.
 struct Noting<'a> {

@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_engine::KeyLog;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_model::Version;
 use reprise_probe::{Certificates, Interrupt, Measurement, Options, Silent, measure_in_turns};
 use reprise_servers::MisbehavingServer;
-use reprise_trace::Version;
 
 const COUNT: u32 = 12;
 

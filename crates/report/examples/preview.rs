@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use reprise_model::document::{LabDocument, MeasureDocument};
 use reprise_report::Shown;
 use reprise_report::terminal::{self, Style};
-use reprise_trace::document::{LabDocument, MeasureDocument};
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1);

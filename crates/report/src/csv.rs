@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use reprise_board::document::{BoardDocument, BoardHandshake};
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, LoadLatency,
     MeasureDocument, Run, SideBySideDocument, Statistics, TraceDocument,
 };
-use reprise_trace::{Direction, Kind, Phase};
+use reprise_model::{Direction, Kind, Phase};
 use serde::Serialize;
 
 /// One target, with the header.

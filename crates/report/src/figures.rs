@@ -1,6 +1,6 @@
 //! Figures in tables: one unit for a table, one number of decimals for a column, decimal points under one another.
 
-use reprise_trace::document::Statistics;
+use reprise_model::document::Statistics;
 
 /// A figure that was formatted and not yet aligned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

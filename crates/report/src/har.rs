@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use reprise_trace::document::{
+use reprise_model::document::{
     LabDocument, MeasureDocument, Provenance, SampleRecord, Target, TraceDocument, TracedConnection,
 };
-use reprise_trace::{Asked, Kind, Nanos, Phase, Phases};
+use reprise_model::{Asked, Kind, Nanos, Phase, Phases};
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use reprise_explain::cause;
-use reprise_trace::document::{
+use reprise_model::document::{
     ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument,
 };
-use reprise_trace::{Failure, Kind};
+use reprise_model::{Failure, Kind};
 
 /// Writes a diagnosis. Fails only where `out` does.
 pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! A round of a watch on one line, for logs.
 
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Nanos, Phase, Version};
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Nanos, Phase, Version};
 
 use crate::terminal::{in_lines, visible};
 
@@ -52,7 +52,7 @@ fn of_result(result: &MeasureDocument, form: Form) -> String {
         failed => format!("  {failed} failed"),
     };
     let changed = result.baseline.as_ref().map(|baseline| {
-        use reprise_trace::document::Change::{Faster, Slower};
+        use reprise_model::document::Change::{Faster, Slower};
         let of =
             |wanted| baseline.phases.iter().filter(|it| it.phase.is_after_connecting() && it.judged().2 == wanted).count();
         let (slower, faster, other) = (of(Slower), of(Faster), baseline.differences.len());

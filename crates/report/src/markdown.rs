@@ -2,7 +2,7 @@
 
 use reprise_board::document::BoardDocument;
 use reprise_explain::{Cause, Fix};
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };

@@ -10,8 +10,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use reprise_trace::document::{MeasureDocument, Ratio, Run, Statistics};
-use reprise_trace::{Asked, Kind, Version};
+use reprise_model::document::{MeasureDocument, Ratio, Run, Statistics};
+use reprise_model::{Asked, Kind, Version};
 
 /// What such a text is served as.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -26,8 +26,8 @@ pub(crate) use side_by_side::side_by_side;
 pub(crate) use trace::ladder::{Ladder, LadderCell, LadderMessage, Rung};
 pub(crate) use trace::{trace, trace_explained};
 
-use reprise_trace::Failure;
-use reprise_trace::document::{Finding, Provenance, Severity};
+use reprise_model::Failure;
+use reprise_model::document::{Finding, Provenance, Severity};
 
 use crate::chart::Chart;
 use crate::table::{Table, Tone};

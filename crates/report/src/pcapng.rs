@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::PacketBuilder;
-use reprise_trace::{Direction, Nanos, Recording};
+use reprise_model::{Direction, Nanos, Recording};
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -167,7 +167,7 @@ fn length(length: usize) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::Segment;
+    use reprise_model::Segment;
 
     use super::*;
 

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use reprise_explain::cause;
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::Path;
 
 use reprise_board::document::BoardDocument;
-use reprise_report::{Shown, har, html, json};
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SampleRecord, TraceDocument,
 };
+use reprise_report::{Shown, har, html, json};
 use serde_json::Value;
 
 const MEASURED: [&str; 4] = ["nginx", "refused", "away", "sampled"];
@@ -132,8 +132,8 @@ fn a_result_of_ten_megabytes_is_a_small_page() {
         index: Some(index),
         asked,
         kind: asked.kind,
-        phases: reprise_trace::Phases {
-            tls: Some(reprise_trace::Nanos(1_000_000 + u64::from(index))),
+        phases: reprise_model::Phases {
+            tls: Some(reprise_model::Nanos(1_000_000 + u64::from(index))),
             ..document.samples[0].phases
         },
         ..document.samples[0].clone()

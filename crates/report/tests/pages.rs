@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use reprise_explain::{Earlier, Scope};
+use reprise_model::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
+use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::{self, Style};
 use reprise_report::{Shown, csv, json, line, markdown};
-use reprise_trace::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
-use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
 
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];

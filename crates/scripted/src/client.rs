@@ -11,7 +11,7 @@ use reprise_engine::{
     Start, WebPkiVerifier, generate_key_share,
 };
 use reprise_lab::{Authority, Identity};
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 

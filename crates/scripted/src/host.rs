@@ -1,7 +1,7 @@
 //! A server of either version that can say any message at any time.
 
 use reprise_engine::key_schedule::tls13::TrafficSecret;
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, Handshake, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
 use crate::setting::{Line, Setting};

@@ -25,7 +25,7 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use reprise_engine::suite::Hash;
 use reprise_engine::{Connection, EcdhKeyShare};
 use reprise_lab::KeyKind;
-use reprise_trace::{Direction, Nanos};
+use reprise_model::{Direction, Nanos};
 use reprise_wire::{
     CipherSuite, ClientHello, ContentType, ExtensionType, ExtensionsBuilder, Handshake, HandshakeType, MAX_PLAINTEXT,
     NamedGroup, ProtocolVersion, Record, ServerHello, frame,
@@ -195,6 +195,6 @@ pub fn records(mut bytes: &[u8]) -> Vec<(ContentType, Vec<u8>)> {
 pub fn alert_of(client: &mut Connection) -> Option<String> {
     let _ = client.take_outgoing(NOW);
     let last = client.events().last()?;
-    let is_alert = matches!(last.what, reprise_trace::What::Alert { .. }) && last.direction == Direction::Sent;
+    let is_alert = matches!(last.what, reprise_model::What::Alert { .. }) && last.direction == Direction::Sent;
     is_alert.then(|| last.what.name().to_owned())
 }

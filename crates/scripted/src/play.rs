@@ -356,7 +356,7 @@ impl Deviation {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::{Kind, Version};
+    use reprise_model::{Kind, Version};
     use reprise_wire::CipherSuite;
 
     use super::*;

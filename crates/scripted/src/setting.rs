@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use reprise_engine::{ClientIdentity, Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
+use reprise_model::{Kind, Version};
 pub use reprise_servers::ConnectionEnd;
-use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
 use crate::certificates::authority;

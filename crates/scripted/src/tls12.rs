@@ -6,7 +6,7 @@ use reprise_engine::protection::{Opener, Sealer};
 use reprise_engine::suite::{KeyExchange, Suite, find};
 use reprise_engine::{Connection, KeyShare};
 use reprise_lab::KeyKind;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::codec::vec24;
 use reprise_wire::{
     CipherSuite, ClientKeyExchange, ContentType, ExtensionType, Handshake, HandshakeType, NamedGroup, NewSessionTicketTls12,

@@ -5,7 +5,7 @@ use reprise_engine::protection::{Opener, Sealer};
 use reprise_engine::suite::{Suite, find};
 use reprise_engine::{Connection, Error, KeyShare, SharedSecret, Tls13Ticket};
 use reprise_lab::KeyKind;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::codec::{vec8, vec24};
 use reprise_wire::extensions::{KeyShareClientHello, ProtocolNameList};
 use reprise_wire::{

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site, filled_in};
+use super::site::{Ready, ScratchDir, Site, filled_in};
 use super::unprivileged::{is_root, open_to_all};
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError};
@@ -59,7 +59,7 @@ impl Apache {
     /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
     /// configuration, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: ApacheConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         ground.write_page()?;
         ground.make_directory("logs")?;
         open_to_all(ground.root())?;
@@ -152,7 +152,7 @@ fn user_directive() -> &'static str {
     if is_root() { "User www-data\nGroup www-data" } else { "" }
 }
 
-fn tls_directives(config: &ApacheConfig, ground: &Ground) -> Result<String> {
+fn tls_directives(config: &ApacheConfig, ground: &ScratchDir) -> Result<String> {
     let protocols = match config.versions {
         Versions::Tls12 => "-all +TLSv1.2",
         Versions::Tls13 => "-all +TLSv1.3",

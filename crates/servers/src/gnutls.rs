@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, RealServer, RunningServer};
 use crate::{Result, ServerError};
 
@@ -57,7 +57,7 @@ impl GnutlsServ {
     /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its output if it refuses its
     /// arguments, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: GnutlsServConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let files = config.identity.write_pem(ground.root(), "server")?;
         let versions = match config.versions {
             Versions::Tls12 => "+VERS-TLS1.2",

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, RealServer, RunningServer, account_line};
 use crate::{Result, ServerError};
 
 /// The lab's server in Go, once it is built: any number of [`Go`] can be started from it.
 #[derive(Debug)]
 pub struct GoProgram {
-    ground: Ground,
+    ground: ScratchDir,
 }
 
 /// A running Go program that answers every request with 200, by HTTP/2 where ALPN offers it. Its account is
@@ -55,7 +55,7 @@ impl GoProgram {
     /// # Errors
     /// As [`GoProgram::build`].
     pub fn build_with(statements: &[String]) -> Result<Self> {
-        let ground = Ground::new(COMPILER)?;
+        let ground = ScratchDir::new(COMPILER)?;
         let source = include_str!("../programs/server.go").replacen(STATEMENTS, &statements.join("\n\t"), 1);
         let source = ground.write("server.go", &source)?;
         let mut command = ground.command();
@@ -82,7 +82,7 @@ impl Go {
     /// [`ServerError::Died`] with the end of its output if it refuses its options, [`ServerError::File`] if its directory
     /// cannot be written.
     pub fn start(program: &GoProgram, config: GoConfig) -> Result<Self> {
-        let ground = Ground::new(COMPILER)?.with_program(program.path());
+        let ground = ScratchDir::new(COMPILER)?.with_program(program.path());
         let files = config.identity.write_pem(ground.root(), "server")?;
         let site = ground.start(Ready::Says("listening"), |_, address, command| {
             command.arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::Result;
 
@@ -64,7 +64,7 @@ impl HaProxy {
     /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration,
     /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
     pub fn start(config: HaProxyConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let bind = bind_options(&config, &ground)?;
         // Its own socket is bound together with the port.
         let site = ground.start(Ready::File(SOCKET), |ground, address, command| {
@@ -137,7 +137,7 @@ frontend lab
     )
 }
 
-fn bind_options(config: &HaProxyConfig, ground: &Ground) -> Result<String> {
+fn bind_options(config: &HaProxyConfig, ground: &ScratchDir) -> Result<String> {
     // HAProxy takes certificate and key from one file.
     let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
     let [min, max] = config.versions.names();

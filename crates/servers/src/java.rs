@@ -5,7 +5,7 @@ use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, RealServer, RunningServer, account_line};
 use crate::{Result, ServerError};
 
@@ -63,7 +63,7 @@ impl Java {
     /// `javac` cannot, [`ServerError::File`](crate::ServerError::File) if its
     /// directory cannot be written.
     pub fn start(config: JavaConfig) -> Result<Self> {
-        let ground = Ground::new(config.runtime)?;
+        let ground = ScratchDir::new(config.runtime)?;
         let source = ground.write("Server.java", include_str!("../programs/Server.java"))?;
         let is_compiled = config.runtime != PROGRAM;
         if is_compiled {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site, filled_in};
+use super::site::{Ready, ScratchDir, Site, filled_in};
 use super::unprivileged::is_root;
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError};
@@ -106,7 +106,7 @@ impl Nginx {
     /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
     /// configuration, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: NginxConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?.on_port(config.port);
+        let ground = ScratchDir::new(PROGRAM)?.on_port(config.port);
         ground.write_page()?;
         ground.write("www/1k", &"x".repeat(1024))?;
         ground.write("www/64k", &"x".repeat(65_536))?;
@@ -223,7 +223,7 @@ fn user_directive() -> &'static str {
     if is_root() { "user root;" } else { "" }
 }
 
-fn tls_directives(config: &NginxConfig, ground: &Ground) -> Result<String> {
+fn tls_directives(config: &NginxConfig, ground: &ScratchDir) -> Result<String> {
     let on_off = |on| if on { "on" } else { "off" };
     let protocols = match config.versions {
         Versions::Tls12 => "TLSv1.2",

@@ -2,7 +2,7 @@
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, RealServer, RunningServer, account_line};
 use crate::Result;
 
@@ -61,7 +61,7 @@ impl NodeJs {
     /// with the end of its output if it refuses its options, [`ServerError::File`](crate::ServerError::File) if its
     /// directory cannot be written.
     pub fn start(config: NodeConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let script = ground.write("server.js", include_str!("../programs/server.js"))?;
         let files = config.identity.write_pem(ground.root(), "server")?;
         let site = ground.start(Ready::Says("listening"), |_, address, command| {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use reprise_lab::{Identity, Listener, Versions};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError, lock, relay};
 
@@ -82,7 +82,7 @@ impl SServer {
     /// [`ServerError::Spawn`] if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
     /// its arguments, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let messages = ground.root().join("messages.txt");
         let arguments = arguments(&config, &ground)?;
         let site = ground.start(Ready::Says("ACCEPT"), |_, address, command| {
@@ -163,7 +163,7 @@ fn account(client_port: u16, resumed: bool, version: &str) -> Account {
     Account::new(client_port, resumed, version.to_owned())
 }
 
-fn arguments(config: &SServerConfig, ground: &Ground) -> Result<Vec<String>> {
+fn arguments(config: &SServerConfig, ground: &ScratchDir) -> Result<Vec<String>> {
     let mut arguments: Vec<String> = Vec::new();
     let mut add = |these: &[&str]| arguments.extend(these.iter().map(|&argument| argument.to_owned()));
     match config.versions {

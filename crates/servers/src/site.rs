@@ -22,7 +22,7 @@ pub(super) struct Site {
 
 /// The directory of a program that is still to be started.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct ScratchDir {
     program: &'static str,
     /// Where the program stands.
     path: PathBuf,
@@ -56,7 +56,7 @@ pub(super) fn filled_in(directives: &str, root: &Path, address: SocketAddr) -> S
 /// What a program writes to its standard output and error.
 const OUTPUT: &str = "output.log";
 
-impl Ground {
+impl ScratchDir {
     pub(super) fn new(program: &'static str) -> Result<Self> {
         let directory = tempfile::tempdir();
         let directory = directory.map_err(|source| ServerError::File { path: std::env::temp_dir(), source })?;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_being_written_waits() {
-        let ground = Ground::new("sh").unwrap();
+        let ground = ScratchDir::new("sh").unwrap();
         for (text, lines) in [("", &[][..]), ("one", &[]), ("one\ntw", &["one"]), ("one\ntwo\n", &["one", "two"])] {
             let log = ground.write("log", text).unwrap();
             assert_eq!(whole_lines(&log).unwrap(), lines, "{text:?}");

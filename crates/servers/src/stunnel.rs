@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
 use reprise_lab::{Identity, Listener};
 
-use super::site::{Ground, Ready, Site};
+use super::site::{Ready, ScratchDir, Site};
 use super::{Account, RealServer, RunningServer};
 use crate::Result;
 
@@ -22,7 +22,7 @@ impl Stunnel {
     /// # Errors
     /// As the other drivers of real servers.
     pub fn start(identity: &Identity, lines: &[&str]) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let files = identity.write_pem(ground.root(), "server")?;
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let behind = Listener::start(any, MAX_CONNECTIONS, |guest| answer(&guest.stream))?;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reprise_attempt::{Detail, End, Endpoint, EngineClient, EnginePlan, Fault, Heard};
+use reprise_connection::{Detail, End, Endpoint, EndpointEvent, EngineClient, EnginePlan, Fault};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, FreshKeyShares, Offer, Session as EngineSession, Signer, Strictness,
     SystemEntropy, WebPkiVerifier,
 };
-use reprise_trace::{ClientAuthentication, Facts, FaultName, Kind, Nanos, Version};
+use reprise_model::{ClientAuthentication, Facts, FaultName, Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::sign::SigningKey;
@@ -199,7 +199,7 @@ impl Endpoint for EngineEndpoint {
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         self.client.receive(&mut self.left, now, record, out)
     }
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
-use reprise_trace::{PskMode, Version};
+use reprise_model::{PskMode, Version};
 
 use crate::{Abilities, Account, KeptBy, Options, SessionMode, Side, StackError};
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use reprise_stack::{Options, Plan, SessionMode, Sessions, Side, built_in};
-//! use reprise_trace::{Nanos, PskMode, Version};
+//! use reprise_model::{Nanos, PskMode, Version};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = reprise_lab::Authority::new()?.pem();
@@ -52,7 +52,7 @@ pub use options::{Options, Pem, SessionMode, Side};
 pub use plugin::Plugin;
 pub use session::{Session, Sessions};
 
-use reprise_attempt::Endpoint;
+use reprise_connection::Endpoint;
 
 /// A TLS library.
 pub trait Stack {

@@ -1,6 +1,6 @@
 //! What a context is to be.
 
-use reprise_trace::{PskMode, Version};
+use reprise_model::{PskMode, Version};
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

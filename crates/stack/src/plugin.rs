@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
-use reprise_trace::{Facts, FaultName, Nanos};
+use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
+use reprise_model::{Facts, FaultName, Nanos};
 use sha2::{Digest, Sha256};
 
 use crate::ffi::{self, RawConnection, RawContext, Table};
@@ -166,7 +166,7 @@ impl Endpoint for PluginEndpoint {
         _now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         let mut fed = 0;
         while let Some(rest) = record.get(fed..).filter(|rest| !rest.is_empty()) {
             let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
@@ -181,12 +181,12 @@ impl Endpoint for PluginEndpoint {
             }
         }
         if !self.was_ready {
-            return Ok(if self.shake_hands(out)? { Heard::Ready } else { Heard::Nothing });
+            return Ok(if self.shake_hands(out)? { EndpointEvent::Ready } else { EndpointEvent::Nothing });
         }
         Ok(match self.read(record, out)? {
-            None => Heard::Closed,
-            Some(0) => Heard::Nothing,
-            Some(length) => Heard::Data(record.get(..length).unwrap_or_default()),
+            None => EndpointEvent::Closed,
+            Some(0) => EndpointEvent::Nothing,
+            Some(length) => EndpointEvent::Data(record.get(..length).unwrap_or_default()),
         })
     }
 

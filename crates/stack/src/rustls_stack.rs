@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reprise_attempt::{Detail, End, Endpoint, Fault, Heard};
-use reprise_trace::{Facts, FailureClass, FaultName, Nanos, PskMode, Version};
+use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
+use reprise_model::{Facts, FailureClass, FaultName, Nanos, PskMode, Version};
 use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls12Resumption, Tls13ClientSessionValue};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, ProducesTickets, ServerSessionMemoryCache, WebPkiClientVerifier};
@@ -344,7 +344,7 @@ impl Endpoint for RustlsEndpoint {
         _now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         let connection = self.connection.as_mut().ok_or(Fault::new(FaultName::Closed))?;
         let mut unread = &*record;
         // It takes a few kilobytes at a time.
@@ -369,12 +369,12 @@ impl Endpoint for RustlsEndpoint {
             let place = record.get_mut(..state.plaintext_bytes_to_read()).ok_or(Fault::new(FaultName::TooLarge))?;
             let read = self.connection()?.reader().read_exact(place);
             read.map_err(|error| Fault::of_transport(FailureClass::Request, "data", &error))?;
-            return Ok(Heard::Data(place));
+            return Ok(EndpointEvent::Data(place));
         }
         Ok(match (is_ready && !std::mem::replace(&mut self.was_ready, is_ready), state.peer_has_closed()) {
-            (true, _) => Heard::Ready,
-            (false, true) => Heard::Closed,
-            (false, false) => Heard::Nothing,
+            (true, _) => EndpointEvent::Ready,
+            (false, true) => EndpointEvent::Closed,
+            (false, false) => EndpointEvent::Nothing,
         })
     }
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use reprise_lab::Authority;
+use reprise_model::{Nanos, PskMode, Version};
 use reprise_servers::require;
 use reprise_stack::{Options, Plan, Plugin, SessionMode, Sessions, Side, Stack, built_in};
-use reprise_trace::{Nanos, PskMode, Version};
 
 /// So much may the memory of the process grow, for what is made once and late: a tenth of a kilobyte a context.
 const GROWTH: u64 = 1 << 20;

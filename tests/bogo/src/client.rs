@@ -6,8 +6,8 @@ use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, EcdhKeyShare, Error, FreshKeyShares, GROUPS, Offer, SIGNATURE_SCHEMES,
     Session, Signer, Strictness, SystemEntropy, Tls13Ticket,
 };
+use reprise_model::{Nanos, Version};
 use reprise_probe::load_identity;
-use reprise_trace::{Nanos, Version};
 use reprise_wire::{NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
 

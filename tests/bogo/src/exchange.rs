@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reprise_engine::{Offer, Session};
-use reprise_trace::{EarlyData, Kind, Version};
+use reprise_model::{EarlyData, Kind, Version};
 use rustls_pki_types::CertificateDer;
 
 use crate::client;

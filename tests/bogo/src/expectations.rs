@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reprise_engine::Tls13Ticket;
-use reprise_trace::{EarlyData, Kind, Outcome, Version};
+use reprise_model::{EarlyData, Kind, Outcome, Version};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;

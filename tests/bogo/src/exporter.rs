@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use aws_lc_rs::{digest, hkdf, tls_prf};
 use reprise_engine::KeyLog;
 use reprise_engine::suite::{self, Hash};
-use reprise_trace::{Outcome, Version};
+use reprise_model::{Outcome, Version};
 use reprise_wire::CipherSuite;
 
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use reprise_trace::EarlyData;
+use reprise_model::EarlyData;
 use reprise_wire::{NamedGroup, SignatureScheme};
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use reprise_trace::EarlyData;
+use reprise_model::EarlyData;
 use reprise_wire::{NamedGroup, SignatureScheme};
 
 /// One connection: what to offer, what to do, and what to expect. A flag is named after its field.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_engine::{Config, Connection, Offer, Start};
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 use reprise_wire::{ContentType, Handshake, Record, ServerHello};
 use rustls_pki_types::UnixTime;
 

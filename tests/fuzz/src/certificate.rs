@@ -9,9 +9,9 @@ use reprise_engine::{
     CertificatePolicy, ChainVerifier, Config, Connection, Error, Misbehaviour, Offer, WebPkiVerifier, public_key_of,
 };
 use reprise_lab::KeyKind;
+use reprise_model::{Verification, Version};
 use reprise_scripted::certificates::{authority, certificate};
 use reprise_scripted::{NOW, clear, client, tls12, tls13};
-use reprise_trace::{Verification, Version};
 use reprise_wire::ContentType;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 

@@ -1,11 +1,11 @@
 //! The whole client against a scripted server under live keys: any script.
 
 use reprise_engine::{Connection, Error};
+use reprise_model::Kind;
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::ConnectionEnd;
 use reprise_servers::Actor;
-use reprise_trace::Kind;
 
 use crate::script::Script;
 

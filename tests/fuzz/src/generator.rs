@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use reprise_attempt::exchange::Http1;
-use reprise_attempt::{Attempt, Begin, End, Fault, Input, Progress};
+use reprise_connection::exchange::Http1;
+use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
 use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
+use reprise_model::{FaultName, Kind, Version};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::{ConnectionEnd, Setting};
 use reprise_servers::Actor;
-use reprise_trace::{FaultName, Kind, Version};
 
 use crate::script::Script;
 

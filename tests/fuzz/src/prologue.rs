@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use reprise_attempt::prologue::{PrologueStep, Proxy, ProxyProtocol, Route, StartTls};
+use reprise_connection::prologue::{PrologueStep, Proxy, ProxyProtocol, Route, StartTls};
 
 /// Nobody makes us say more than this, whatever is said to us.
 const MOST_SAID: usize = 8 * 1024;

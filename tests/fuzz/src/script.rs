@@ -8,10 +8,10 @@
 //! Whatever is cut short reads as zeros; all bytes are some play.
 
 use reprise_engine::suite::{Authentication, SUITES, Suite};
+use reprise_model::{Kind, Version};
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Deviation, Edit};
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
-use reprise_trace::{Kind, Version};
 use reprise_wire::{CipherSuite, HandshakeType};
 
 /// Instructions that are read: more of them would only take time.

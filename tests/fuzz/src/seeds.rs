@@ -2,13 +2,13 @@
 
 use reprise_engine::{Session, Tls13Ticket};
 use reprise_lab::{KeyKind, ServerSpec};
+use reprise_model::{Kind, Version};
 use reprise_scripted::certificates::authority;
 use reprise_scripted::host::Wording;
 use reprise_scripted::play::{Act, Deviation, Edit, Play};
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_scripted::{NOW, tls12, tls13};
 use reprise_servers::Actor;
-use reprise_trace::{Kind, Version};
 use reprise_wire::codec::{vec16, vec24};
 use reprise_wire::{ContentType, HandshakeType, Record};
 

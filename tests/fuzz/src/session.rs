@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use reprise_engine::{Error, Offer, Session};
+use reprise_model::Nanos;
 use reprise_scripted::{NOW, client};
-use reprise_trace::Nanos;
 
 /// The server of the seeds.
 pub(crate) const SERVER: &str = "localhost:443";

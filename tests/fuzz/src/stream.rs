@@ -4,11 +4,11 @@
 
 use std::sync::OnceLock;
 
+use reprise_model::{Kind, Version};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
 use reprise_scripted::setting::Setting;
 use reprise_servers::Actor;
-use reprise_trace::{Kind, Version};
 
 use crate::client::Watched;
 

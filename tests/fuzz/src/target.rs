@@ -1,6 +1,6 @@
 //! What a user types for a target: what is understood, is understood again when it is written out.
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
 
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };

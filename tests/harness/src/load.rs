@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use reprise_load::{Arrival, LoadOutcome, Options, Silent, TlsOptions, run};
-use reprise_trace::Version;
-use reprise_trace::document::{LoadDocument, Provenance, Target};
+use reprise_model::Version;
+use reprise_model::document::{LoadDocument, Provenance, Target};
 
 /// What asks for `/`.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";

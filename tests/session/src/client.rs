@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer, Session};
 use reprise_lab::{Authority, Identity};
+use reprise_model::{EarlyData, Kind, Nanos, Version};
 use reprise_scripted::client;
-use reprise_trace::{EarlyData, Kind, Nanos, Version};
 
 use crate::PATIENCE;
 

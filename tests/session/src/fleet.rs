@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use reprise_engine::Config;
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec};
-use reprise_trace::Version;
+use reprise_model::Version;
 use tempfile::TempDir;
 
 use crate::client::{self, FULL};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reprise_engine::Config;
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 use crate::PATIENCE;
 use crate::client::{FULL, Visit, visit};

@@ -4,13 +4,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+use reprise_model::{Kind, Version};
 use reprise_session_tests::client::{FULL, visit};
 use reprise_session_tests::fleet::{Fleet, Node};
 use reprise_session_tests::proxy::{Network, Proxy};
 use reprise_session_tests::store::Store;
 use reprise_session_tests::world::{BUDGET, World};
 use reprise_session_tests::{require_store, until};
-use reprise_trace::{Kind, Version};
 
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");
 

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use reprise_engine::{Config, Offer, Session};
 use reprise_lab::Authority;
+use reprise_model::{EarlyData, Kind, Version};
 use reprise_session_tests::client::{FULL, Visit, visit};
 use reprise_session_tests::fleet::{Fleet, Node};
 use reprise_session_tests::store::Store;
 use reprise_session_tests::{PATIENCE, require_store, until};
-use reprise_trace::{EarlyData, Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, Handshake, Record, ServerHello};
 
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use reprise_engine::Session;
 use reprise_lab::{Authority, KeyKind, ServerSpec};
+use reprise_model::Kind;
 use reprise_servers::find;
 use reprise_servers::require;
 use reprise_session_tests::client::visit;
@@ -15,7 +16,6 @@ use reprise_session_tests::reserved_port::ReservedPort;
 use reprise_session_tests::store::Store;
 use reprise_session_tests::world::World;
 use reprise_session_tests::{PATIENCE, require_store, until};
-use reprise_trace::Kind;
 
 const NODE: &str = env!("CARGO_BIN_EXE_session-node");
 /// With what early data would be accepted one second after the start, if it were at all.

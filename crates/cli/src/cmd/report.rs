@@ -6,11 +6,11 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_explain::{loads_side_by_side, measurements_side_by_side};
-use reprise_report::Shown;
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
+use reprise_report::Shown;
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::FormatArgs;

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use reprise_lab::KeyKind;
+use reprise_model::Phase;
+use reprise_model::document::SampleRecord;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::Phase;
-use reprise_trace::document::SampleRecord;
 
 use crate::packets::{Capture, Packets};
 use reprise_harness::{Lab, not_run};

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use reprise_lab::Resumption;
+use reprise_model::document::SampleRecord;
+use reprise_model::{Kind, Phase};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::document::SampleRecord;
-use reprise_trace::{Kind, Phase};
 
 use crate::{COUNT, LATE, STALL, quartile};
 use reprise_harness::Lab;

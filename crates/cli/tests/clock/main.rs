@@ -10,8 +10,8 @@ mod three_commands;
 
 use std::time::Duration;
 
-use reprise_trace::document::SampleRecord;
-use reprise_trace::{Kind, Phase};
+use reprise_model::document::SampleRecord;
+use reprise_model::{Kind, Phase};
 
 /// What a server's record is late by.
 const STALL: Duration = Duration::from_millis(20);

@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 
 use reprise_lab::Resumption;
+use reprise_model::document::MeasureDocument;
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Kind, Phase, Version};
 
 use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::Lab;

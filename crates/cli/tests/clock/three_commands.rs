@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_lab::{Authority, Resumption};
+use reprise_model::document::LoadDocument;
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Relay, RelayFault, RelayRule};
 use reprise_stats::histogram::decode;
-use reprise_trace::document::LoadDocument;
-use reprise_trace::{Kind, Phase, Version};
 
 use crate::{COUNT, LATE, PATH, PHASES, STALL, quartile};
 use reprise_harness::{Lab, Reprise};

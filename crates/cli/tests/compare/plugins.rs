@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use reprise_bench::{LIBRARIES as KNOWN, LibrarySource};
+use reprise_compare::{LIBRARIES as KNOWN, LibrarySource};
 use reprise_harness::Reprise;
 use reprise_servers::{NotRun, missing};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use reprise_harness::without_note;
-use reprise_trace::document::{Finding, Remedy};
+use reprise_model::document::{Finding, Remedy};
 
 /// What a remedy says, as something that can be done to the lines of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::net::SocketAddr;
 
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
 use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{RealServer, missing};
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Finding, MeasureDocument, Severity, Subject};
 
 use crate::applied::{apply, printed};
 use crate::table::{Row, compare};

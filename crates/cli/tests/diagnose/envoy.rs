@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::process::Command;
 
 use reprise_lab::{Identity, KeyKind};
+use reprise_model::document::Severity;
 use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{Launch, Process, find};
-use reprise_trace::document::Severity;
 
 use crate::broken::{Broken, Software, Started, broken, shown};
 use reprise_harness::Lab;

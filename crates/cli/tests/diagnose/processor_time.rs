@@ -3,8 +3,8 @@
 use std::fs;
 
 use reprise_lab::KeyKind;
+use reprise_model::document::{CpuCost, DiagnoseDocument};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::document::{CpuCost, DiagnoseDocument};
 
 use reprise_harness::{Lab, Reprise};
 

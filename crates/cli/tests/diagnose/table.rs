@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs};
 
-use reprise_trace::document::Finding;
+use reprise_model::document::Finding;
 
 use crate::broken::Broken;
 use crate::{

@@ -1,6 +1,6 @@
 //! Each client program, and what has to be found of it.
 
-use reprise_trace::document::{Confidence, Severity};
+use reprise_model::document::{Confidence, Severity};
 
 use crate::programs::Programs;
 

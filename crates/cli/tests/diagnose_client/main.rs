@@ -7,7 +7,7 @@ mod programs;
 mod rustls_client;
 mod usage;
 
-use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
+use reprise_model::document::{Confidence, DiagnoseDocument, Diagnosis, Remedy, Severity};
 
 use cases::{Case, Expected, Fix};
 use programs::Programs;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use reprise_lab::{Authority, KeyKind, ServerSpec};
-use reprise_trace::document::Subject;
+use reprise_model::document::Subject;
 
 use crate::diagnosis;
 use reprise_harness::Reprise;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::servers::{Server, Servers};
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;

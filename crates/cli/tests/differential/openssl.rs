@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use reprise_trace::document::{TraceDocument, TracedConnection};
-use reprise_trace::{ClientAuthentication, EarlyData, Version};
+use reprise_model::document::{TraceDocument, TracedConnection};
+use reprise_model::{ClientAuthentication, EarlyData, Version};
 
 use crate::account::{Account, Visit, Visits, yes};
 use crate::combination::Combination;
@@ -43,7 +43,7 @@ pub(crate) fn certificate(lab: &Lab, combination: &Combination) -> Option<(PathB
 fn completed(connection: &TracedConnection) -> Visit {
     let outcome = &connection.outcome;
     Visit::Done(Account {
-        resumed: outcome.kind != reprise_trace::Kind::Full,
+        resumed: outcome.kind != reprise_model::Kind::Full,
         version: Some(outcome.version.number().to_owned()),
         cipher: Some(outcome.cipher.clone()),
         group: Some(outcome.group.clone().unwrap_or_else(|| "none".to_owned())),

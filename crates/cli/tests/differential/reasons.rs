@@ -1,6 +1,6 @@
 //! Where the accounts differ, and may.
 
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::account::Difference;
 use crate::combination::Combination;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use reprise_harness::{Outcome, Reprise};
+use reprise_model::{Kind, Version};
 use reprise_probe::saved::{Destination, SessionFile};
 use reprise_scripted::NOW;
 use reprise_scripted::hostile::{Expected, HostileServer, cases};
 use reprise_scripted::play::Deviation;
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_servers::PlayedServer;
-use reprise_trace::{Kind, Version};
 use tempfile::TempDir;
 
 /// Cases that are played at the same time, since some last until their timeout.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::document::{Change, Comparison, MeasureDocument};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::document::{Change, Comparison, MeasureDocument};
-use reprise_trace::{Kind, Phase, Version};
 use serde_json::Value;
 
 use reprise_harness::{Lab, Reprise};

@@ -2,9 +2,9 @@
 //! was awaited, and the samples so far are kept.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{Lab, Outcome, Reprise};
 

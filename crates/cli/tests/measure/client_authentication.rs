@@ -1,8 +1,8 @@
 //! Client certificates: sent in a full handshake, not sent in a resumed one, whose authentication is inherited.
 
 use reprise_lab::{ClientAuth, KeyKind};
+use reprise_model::{Kind, Version};
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{DEADLINE, Lab, assert_account_for};
 

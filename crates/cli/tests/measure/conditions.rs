@@ -1,7 +1,7 @@
 //! `--fail-if`: exit 1 when it is met, and when it cannot be evaluated; 2 when that is known before.
 
 use reprise_lab::Resumption;
-use reprise_trace::document::ConditionOutcome;
+use reprise_model::document::ConditionOutcome;
 
 use reprise_harness::{Lab, Reprise};
 
@@ -82,7 +82,7 @@ fn a_change_against_a_baseline_fails_the_gate() {
     let server = lab.server(Resumption::Ticket);
     let mut earlier = lab.measure(server.address()).count(6).run().exits(0).document();
     // As if every handshake had taken a microsecond.
-    for tls in earlier.runs.iter_mut().filter_map(|run| run.phases.get_mut(&reprise_trace::Phase::Tls)) {
+    for tls in earlier.runs.iter_mut().filter_map(|run| run.phases.get_mut(&reprise_model::Phase::Tls)) {
         (tls.median_ns, tls.ci95_ns) = (1_000, Some([1_000, 1_000]));
     }
     let file = lab.file("before.json", serde_json::to_string(&earlier).unwrap());

@@ -3,11 +3,11 @@
 use std::fs;
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::{Kind, Version};
 use reprise_scripted::play::{Deviation, Play};
 use reprise_scripted::setting::{ConnectionEnd, Line, Setting};
 use reprise_servers::PlayedServer;
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree, wait_until};
 

@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reprise_lab::Resumption;
+use reprise_model::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{Inspector, Refusal};
-use reprise_trace::document::{Confidence, DiagnoseDocument, Diagnosis, Severity};
 
 use reprise_harness::{Lab, Outcome, Reprise};
 

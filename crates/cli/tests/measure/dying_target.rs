@@ -4,9 +4,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
 use reprise_servers::{Relay, RelayFault, RelayRule};
-use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Lab, Outcome, wait_until};
 

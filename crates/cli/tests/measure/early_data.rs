@@ -1,8 +1,8 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
 use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, Resumption, ServerApplication};
+use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
 

@@ -1,7 +1,7 @@
 //! `reprise measure` without a target: six servers, each resuming as it is labelled.
 
-use reprise_trace::document::{LabDocument, MeasureDocument};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{LabDocument, MeasureDocument};
+use reprise_model::{Kind, Version};
 
 use reprise_harness::Reprise;
 

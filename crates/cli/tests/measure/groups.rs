@@ -2,8 +2,8 @@
 
 use reprise_lab::KeyKind;
 use reprise_lab::NamedGroup;
+use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{DEADLINE, Lab, assert_account_for};
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Go, GoConfig, GoProgram, RealServer};
-use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Lab, assert_account_for, nginx_listening};
 

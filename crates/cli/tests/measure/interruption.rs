@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use reprise_lab::Resumption;
+use reprise_model::document::LabDocument;
+use reprise_model::{Kind, Version};
 use reprise_servers::{MisbehavingServer, ScriptStep};
-use reprise_trace::document::LabDocument;
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{Lab, Reprise, wait_until};
 

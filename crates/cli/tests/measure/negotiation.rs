@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use reprise_lab::{KeyKind, Versions, rsa_1024_server};
+use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{Lab, Outcome, Reprise, assert_account_for};
 

@@ -3,8 +3,8 @@
 use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Lab, not_run, wait_until};
 

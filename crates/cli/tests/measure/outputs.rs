@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use reprise_lab::{EmbeddedServer, Resumption};
-use reprise_trace::document::MeasureDocument;
+use reprise_model::document::MeasureDocument;
 
 use reprise_harness::{Lab, Outcome, Reprise, wait_until};
 

@@ -1,8 +1,8 @@
 //! External PSKs and the modes in which a PSK is used, with OpenSSL's own server as the witness.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, PskMode, Version};
 use reprise_servers::{RealServer, SServer, SServerConfig};
-use reprise_trace::{Kind, PskMode, Version};
 
 use reprise_harness::{Lab, Reprise, assert_account_for};
 

@@ -1,8 +1,8 @@
 //! `--proxy`: what the proxy is asked byte for byte, what becomes of the phases, and every way in which it may refuse.
 
 use reprise_lab::{Resumption, Turn};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{MisbehavingServer, ScriptStep};
-use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Gate, Lab, Outcome, hears, says};
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{MisbehavingServer, ScriptStep};
 use reprise_servers::{Nginx, NginxConfig, RealServer};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{Lab, wait_until};
 

@@ -2,8 +2,8 @@
 //! OpenSSL's own server.
 
 use reprise_lab::{Identity, KeyKind, Resumption, Versions};
+use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{Lab, Outcome, assert_account_for};
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::document::MeasureDocument;
+use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Kind, Version};
 
 use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree};
 

@@ -1,8 +1,8 @@
 //! One server that refuses some of what it gives is not called several.
 
 use reprise_lab::KeyKind;
+use reprise_model::document::Finding;
 use reprise_servers::{RealServer, Stunnel};
-use reprise_trace::document::Finding;
 
 use reprise_harness::Lab;
 

@@ -1,8 +1,8 @@
 //! RFC 9149: tickets asked for by number.
 
 use reprise_lab::Resumption;
-use reprise_trace::document::TicketRequest;
-use reprise_trace::{Kind, Version};
+use reprise_model::document::TicketRequest;
+use reprise_model::{Kind, Version};
 
 use reprise_harness::{Lab, Reprise};
 

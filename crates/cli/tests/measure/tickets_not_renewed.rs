@@ -1,7 +1,7 @@
 //! Servers that give tickets after a full handshake alone: clients run out of them.
 
 use reprise_lab::Resumption;
-use reprise_trace::Kind;
+use reprise_model::Kind;
 
 use reprise_harness::Lab;
 
@@ -13,7 +13,7 @@ fn full_handshakes_between_the_samples_are_explained() {
     let server = lab.server(Resumption::TicketOfFull);
     let outcome = lab.measure(server.address()).args(["--tls", "1.3"]).count(COUNT).run().exits(0);
     let document = outcome.document();
-    assert_eq!(outcome.measured(reprise_trace::Version::Tls13, Kind::Ticket).n, u64::from(COUNT));
+    assert_eq!(outcome.measured(reprise_model::Version::Tls13, Kind::Ticket).n, u64::from(COUNT));
     let finding = document.findings.iter().find(|finding| finding.id == "no-ticket-on-resumption").unwrap();
     let all = document.all_connections;
     // By the server's own account.

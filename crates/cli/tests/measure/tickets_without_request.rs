@@ -1,9 +1,9 @@
 //! `--no-request`: tickets that arrive after the handshake are read before the connection closes.
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::{Kind, Phase, Version};
 use reprise_servers::{MisbehavingServer, Relay, RelayFault, RelayRule, ScriptStep};
 use reprise_servers::{RealServer, SServer, SServerConfig};
-use reprise_trace::{Kind, Phase, Version};
 
 use reprise_harness::{Lab, assert_account_for};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use openmetrics_parser::{MetricsExposition, OpenMetricsType, OpenMetricsValue};
 use reprise_lab::{EmbeddedServer, Resumption};
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_model::document::{LabDocument, MeasureDocument};
 
 use reprise_harness::{Lab, Reprise, wait_until};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_model::Direction;
+use reprise_model::document::TraceDocument;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_trace::Direction;
-use reprise_trace::document::TraceDocument;
 
 use crate::traced::{VERSIONS, full, handshake_messages, trace};
 use reprise_harness::Lab;

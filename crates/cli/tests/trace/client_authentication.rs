@@ -1,8 +1,8 @@
 //! A client certificate: asked for and sent in the full handshake, neither in the resumed one.
 
 use reprise_lab::{ClientAuth, KeyKind, Resumption};
+use reprise_model::ClientAuthentication;
 use reprise_servers::{ClientVerify, Nginx, NginxConfig, RealServer};
-use reprise_trace::ClientAuthentication;
 
 use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
 use reprise_harness::{DEADLINE, Lab};
@@ -28,8 +28,8 @@ fn a_server_that_resumes_relies_on_the_session() {
         let resumed = traced.resumed.as_ref().unwrap();
         assert_eq!(resumed.outcome.client_authentication, ClientAuthentication::NotRequested);
         let mutual = match version {
-            reprise_trace::Version::Tls12 => ["<CertificateRequest", ">Certificate", ">CertificateVerify"],
-            reprise_trace::Version::Tls13 => ["<(CertificateRequest)", ">(Certificate)", ">(CertificateVerify)"],
+            reprise_model::Version::Tls12 => ["<CertificateRequest", ">Certificate", ">CertificateVerify"],
+            reprise_model::Version::Tls13 => ["<(CertificateRequest)", ">(Certificate)", ">(CertificateVerify)"],
         };
         for message in mutual {
             assert!(messages(full(traced).handshake()).contains(&message.to_owned()), "{tls}: {message}");

@@ -1,7 +1,7 @@
 //! The ladder's structure: which messages, in which order, which of them skipped.
 
 use reprise_lab::{Resumption, Versions};
-use reprise_trace::{Direction, Event, Kind, Nanos, Verification, Version};
+use reprise_model::{Direction, Event, Kind, Nanos, Verification, Version};
 
 use crate::traced::{full, messages, only, skipped, trace};
 use reprise_harness::Lab;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use reprise_trace::document::{TraceDocument, TracedConnection};
-use reprise_trace::{Event, Kind};
+use reprise_model::document::{TraceDocument, TracedConnection};
+use reprise_model::{Event, Kind};
 
 use crate::traced::only;
 use reprise_harness::{Lab, Reprise};

@@ -1,7 +1,7 @@
 //! What does not resume is shown as what it was.
 
 use reprise_lab::Resumption;
-use reprise_trace::Kind;
+use reprise_model::Kind;
 
 use crate::traced::{VERSIONS, full, messages, only, skipped, trace};
 use reprise_harness::Lab;

@@ -1,8 +1,8 @@
 //! Every resumption that TLS 1.3 knows, message by message: early data, PSKs, the hybrid group, sessions of another process.
 
 use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, NamedGroup, Resumption};
+use reprise_model::{EarlyData, Kind, PskMode, Version};
 use reprise_servers::{RealServer, SServer, SServerConfig};
-use reprise_trace::{EarlyData, Kind, PskMode, Version};
 
 use crate::traced::{full, handshake_messages, messages, only, skipped, trace};
 use reprise_harness::Lab;

@@ -1,9 +1,9 @@
 //! What lies before TLS, and HTTP/2 under it, on a trace: the phases, the page, and the servers' own accounts.
 
 use reprise_lab::{KeyKind, Resumption};
+use reprise_model::Kind;
+use reprise_model::document::{Trace, TracedConnection};
 use reprise_servers::{Account, Exim, EximConfig, RealServer};
-use reprise_trace::Kind;
-use reprise_trace::document::{Trace, TracedConnection};
 
 use crate::traced::{full, only, trace};
 use reprise_harness::{DEADLINE, Gate, Lab, hears, nginx_behind_proxy, nginx_listening, says};

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
-use reprise_trace::{Direction, Event, Version, What};
+use reprise_model::document::{Trace, TraceDocument, TracedConnection};
+use reprise_model::{Direction, Event, Version, What};
 
 use reprise_harness::{Lab, Outcome};
 

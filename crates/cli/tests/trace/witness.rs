@@ -1,8 +1,8 @@
 //! nginx' own account of the two connections: the one was resumed, the other was not.
 
 use reprise_lab::KeyKind;
+use reprise_model::Kind;
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
-use reprise_trace::Kind;
 
 use crate::traced::{full, trace};
 use reprise_harness::{DEADLINE, Lab};

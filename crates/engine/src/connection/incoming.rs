@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reprise_trace::{Direction, Version, What};
+use reprise_model::{Direction, Version, What};
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, HEADER_LEN, HandshakeType, HelloRequest,
     MAX_PLAINTEXT,

@@ -1,6 +1,6 @@
 //! What several states hold a server's message against.
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::extensions::SelectedProtocol;
 use reprise_wire::{ExtensionType, Extensions, Handshake, HandshakeType, NamedGroup, SignatureScheme};
 
@@ -111,7 +111,7 @@ pub(super) fn accept_alpn(core: &mut Core, extensions: Extensions<'_>) -> Result
     if !core.offered.has_protocol(protocol) {
         return Err(Misbehaviour::UnofferedProtocol.into());
     }
-    core.note(|facts| facts.alpn = Some(reprise_trace::Protocol::new(protocol)));
+    core.note(|facts| facts.alpn = Some(reprise_model::Protocol::new(protocol)));
     core.protocol = Some(protocol.to_vec());
     Ok(())
 }

@@ -8,7 +8,7 @@ mod server_hello;
 mod tls12;
 mod tls13;
 
-use reprise_trace::Direction;
+use reprise_model::Direction;
 use reprise_wire::{ContentType, HandshakeType, frame};
 
 use crate::core::Core;

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reprise_trace::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, Verification, Version};
+use reprise_model::{ClientAuthentication, EarlyData, Kind, Nanos, PeerKey, Verification, Version};
 use reprise_wire::{CertificateTls13, CertificateVerify, Handshake, NamedGroup, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 

@@ -1,6 +1,6 @@
 //! HelloRetryRequest: the server wants another key share, or its cookie back (RFC 8446 §4.1.4).
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
 use reprise_wire::{ExtensionType, ServerHello};
 

@@ -1,6 +1,6 @@
 //! The ServerHello: where the versions part.
 
-use reprise_trace::{Direction, Version};
+use reprise_model::{Direction, Version};
 use reprise_wire::extensions::SelectedVersion;
 use reprise_wire::{ExtensionType, HandshakeType, NamedGroup, ProtocolVersion, ServerHello};
 

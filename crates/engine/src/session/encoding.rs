@@ -13,7 +13,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use reprise_trace::{Nanos, Version};
+use reprise_model::{Nanos, Version};
 use reprise_wire::codec::{self, Reader, vec8, vec16};
 use reprise_wire::{CipherSuite, Error as WireError};
 use thiserror::Error;

@@ -1,6 +1,6 @@
 //! What the policy makes of the server's certificate and signature.
 
-use reprise_trace::{Verification, Version};
+use reprise_model::{Verification, Version};
 use reprise_wire::SignatureScheme;
 use rustls_pki_types::CertificateDer;
 

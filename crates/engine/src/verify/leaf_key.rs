@@ -1,6 +1,6 @@
 //! The public key of a certificate.
 
-use reprise_trace::PeerKey;
+use reprise_model::PeerKey;
 use reprise_wire::NamedGroup;
 use rustls_pki_types::CertificateDer;
 use x509_cert::Certificate;

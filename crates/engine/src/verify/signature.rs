@@ -1,6 +1,6 @@
 //! The server's signature over the handshake.
 
-use reprise_trace::{PeerKey, Version};
+use reprise_model::{PeerKey, Version};
 use reprise_wire::SignatureScheme as Scheme;
 use rustls_pki_types::SignatureVerificationAlgorithm;
 use webpki::aws_lc_rs as algorithms;

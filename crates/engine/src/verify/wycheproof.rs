@@ -1,7 +1,7 @@
 //! Wycheproof's vectors through the engine's own ways in: signatures through [`verify_signature`], key exchange through
 //! [`EcdhKeyShare`]. What they call acceptable may go either way; a valid one must pass, an invalid one must not.
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{NamedGroup, SignatureScheme as Scheme};
 use wycheproof::{TestResult, ecdh, ecdsa, eddsa, rsa_pkcs1_verify as pkcs1, rsa_pss_verify as pss, xdh};
 use x509_cert::der::Decode;

@@ -2,7 +2,7 @@
 
 use reprise_engine::{CertificateError, ChainVerifier, Error, WebPkiVerifier, public_key_of};
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Validity};
-use reprise_trace::{Verification, Version};
+use reprise_model::{Verification, Version};
 use reprise_wire::AlertDescription;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use reprise_engine::{ClientIdentity, Config, Connection, Error, Offer, Session, Signer};
 use reprise_lab::{Authority, Identity, KeyKind};
-use reprise_trace::{ClientAuthentication as Seen, Kind, Version};
+use reprise_model::{ClientAuthentication as Seen, Kind, Version};
 use reprise_wire::{AlertDescription, CertificateVerify, ExtensionType, HandshakeType, SignatureScheme};
 use rustls::HandshakeKind;
 

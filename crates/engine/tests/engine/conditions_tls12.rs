@@ -16,9 +16,9 @@
 //! | RFC 5077 §3.4: the echo of a fresh session ID, and nothing else, says that a ticket was taken | `tls12_legacy::a_session_with_an_id_and_a_ticket_can_be_offered_as_either` |
 
 use reprise_engine::{Error, Misbehaviour};
+use reprise_model::{ClientAuthentication, Kind, Version};
 use reprise_scripted::play::Play;
 use reprise_scripted::setting::Setting;
-use reprise_trace::{ClientAuthentication, Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, HandshakeType};
 
 use crate::script::tls12::{CHANGE_CIPHER_SPEC, Server, handshake};

@@ -5,7 +5,7 @@ use std::io::Read;
 use reprise_engine::suite::find;
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Receipt, Secret, Tls13Extensions, Tls13Ticket};
 use reprise_lab::KeyKind;
-use reprise_trace::{EarlyData, Kind, Outcome, PskMode, Version};
+use reprise_model::{EarlyData, Kind, Outcome, PskMode, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
 use rustls::ServerConfig;
 

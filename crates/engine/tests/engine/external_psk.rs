@@ -4,7 +4,7 @@ use reprise_engine::key_schedule::tls13::{BinderLabel, EarlySecret};
 use reprise_engine::suite::Hash;
 use reprise_engine::{Config, Connection, Error, ExternalPsk, Misbehaviour, Offer, Tls13Extensions};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, PskMode, Verification, Version};
+use reprise_model::{Kind, PskMode, Verification, Version};
 use reprise_wire::extensions::OfferedPsks;
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
 use zeroize::Zeroizing;

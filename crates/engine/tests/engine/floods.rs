@@ -1,7 +1,7 @@
 //! Servers that send for ever what changes nothing.
 
 use reprise_engine::{Connection, Error};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{AlertDescription, ContentType, HandshakeType, KeyUpdate};
 
 use crate::script::tls13::{connected, new_session_ticket};

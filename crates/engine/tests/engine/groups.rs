@@ -2,7 +2,7 @@
 
 use reprise_engine::{Config, Error, GROUPS, Misbehaviour, Unspoken};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::extensions::{KeyShareClientHello, SupportedGroups};
 use reprise_wire::{ExtensionType, NamedGroup, SignatureScheme};
 use rustls::HandshakeKind;

@@ -2,7 +2,7 @@
 
 use reprise_engine::{Error, HelloShape, Offer};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 use crate::client::client;
 use crate::pair::{Ended, Pair};

@@ -37,8 +37,8 @@ mod truncation;
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
+use reprise_model::Version;
 use reprise_scripted::{self as script, Hello, tls12 as tls12_server, tls13 as tls13_server};
-use reprise_trace::Version;
 
 /// A full handshake that asks for a ticket.
 const FULL: Offer = Offer::Full { session_ticket: true };

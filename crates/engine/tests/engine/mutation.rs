@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use reprise_engine::{Connection, Error};
+use reprise_model::Version;
 use reprise_scripted::play::Edit;
-use reprise_trace::Version;
 use reprise_wire::ContentType;
 
 use crate::script::tls13::Server;

@@ -1,7 +1,7 @@
 //! Peers that speak something else, or nothing.
 
 use reprise_engine::Error;
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::script::{NOW, alert_of};
 use crate::{begun, tls13_greeted};

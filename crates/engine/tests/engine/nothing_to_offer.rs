@@ -1,7 +1,7 @@
 //! Configurations that could negotiate nothing.
 
 use reprise_engine::{Config, Error, KeyShare, KeyShares};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{CipherSuite, ExtensionType, NamedGroup};
 
 use crate::FULL;

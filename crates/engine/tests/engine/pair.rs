@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Error, Offer};
 use reprise_lab::rustls_turn;
-use reprise_trace::{Direction, Event, Nanos, Outcome, round_trips};
+use reprise_model::{Direction, Event, Nanos, Outcome, round_trips};
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::client::{self, Lines};

@@ -2,7 +2,7 @@
 
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Tls13Extensions};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, PskMode, Version};
+use reprise_model::{Kind, PskMode, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
 
 use crate::client::{self, client, trusting_client};

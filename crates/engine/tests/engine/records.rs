@@ -1,7 +1,7 @@
 //! Records that break the rules of the record layer, under live keys.
 
 use reprise_engine::{Error, Misbehaviour};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{AlertDescription, ContentType, HandshakeType, KeyUpdate, MAX_CIPHERTEXT_TLS13, MAX_PLAINTEXT};
 
 use crate::pair::story;

@@ -2,7 +2,7 @@
 
 use reprise_engine::{CertificateError, Config, Connection, Error, Misbehaviour, Offer, Tls12Session, Unspoken};
 use reprise_lab::KeyKind;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType, NamedGroup, SignatureScheme};
 
 use crate::client::{identity, trusting_client};

@@ -1,7 +1,7 @@
 //! TLS 1.3 servers that break a rule, and what the client says of it.
 
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Unspoken};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{
     AlertDescription, CipherSuite, ContentType, DOWNGRADE_TLS11, DOWNGRADE_TLS12, ExtensionType, HandshakeType, NamedGroup,
     ProtocolVersion, SignatureScheme,
@@ -269,7 +269,7 @@ fn certificates_that_are_none() {
 
 #[test]
 fn an_unreadable_certificate_is_unverified_only_on_request() {
-    use reprise_trace::Verification;
+    use reprise_model::Verification;
     let (mut client, mut server) = tls13_greeted();
     let mut flight = vec![server.encrypted_extensions(&[]), server.certificate_with(&[], &[b"no certificate"], &[])];
     flight.extend([server.certificate_verify(), server.finished()]);

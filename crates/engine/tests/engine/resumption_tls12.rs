@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::{Error, Offer, Tls12Session};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, Nanos, Verification, Version};
+use reprise_model::{Kind, Nanos, Verification, Version};
 use rustls::HandshakeKind;
 
 use crate::client::{self, client};

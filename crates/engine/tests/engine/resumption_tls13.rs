@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::{Error, Offer, Tls13Ticket};
 use reprise_lab::KeyKind;
-use reprise_trace::{Kind, Nanos, PskMode, Verification, Version};
+use reprise_model::{Kind, Nanos, PskMode, Verification, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls::HandshakeKind;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Error, KeyShare, KeyShares, Misbehaviour, Offer, SharedSecret, Unspoken};
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::extensions::Cookie;
 use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
 

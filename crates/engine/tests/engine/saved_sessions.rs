@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 use reprise_engine::{Config, Offer, Session, SessionError, Tls13Ticket};
 use reprise_lab::KeyKind;
-use reprise_trace::{EarlyData, Kind, Nanos, Version};
+use reprise_model::{EarlyData, Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, Error};
 
 use crate::FULL;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_engine::{CertificatePolicy, Config, Connection, Error, Misbehaviour, Strictness};
 use reprise_lab::KeyKind;
-use reprise_trace::{Version, What};
+use reprise_model::{Version, What};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::PrivateKeyDer;
 

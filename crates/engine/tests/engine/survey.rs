@@ -2,7 +2,7 @@
 
 use reprise_engine::{Config, Connection, EcdhKeyShare, Error, Unspoken};
 use reprise_lab::KeyKind;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::extensions::{SupportedGroups, SupportedVersions};
 use reprise_wire::{CipherSuite, ClientHello, ContentType, ExtensionType, NamedGroup, ProtocolVersion, SignatureScheme};
 

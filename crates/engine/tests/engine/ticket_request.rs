@@ -1,7 +1,7 @@
 //! Tickets asked for by number (RFC 9149).
 
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Tls13Extensions};
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{ExtensionType, NamedGroup};
 

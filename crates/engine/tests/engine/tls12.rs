@@ -2,7 +2,7 @@
 
 use reprise_engine::EcdhKeyShare;
 use reprise_lab::KeyKind;
-use reprise_trace::{ClientAuthentication, Kind, Verification, Version};
+use reprise_model::{ClientAuthentication, Kind, Verification, Version};
 use reprise_wire::CipherSuite;
 use rustls::HandshakeKind;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use reprise_engine::{Config, Connection, Offer};
-use reprise_trace::{Kind, Verification, Version};
+use reprise_model::{Kind, Verification, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, HandshakeType};
 
 use crate::client::{self, Lines, trusting_client};

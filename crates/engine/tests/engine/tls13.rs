@@ -2,7 +2,7 @@
 
 use reprise_engine::EcdhKeyShare;
 use reprise_lab::{Authority, KeyKind};
-use reprise_trace::{ClientAuthentication, Direction, Kind, Verification, Version};
+use reprise_model::{ClientAuthentication, Direction, Kind, Verification, Version};
 use reprise_wire::{AlertDescription, CipherSuite, NamedGroup, Record};
 use rustls::HandshakeKind;
 
@@ -67,7 +67,7 @@ fn events_have_the_time_and_size_of_what_was_on_the_wire() {
     for (direction, bytes) in [(Direction::Sent, &pair.sent), (Direction::Received, &pair.received)] {
         let seen = events.iter().filter(|event| event.direction == direction);
         let (protected, clear): (Vec<_>, Vec<_>) = seen.partition(|event| event.encrypted);
-        let total = |events: &[&reprise_trace::Event]| events.iter().map(|event| event.size.0).sum::<u64>();
+        let total = |events: &[&reprise_model::Event]| events.iter().map(|event| event.size.0).sum::<u64>();
         assert_eq!((total(&clear), total(&protected)), content_of(bytes));
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use reprise_engine::Error;
 use reprise_lab::KeyKind;
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{ContentType, HandshakeType, KeyUpdate, MAX_PLAINTEXT};
 
 use crate::client::client;

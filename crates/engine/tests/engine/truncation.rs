@@ -1,7 +1,7 @@
 //! Servers that die at any byte.
 
 use reprise_engine::{Connection, Error};
-use reprise_trace::Version;
+use reprise_model::Version;
 
 use crate::begun;
 use crate::script::tls13::{Server, new_session_ticket};

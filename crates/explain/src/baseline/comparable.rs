@@ -1,6 +1,6 @@
 //! Why two results may not be comparable.
 
-use reprise_trace::document::{MeasureDocument, Provenance};
+use reprise_model::document::{MeasureDocument, Provenance};
 
 /// What the reader must know before taking a difference of figures for one of the target's.
 pub(super) fn warnings(now: &MeasureDocument, earlier: &MeasureDocument) -> Vec<String> {

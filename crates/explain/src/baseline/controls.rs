@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use reprise_model::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange};
+use reprise_model::{Asked, Kind, Nanos, Phase};
 use reprise_stats::{
     PARTS, Ratio, RunSpread, Z95, median, ratio_of_estimates, ratio_to_earlier, summarize, variance_of_parts,
 };
-use reprise_trace::document::{Change, ChangeCause, Control, ControlChange, MeasureDocument, OwnChange};
-use reprise_trace::{Asked, Kind, Nanos, Phase};
 
 use super::{in_order, seconds};
 use crate::estimates::{ends, of_statistics};
@@ -257,8 +257,8 @@ fn pairs(document: &MeasureDocument, asked: Asked, kind: Kind, phase: Phase) -> 
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::Kind;
-    use reprise_trace::document::{Comparison, PhaseChange};
+    use reprise_model::Kind;
+    use reprise_model::document::{Comparison, PhaseChange};
 
     use super::*;
     use crate::example::Example;

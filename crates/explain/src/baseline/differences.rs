@@ -1,7 +1,7 @@
 //! Differences that have no interval: kinds, names, bytes, round trips.
 
-use reprise_trace::document::{Difference, MeasureDocument, Run};
-use reprise_trace::{Asked, PskMode};
+use reprise_model::document::{Difference, MeasureDocument, Run};
+use reprise_model::{Asked, PskMode};
 
 use super::Scope;
 
@@ -118,8 +118,8 @@ fn share_differs(before: &Run, after: &Run) -> bool {
 mod tests {
     use super::*;
     use crate::example::Example;
-    use reprise_trace::document::Traffic;
-    use reprise_trace::{Bytes, Kind, Version};
+    use reprise_model::document::Traffic;
+    use reprise_model::{Bytes, Kind, Version};
 
     fn of_full(of: u64) -> MeasureDocument {
         Example::new().run("1.3", Kind::Full, 1000).run("1.3", Kind::Ticket, 300).of_which_full(of).document()

@@ -1,8 +1,8 @@
 //! Before anything is measured: which change would be seen beside these baselines.
 
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Phase};
 use reprise_stats::{PARTS, Ratio, RunSpread, Z95, deviations_of_chance, ratio_to_earlier};
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Phase};
 
 use super::controls::{Controls, Figures};
 use super::{Earlier, median_of_run, samples_of_run, seconds};

@@ -9,11 +9,11 @@ mod verdict;
 pub use foresight::foresight;
 pub(crate) use verdict::beyond_chance;
 
-use reprise_stats::{Ratio, RunSpread, ratio_to_earlier, summarize};
-use reprise_trace::document::{
+use reprise_model::document::{
     Change, Comparison, CpuChange, MeasureDocument, PhaseChange, RatioChange, Run, SampleRecord, Statistics,
 };
-use reprise_trace::{Asked, Kind, Phase, Version};
+use reprise_model::{Asked, Kind, Phase, Version};
+use reprise_stats::{Ratio, RunSpread, ratio_to_earlier, summarize};
 
 use self::controls::{Controls, Figures};
 use crate::estimates::{ends, estimate, of_statistics};
@@ -174,7 +174,7 @@ fn in_order(document: &MeasureDocument) -> Vec<&SampleRecord> {
 }
 
 fn ratio_changes(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Vec<RatioChange> {
-    type Shown = reprise_trace::document::Ratio;
+    type Shown = reprise_model::document::Ratio;
     let change = |after: &Shown| {
         let same = |it: &&Shown| (it.phase, it.tls, it.from, it.to) == (after.phase, after.tls, after.from, after.to);
         let of = |it: &Shown| estimate(it.median, it.ci95);
@@ -213,8 +213,8 @@ fn cpu_change(now: &MeasureDocument, earlier: &[&MeasureDocument]) -> Option<Cpu
 mod tests {
     use super::*;
     use crate::example::Example;
-    use reprise_trace::document::{CalibrationSample, ChangeCause};
-    use reprise_trace::{Nanos, Phases};
+    use reprise_model::document::{CalibrationSample, ChangeCause};
+    use reprise_model::{Nanos, Phases};
 
     fn measured(full_us: u64, ticket_us: u64) -> MeasureDocument {
         Example::new().run("1.3", Kind::Full, full_us).run("1.3", Kind::Ticket, ticket_us).document()

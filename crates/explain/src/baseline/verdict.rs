@@ -1,8 +1,8 @@
 //! What the changes of `tls` come to: is TLS slower, or the machine, or the network?
 
+use reprise_model::Phase;
+use reprise_model::document::{BaselineVerdict, Change, ChangeCause, Control, ControlChange, PhaseChange};
 use reprise_stats::Ratio;
-use reprise_trace::Phase;
-use reprise_trace::document::{BaselineVerdict, Change, ChangeCause, Control, ControlChange, PhaseChange};
 
 use crate::estimates::estimate;
 

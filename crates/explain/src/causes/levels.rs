@@ -1,7 +1,7 @@
 //! How bad and how sure the findings of each cause can be: what the catalogue says, and what conditions may ask for.
 
-use reprise_trace::document::Confidence::{self, Certain, Likely, Possible};
-use reprise_trace::document::Severity::{self, Fault, Note, Risk};
+use reprise_model::document::Confidence::{self, Certain, Likely, Possible};
+use reprise_model::document::Severity::{self, Fault, Note, Risk};
 
 use super::Cause;
 

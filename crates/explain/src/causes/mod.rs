@@ -75,7 +75,7 @@ mod vhost_directives;
 use software::are_related;
 pub use software::software;
 
-use reprise_trace::document::Remedy;
+use reprise_model::document::Remedy;
 
 /// A reason, as text and as data. Texts are Markdown of paragraphs, lists and fenced commands.
 #[derive(Debug)]

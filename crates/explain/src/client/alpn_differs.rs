@@ -2,7 +2,7 @@
 //!
 //! It resumes all the same, but early data is only accepted under the protocol of the session (RFC 8446, section 4.2.10).
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, Offered, named};
 

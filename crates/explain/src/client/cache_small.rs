@@ -1,6 +1,6 @@
 //! `client-cache-small`: with several names the client remembers too few of them.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{Chance, ClientCase, first_lines, is_one_client, named};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{
     Agreed, ClientOffer, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 

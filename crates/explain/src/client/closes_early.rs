@@ -4,8 +4,8 @@
 //! a reset (RFC 2525, section 2.17), and before a response those bytes are tickets. A client that merely finished without a
 //! response may have read them: then both are possible.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Version, WatchedConnection, WatchedEnd};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Version, WatchedConnection, WatchedEnd};
 
 use super::case::{ClientCase, named, waited_until};
 
@@ -50,7 +50,7 @@ pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::Nanos;
+    use reprise_model::Nanos;
 
     use super::*;
     use crate::client::example::{Example, found};

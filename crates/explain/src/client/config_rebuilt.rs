@@ -3,7 +3,7 @@
 //! Three traces: sessions that are offered for a while and then forgotten; a client that never offers, where its library does
 //! so by itself; and a new process for each connection.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
 use super::case::{Chance, ClientCase, first_lines, is_other_process, named};
 use super::never_offers::{self, is_silent};

@@ -1,6 +1,6 @@
 //! `early-data-offered`: the client sends early data, which anybody on the network can send again.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, named};
 

@@ -2,8 +2,8 @@
 //!
 //! RFC 7627, section 5.3: a session that had it must not be resumed without it, and the server aborts.
 
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, Offered, named, outcome};
 

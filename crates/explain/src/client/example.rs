@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use reprise_trace::document::{Diagnosis, Finding};
-use reprise_trace::{
+use reprise_model::document::{Diagnosis, Finding};
+use reprise_model::{
     Agreed, ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd,
     WatchedHandshake,
 };

@@ -26,8 +26,8 @@ mod example;
 
 use std::time::Duration;
 
-use reprise_trace::document::{Diagnosis, Finding, Subject};
-use reprise_trace::{Failure, Watched};
+use reprise_model::document::{Diagnosis, Finding, Subject};
+use reprise_model::{Failure, Watched};
 
 use self::case::ClientCase;
 pub use self::software::client_software;

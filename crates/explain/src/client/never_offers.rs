@@ -3,8 +3,8 @@
 //! Only where it does not even ask for sessions does the wire say why. Otherwise a program that never hands its library a
 //! session looks like one that builds a new configuration for each connection: both are said, the likelier first.
 
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, first_lines, named, outcome};
 use super::software::{GO, Habit, habit};

@@ -1,7 +1,7 @@
 //! `client-psk-mode`: the client offers psk_ke alone, which hardly any server takes.
 
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, named};
 

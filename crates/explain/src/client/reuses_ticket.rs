@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{GivenSession, Version, WatchedConnection};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{GivenSession, Version, WatchedConnection};
 
 use super::case::{ClientCase, first_lines, named, outcome};
 

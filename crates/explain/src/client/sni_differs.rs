@@ -2,7 +2,7 @@
 //!
 //! RFC 8446, section 4.6.1: a client should only resume if the name matches. Servers refuse it, and rightly so.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, Offered, named, outcome};
 

@@ -1,6 +1,6 @@
 //! What a client is written with, by what it calls itself: it orders the remedies, and no cause depends on it alone.
 
-use reprise_trace::Watched;
+use reprise_model::Watched;
 
 /// The names by which documents call them; [`crate::software`] has those of remedies.
 pub(super) const CURL: &str = "curl";

@@ -2,8 +2,8 @@
 //!
 //! TLS 1.2 wants the same suite, TLS 1.3 one of the same hash (RFC 8446, section 4.2.11).
 
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, Offered, named, outcome};
 

@@ -3,8 +3,8 @@
 //! Each ticket of TLS 1.3 serves once, a server sends one or two a connection, and some clients keep only the latest. Told
 //! apart from forgetting: the connection that offers nothing stands beside one that offered a session at the same moment.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Nanos, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Nanos, Version};
 
 use super::case::{Chance, ClientCase, first_lines, named};
 
@@ -44,8 +44,8 @@ fn siblings(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
         .count()
 }
 
-fn overlap(one: &reprise_trace::WatchedConnection, other: &reprise_trace::WatchedConnection) -> bool {
-    let ends_before = |one: &reprise_trace::WatchedConnection, other: &reprise_trace::WatchedConnection| {
+fn overlap(one: &reprise_model::WatchedConnection, other: &reprise_model::WatchedConnection) -> bool {
+    let ends_before = |one: &reprise_model::WatchedConnection, other: &reprise_model::WatchedConnection| {
         one.end.is_some_and(|(at, _)| at < other.arrived)
     };
     !ends_before(one, other) && !ends_before(other, one)

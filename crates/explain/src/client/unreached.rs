@@ -1,6 +1,6 @@
 //! Why nothing can be said: no handshake completed.
 
-use reprise_trace::{Failure, FailureClass, WatchedHandshake};
+use reprise_model::{Failure, FailureClass, WatchedHandshake};
 
 use super::case::ClientCase;
 

@@ -1,7 +1,7 @@
 //! What all of it comes to: one sentence, and a table.
 
-use reprise_trace::document::{ExperimentRecord, Finding, MechanismRecord};
-use reprise_trace::{Asked, Failure, Kind, Version};
+use reprise_model::document::{ExperimentRecord, Finding, MechanismRecord};
+use reprise_model::{Asked, Failure, Kind, Version};
 
 use super::case::ClientCase;
 use crate::verdict::verdict;

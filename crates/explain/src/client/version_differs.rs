@@ -1,6 +1,6 @@
 //! `version-differs`: the client's later connections do not speak the version of the sessions that it holds.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::case::{ClientCase, is_one_client, named};
 
@@ -29,7 +29,7 @@ pub(super) fn finding(case: &ClientCase<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::client::example::{Example, found};
-    use reprise_trace::Version;
+    use reprise_model::Version;
 
     #[test]
     fn a_connection_without_the_sessions_version_is_told() {

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use reprise_trace::document::{
+use reprise_model::document::{
     Change, CompareCase, CompareChange, CompareDocument, CompareInstructionsChange, CompareOver, CompareRatio,
     CompareRatioChange, CompareRow, CompareSide, CompareSkipped,
 };
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 use crate::compare_baseline::words as words_of_row;
 

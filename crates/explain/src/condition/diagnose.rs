@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reprise_trace::document::{DiagnoseDocument, Diagnosis};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{DiagnoseDocument, Diagnosis};
+use reprise_model::{Kind, Version};
 
 use super::figures::Value;
 use super::{Condition, ConditionError, Judgement, Planned, Quantity};

@@ -1,9 +1,9 @@
 //! A condition against what was measured.
 
-use reprise_trace::document::{
+use reprise_model::document::{
     Change, Confidence, Finding, MeasureDocument, PhaseChange, Ratio, RatioChange, Run, Severity,
 };
-use reprise_trace::{Asked, Kind, Nanos, Phase};
+use reprise_model::{Asked, Kind, Nanos, Phase};
 
 use crate::baseline::beyond_chance;
 use crate::figures::percent_to;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use reprise_trace::document::{LoadDocument, LoadLatency};
-use reprise_trace::{Kind, Phase};
+use reprise_model::document::{LoadDocument, LoadLatency};
+use reprise_model::{Kind, Phase};
 
 use super::figures::Value;
 use super::parse::{ConditionError, Cursor, whole};

@@ -24,8 +24,8 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use reprise_trace::document::{Confidence, Severity, Statistics};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{Confidence, Severity, Statistics};
+use reprise_model::{Kind, Phase, Version};
 
 pub use compare::{CompareCondition, ComparePlanned};
 pub use diagnose::DiagnoseCondition;

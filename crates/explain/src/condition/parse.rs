@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reprise_trace::document::{Confidence, Severity};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{Confidence, Severity};
+use reprise_model::{Kind, Phase, Version};
 
 use super::{Bound, COUNT, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
 use crate::cause;

@@ -1,7 +1,7 @@
 //! What a condition asks for that a measurement is known not to have, before it is made.
 
-use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Asked, Kind, Phase, Version};
+use reprise_model::document::MeasureDocument;
+use reprise_model::{Asked, Kind, Phase, Version};
 
 use super::{Bound, Condition, Quantity};
 use crate::Scope;

@@ -1,6 +1,6 @@
 //! What came of a condition, as documents keep it.
 
-use reprise_trace::document::{
+use reprise_model::document::{
     CompareDocument, ConditionOutcome, ConditionRecord, DiagnoseDocument, LoadDocument, MeasureDocument,
 };
 

@@ -1,8 +1,8 @@
 //! Conditions as they are written, judged, and refused.
 
 use proptest::prelude::*;
-use reprise_trace::document::{MeasureDocument, ServerCpu};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{MeasureDocument, ServerCpu};
+use reprise_model::{Kind, Version};
 
 use super::*;
 use crate::example::Example;
@@ -259,7 +259,7 @@ proptest! {
 
 #[test]
 fn findings_are_counted_by_severity_confidence_and_name() {
-    use reprise_trace::document::{Confidence, Finding, Severity};
+    use reprise_model::document::{Confidence, Finding, Severity};
     let mut document = measured();
     document.findings = vec![
         Finding::new("id-never-accepted", Severity::Fault, Confidence::Likely, ""),

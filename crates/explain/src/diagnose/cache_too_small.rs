@@ -1,7 +1,7 @@
 //! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
+use reprise_model::document::{Finding, Severity};
 use reprise_probe::diagnose::Step;
-use reprise_trace::document::{Finding, Severity};
 
 use super::examined::{Examined, by_outcome, mechanism};
 use crate::figures::connections;
@@ -28,8 +28,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID, only};
-    use reprise_trace::Kind;
-    use reprise_trace::document::Confidence;
+    use reprise_model::Kind;
+    use reprise_model::document::Confidence;
 
     #[test]
     fn a_session_that_others_push_out_is_a_risk() {

@@ -1,14 +1,14 @@
 //! `client-psk-mode`: the server resumes in a mode that most clients do not offer.
 
-use reprise_trace::PskMode;
-use reprise_trace::document::{Finding, Remedy, Severity};
+use reprise_model::PskMode;
+use reprise_model::document::{Finding, Remedy, Severity};
 
-use super::examined::{Came, Examined, came, evidence};
+use super::examined::{Examined, ResumptionOutcome, came, evidence};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let finding = |run: &reprise_probe::diagnose::ExperimentRun| {
         let confidence = examined.gains(run)?;
-        let resumed = run.seen.iter().find(|seen| came(seen) == Some(Came::Resumed))?;
+        let resumed = run.seen.iter().find(|seen| came(seen) == Some(ResumptionOutcome::Resumed))?;
         let mode = resumed.observation.facts()?.psk_mode?;
         (mode == PskMode::PskKe).then(|| {
             let title = "The server resumes with psk_ke alone, which common clients do not offer";
@@ -25,7 +25,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_server_that_wants_psk_ke_is_told() {

@@ -1,11 +1,11 @@
 //! From experiments to a document: findings, the verdict, what was tried.
 
-use reprise_attempt::exchange::ConnectionReuse;
-use reprise_attempt::{Fault, Target};
+use reprise_connection::exchange::ConnectionReuse;
+use reprise_connection::{Fault, Target};
+use reprise_model::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
+use reprise_model::{Failure, Kind, Observation};
 use reprise_probe::Options;
 use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
-use reprise_trace::document::{Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Subject};
-use reprise_trace::{Failure, Kind, Observation};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};

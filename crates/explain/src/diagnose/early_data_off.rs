@@ -1,8 +1,8 @@
 //! `early-data-off`: TLS 1.3 tickets resume, and none allows early data. By design, and worth knowing: nothing else saves a whole
 //! round trip.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Asked, Kind, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, Kind, Version};
 
 use super::examined::Examined;
 use crate::figures::connections;
@@ -25,7 +25,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TLS13, only, ticket_of};
-    use reprise_trace::Ticket;
+    use reprise_model::Ticket;
 
     #[test]
     fn tickets_without_early_data_are_a_note() {

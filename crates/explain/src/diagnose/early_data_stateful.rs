@@ -1,8 +1,8 @@
 //! `early-data-stateful`: tickets allow early data and serve once: the server keeps each session itself, against replay, and the
 //! node that gave it alone knows it.
 
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::examined::Examined;
 use super::single_use;
@@ -28,7 +28,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only, ticket_of};
-    use reprise_trace::{Kind, Ticket};
+    use reprise_model::{Kind, Ticket};
 
     fn scene(length: u16, again: Kind) -> Scene {
         let scene = Scene::resuming(TLS13).run("second-use", TLS13, &[Kind::Full, TICKET, again, again]);

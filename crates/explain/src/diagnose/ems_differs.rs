@@ -1,9 +1,9 @@
 //! `ems-differs`: a server that resumes a session with the extended master secret where it may not. RFC 7627 §5.3: it must abort
 //! a resumption without the extension, and must not resume a session that was made without it where the extension is offered.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
-use super::examined::{Came, Examined, by_outcome, came, mechanism};
+use super::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -13,12 +13,12 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
             run.seen.first().and_then(|seen| seen.observation.facts()).is_some_and(|facts| facts.extended_master_secret);
         let offered = run.seen.iter().filter_map(came).next();
         let (severity, confidence, title) = match offered {
-            Some(Came::Resumed) if knows => (
+            Some(ResumptionOutcome::Resumed) if knows => (
                 Severity::Risk,
                 Confidence::Likely,
                 "resumes a session without the extended master secret that it was made with",
             ),
-            Some(Came::Refused) if knows && examined.always_resumes(run.asked) => (
+            Some(ResumptionOutcome::Refused) if knows && examined.always_resumes(run.asked) => (
                 Severity::Note,
                 Confidence::Possible,
                 "answers a resumption without extended_master_secret with a full handshake, not with an alert",
@@ -38,7 +38,7 @@ const RFC: &str = "RFC 7627, section 5.3, has the server abort such a handshake"
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS12, only};
-    use reprise_trace::{FaultName, Kind};
+    use reprise_model::{FaultName, Kind};
 
     fn without(kind: Kind) -> Scene {
         let scene = Scene::resuming(TLS12).run("without-extended-master-secret", TLS12, &[Kind::Full, kind]);

@@ -1,8 +1,8 @@
 //! What rules ask of the experiments.
 
-use reprise_probe::diagnose::{Examination, ExperimentRun, REPEATS, Seen, Step, Variation};
-use reprise_trace::document::{Confidence, Finding};
-use reprise_trace::{Asked, FaultName, Kind, Nanos, Version};
+use reprise_model::document::{Confidence, Finding};
+use reprise_model::{Asked, FaultName, Kind, Nanos, Version};
+use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, REPEATS, Step, Variation};
 
 use crate::figures::means;
 use crate::savings::{Saving, best_resumption};
@@ -17,7 +17,7 @@ pub(crate) struct Examined<'a> {
 
 /// What became of a session that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ResumptionOutcome {
     /// It was resumed.
     Resumed,
     /// A full handshake followed.
@@ -27,16 +27,16 @@ pub(crate) enum Came {
 }
 
 /// What became of the session that this connection offered; `None` where it offered none, or where its response was an error.
-pub(crate) fn came(seen: &Seen) -> Option<Came> {
+pub(crate) fn came(seen: &ProbeRecord) -> Option<ResumptionOutcome> {
     let observation = &seen.observation;
     observation.offered?;
     match observation.outcome {
         // A connection that was never made says nothing of what it would have offered.
-        Err(name) if name.is_the_targets() && observation.client.is_some() => Some(Came::Failed(name)),
+        Err(name) if name.is_the_targets() && observation.client.is_some() => Some(ResumptionOutcome::Failed(name)),
         Err(_) => None,
         Ok(_) if !observation.is_answered_well() => None,
-        Ok(facts) if facts.kind == Kind::Full => Some(Came::Refused),
-        Ok(_) => Some(Came::Resumed),
+        Ok(facts) if facts.kind == Kind::Full => Some(ResumptionOutcome::Refused),
+        Ok(_) => Some(ResumptionOutcome::Resumed),
     }
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn of<'s>(seen: impl IntoIterator<Item = &'s Seen>) -> Self {
+    pub(crate) fn of<'s>(seen: impl IntoIterator<Item = &'s ProbeRecord>) -> Self {
         seen.into_iter().filter_map(came).fold(Self::default(), |counts, came| match came {
-            Came::Resumed => Self { resumed: counts.resumed + 1, ..counts },
-            Came::Refused => Self { refused: counts.refused + 1, ..counts },
-            Came::Failed(_) => Self { failed: counts.failed + 1, ..counts },
+            ResumptionOutcome::Resumed => Self { resumed: counts.resumed + 1, ..counts },
+            ResumptionOutcome::Refused => Self { refused: counts.refused + 1, ..counts },
+            ResumptionOutcome::Failed(_) => Self { failed: counts.failed + 1, ..counts },
         })
     }
 
@@ -69,7 +69,7 @@ impl<'a> Examined<'a> {
     }
 
     /// The connections that offered a session of this mechanism, nothing being varied.
-    pub(crate) fn plain(&self, asked: Asked) -> Vec<&'a Seen> {
+    pub(crate) fn plain(&self, asked: Asked) -> Vec<&'a ProbeRecord> {
         let plain = self.examination.runs.iter().filter(|run| run.experiment.is_plain() && run.asked == asked);
         let seen = plain.flat_map(|run| &run.seen);
         seen.filter(|seen| seen.step == Step::Resume(Variation::Plain)).collect()
@@ -83,7 +83,7 @@ impl<'a> Examined<'a> {
 
     /// How sure a rule may be of a difference that an experiment shows. It has to be there each time that the experiment was
     /// made: once or twice may be chance, another node of several, or a server that refuses one of ten.
-    pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[Seen]) -> bool) -> Option<Confidence> {
+    pub(crate) fn each_time(run: &ExperimentRun, is_there: impl Fn(&[ProbeRecord]) -> bool) -> Option<Confidence> {
         let confidence = if run.repeats.len() < REPEATS { Confidence::Possible } else { Confidence::Likely };
         let is_there = is_there(&run.seen) && run.repeats.iter().all(|seen| is_there(seen));
         is_there.then_some(confidence)
@@ -91,7 +91,7 @@ impl<'a> Examined<'a> {
 
     /// The same of sessions that are refused with what this experiment varies, and never without.
     pub(crate) fn loses(&self, run: &ExperimentRun) -> Option<Confidence> {
-        let is_lost = |seen: &[Seen]| {
+        let is_lost = |seen: &[ProbeRecord]| {
             let counts = Counts::of(seen);
             counts.refused > 0 && counts.refused == counts.offered()
         };
@@ -100,7 +100,7 @@ impl<'a> Examined<'a> {
 
     /// The same of sessions that are resumed with what this experiment varies, and never without.
     pub(crate) fn gains(&self, run: &ExperimentRun) -> Option<Confidence> {
-        let is_gained = |seen: &[Seen]| Counts::of(seen).resumed > 0;
+        let is_gained = |seen: &[ProbeRecord]| Counts::of(seen).resumed > 0;
         let without = Counts::of(self.plain(run.asked)).resumed;
         Self::each_time(run, is_gained).filter(|_| without == 0)
     }
@@ -122,14 +122,14 @@ impl<'a> Examined<'a> {
     }
 
     /// The full handshakes in which nothing is varied.
-    pub(crate) fn full(&self) -> impl Iterator<Item = &'a Seen> {
+    pub(crate) fn full(&self) -> impl Iterator<Item = &'a ProbeRecord> {
         let seen = self.examination.runs.iter().flat_map(ExperimentRun::all);
         seen.filter(|seen| matches!(seen.step, Step::Prime(Variation::Plain) | Step::Interpose))
     }
 }
 
 /// "port 40522 at 0.53 s: it offered a ticket 21 ms old, and a full handshake followed".
-pub(crate) fn cite(seen: &Seen) -> String {
+pub(crate) fn cite(seen: &ProbeRecord) -> String {
     let offered = match seen.observation.offered {
         Some(offered) => format!("it offered {} {} old", thing(offered.kind), age(offered.age)),
         None => "it offered nothing".to_owned(),
@@ -138,13 +138,13 @@ pub(crate) fn cite(seen: &Seen) -> String {
 }
 
 /// "port 40522 at 0.53 s".
-fn place(seen: &Seen) -> String {
+fn place(seen: &ProbeRecord) -> String {
     let port = seen.observation.local_port().map_or("no port".to_owned(), |port| format!("port {port}"));
     format!("{port} at {:.2} s", seen.observation.start.0 as f64 / 1e9)
 }
 
 /// "it was resumed".
-fn outcome(seen: &Seen) -> String {
+fn outcome(seen: &ProbeRecord) -> String {
     let observation = &seen.observation;
     match (observation.outcome, &seen.fault) {
         (Ok(facts), _) if facts.kind == Kind::Full => "a full handshake followed".to_owned(),
@@ -156,16 +156,17 @@ fn outcome(seen: &Seen) -> String {
 
 /// What is cited of an experiment, its repeats included: the connections that offered a session or failed, or all if none did.
 pub(crate) fn evidence(run: &ExperimentRun) -> impl Iterator<Item = String> {
-    let telling: Vec<&Seen> = run.all().filter(|seen| seen.observation.offered.is_some() || seen.fault.is_some()).collect();
+    let telling: Vec<&ProbeRecord> =
+        run.all().filter(|seen| seen.observation.offered.is_some() || seen.fault.is_some()).collect();
     by_outcome(if telling.is_empty() { run.all().collect() } else { telling })
 }
 
 /// Each outcome on a line of its own, with every connection that came to it: an experiment that was made three times is read at
 /// a glance.
-pub(crate) fn by_outcome<'s>(all: impl IntoIterator<Item = &'s Seen>) -> impl Iterator<Item = String> {
-    let mut groups: Vec<Vec<&Seen>> = Vec::new();
+pub(crate) fn by_outcome<'s>(all: impl IntoIterator<Item = &'s ProbeRecord>) -> impl Iterator<Item = String> {
+    let mut groups: Vec<Vec<&ProbeRecord>> = Vec::new();
     for seen in all {
-        let is_alike = |other: &&Seen| {
+        let is_alike = |other: &&ProbeRecord| {
             let kinds = [seen, other].map(|it| it.observation.offered.map(|offered| offered.kind));
             kinds[0] == kinds[1] && outcome(seen) == outcome(other)
         };
@@ -178,7 +179,7 @@ pub(crate) fn by_outcome<'s>(all: impl IntoIterator<Item = &'s Seen>) -> impl It
 }
 
 /// "port 40522 at 0.53 s: it offered a ticket 21 ms old, and it was resumed; likewise port 40530 at 0.55 s".
-fn line(group: &[&Seen]) -> Option<String> {
+fn line(group: &[&ProbeRecord]) -> Option<String> {
     let (first, others) = group.split_first()?;
     let named: Vec<String> = others.iter().take(NAMED).map(|seen| place(seen)).collect();
     Some(match others.len() {

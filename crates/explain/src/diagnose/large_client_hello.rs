@@ -1,9 +1,9 @@
 //! `large-client-hello`: a ClientHello as large as those with post-quantum key shares loses the session, or the connection.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
-use reprise_trace::document::{Finding, Severity};
+use reprise_model::document::{Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::examined::{Came, Examined, by_outcome, came, mechanism};
+use super::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
@@ -20,11 +20,11 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
     Some(examined.priced(finding.because(evidence), run.asked.tls))
 }
 
-fn what_happens(seen: &[Seen]) -> Option<&'static str> {
+fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
     match (seen.first()?.fault.is_some(), seen.iter().filter_map(came).next()) {
         (true, _) => Some("fails, whether it offers a session or not"),
-        (false, Some(Came::Refused)) => Some("is not resumed"),
-        (false, Some(Came::Failed(_))) => Some("fails where it offers a session"),
+        (false, Some(ResumptionOutcome::Refused)) => Some("is not resumed"),
+        (false, Some(ResumptionOutcome::Failed(_))) => Some("fails where it offers a session"),
         _ => None,
     }
 }
@@ -33,7 +33,7 @@ fn what_happens(seen: &[Seen]) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::{FaultName, Kind};
+    use reprise_model::{FaultName, Kind};
 
     #[test]
     fn a_session_that_a_large_hello_loses_is_a_risk() {

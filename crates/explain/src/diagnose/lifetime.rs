@@ -1,10 +1,10 @@
 //! `lifetime-invalid` and `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Asked, Nanos, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, Nanos, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
-use super::examined::{Came, Examined, came, cite, mechanism};
+use super::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
 
 /// RFC 8446 §4.6.1: the most that a ticket may say, in seconds.
 const MOST_S: u32 = 604_800;
@@ -46,10 +46,10 @@ fn of_what_is_said(examined: &Examined<'_>, version: Version) -> Option<Finding>
 
 /// Resumed at once and refused after the wait, though the ticket's own lifetime was not over.
 fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
-    let offers: Vec<&Seen> = run.seen.iter().filter(|seen| matches!(seen.step, Step::Resume(_))).collect();
+    let offers: Vec<&ProbeRecord> = run.seen.iter().filter(|seen| matches!(seen.step, Step::Resume(_))).collect();
     let (first, later) = offers.split_first()?;
-    let is_refused = |seen: &&Seen| came(seen) == Some(Came::Refused);
-    if came(first) != Some(Came::Resumed) || later.is_empty() || !is_refused(later.first()?) {
+    let is_refused = |seen: &&ProbeRecord| came(seen) == Some(ResumptionOutcome::Refused);
+    if came(first) != Some(ResumptionOutcome::Resumed) || later.is_empty() || !is_refused(later.first()?) {
         return None;
     }
     let Nanos(age) = later.first()?.observation.offered?.age;
@@ -71,7 +71,7 @@ const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, rest
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS12, TLS13, only, ticket_of};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     fn saying(asked: Asked, lifetime_s: u32) -> Scene {
         Scene::resuming(asked).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)))

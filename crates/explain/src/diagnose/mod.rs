@@ -32,7 +32,7 @@ mod scene;
 
 pub use document::diagnosis;
 
-use reprise_trace::document::{Finding, Severity};
+use reprise_model::document::{Finding, Severity};
 
 use self::examined::Examined;
 use crate::findings::findings as of_measurement;

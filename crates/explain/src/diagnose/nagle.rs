@@ -1,9 +1,9 @@
 //! `nagle`: a server sends one flight in two writes without TCP_NODELAY, and the second waits for an acknowledgement that the
 //! client's system delays.
 
-use reprise_probe::diagnose::{Seen, Step, Variation};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Nanos, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Nanos, Version};
+use reprise_probe::diagnose::{ProbeRecord, Step, Variation};
 
 use super::examined::Examined;
 use crate::figures::{connections, span};
@@ -16,9 +16,9 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
-    let is_of = |seen: &&Seen| seen.observation.facts().is_some_and(|it| it.version == version);
-    let tried: Vec<&Seen> = examined.runs("quick-acknowledgement").flat_map(|run| &run.seen).filter(is_of).collect();
-    let (at_once, plain): (Vec<&Seen>, Vec<&Seen>) =
+    let is_of = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|it| it.version == version);
+    let tried: Vec<&ProbeRecord> = examined.runs("quick-acknowledgement").flat_map(|run| &run.seen).filter(is_of).collect();
+    let (at_once, plain): (Vec<&ProbeRecord>, Vec<&ProbeRecord>) =
         tried.into_iter().partition(|seen| seen.step == Step::Prime(Variation::AcknowledgesAtOnce));
     let stalls: Vec<u64> = plain.iter().filter_map(|seen| stall(seen)).collect();
     let at_once: Vec<u64> = at_once.iter().map(|seen| seen.stall.unwrap_or_default().0).collect();
@@ -55,7 +55,7 @@ const ENOUGH: usize = 3;
 
 /// How long the handshake stood still, if that may be for an acknowledgement. On a slow path a wait as long may be a packet that
 /// was lost.
-fn stall(seen: &Seen) -> Option<u64> {
+fn stall(seen: &ProbeRecord) -> Option<u64> {
     let Nanos(round_trip) = seen.observation.phases.connect.unwrap_or_default();
     let Nanos(stall) = seen.stall?;
     (DELAYED.contains(&stall) && stall > 4 * round_trip).then_some(stall)
@@ -65,7 +65,7 @@ fn stall(seen: &Seen) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TLS12, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_flight_that_pauses_for_forty_milliseconds_is_nagle() {

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Asked, Facts, KeyName, Kind, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, Facts, KeyName, Kind, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::examined::{Came, Examined, came, cite};
+use super::examined::{Examined, ResumptionOutcome, came, cite};
 
 /// So many refusals, each where the certificate had changed, are no coincidence.
 const ENOUGH: usize = 3;
@@ -17,15 +17,16 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
-    let all: Vec<&Seen> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
+    let all: Vec<&ProbeRecord> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
     let leaves: BTreeMap<u32, [u8; 32]> =
         all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
     let facts = all.iter().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
     let keys: BTreeSet<KeyName> = facts.flat_map(|it| it.tickets.iter().map(|it| it.key_name).collect::<Vec<_>>()).collect();
     let plain = examined.plain(Asked { tls: version, kind: Kind::Ticket });
-    let refused: Vec<&Seen> = plain.iter().copied().filter(|seen| came(seen) == Some(Came::Refused)).collect();
+    let refused: Vec<&ProbeRecord> =
+        plain.iter().copied().filter(|seen| came(seen) == Some(ResumptionOutcome::Refused)).collect();
     // Of a session that a resumed connection gave, nobody saw the certificate.
-    let compared: Vec<(&Seen, bool)> = refused
+    let compared: Vec<(&ProbeRecord, bool)> = refused
         .into_iter()
         .filter_map(|seen| Some((seen, leaves.get(&seen.observation.offered?.origin?.index)? != &leaf(seen)?)))
         .collect();
@@ -46,7 +47,7 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
 }
 
 /// The certificate that was shown: in full handshakes alone.
-fn leaf(seen: &Seen) -> Option<[u8; 32]> {
+fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
     let shows = |facts: &&Facts| facts.kind == Kind::Full;
     seen.observation.facts().filter(shows)?.leaf
 }

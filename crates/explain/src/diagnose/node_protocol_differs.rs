@@ -1,8 +1,8 @@
 //! `node-protocol-differs`: a version is spoken on some connections and refused on others, as by nodes of different configuration.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{FaultName, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{FaultName, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::examined::{Examined, cite};
 use crate::figures::connections;
@@ -16,8 +16,9 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     let runs = examined.examination.runs.iter().filter(|run| run.asked.tls == version);
-    let full: Vec<&Seen> = runs.flat_map(ExperimentRun::all).filter(|seen| seen.observation.offered.is_none()).collect();
-    let refused: Vec<&Seen> = full.iter().copied().filter(|seen| seen.observation.outcome == Err(REFUSES)).collect();
+    let full: Vec<&ProbeRecord> =
+        runs.flat_map(ExperimentRun::all).filter(|seen| seen.observation.offered.is_none()).collect();
+    let refused: Vec<&ProbeRecord> = full.iter().copied().filter(|seen| seen.observation.outcome == Err(REFUSES)).collect();
     let completed = full.iter().filter(|seen| seen.observation.outcome.is_ok()).count();
     if refused.is_empty() || completed == 0 {
         return None;

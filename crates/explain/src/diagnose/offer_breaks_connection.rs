@@ -1,10 +1,10 @@
 //! `offer-breaks-connection`: connections complete, and those that offer a session do not.
 
-use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Step};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Asked, FaultName};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, FaultName};
+use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Step};
 
-use super::examined::{Came, Counts, Examined, by_outcome, came, evidence, mechanism, named};
+use super::examined::{Counts, Examined, ResumptionOutcome, by_outcome, came, evidence, mechanism, named};
 use super::session_context_unset;
 use crate::figures::connections;
 
@@ -25,7 +25,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 
 fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     let offers = examined.plain(asked);
-    let failed: Vec<&Seen> = offers.iter().copied().filter(|seen| matches!(came(seen), Some(Came::Failed(_)))).collect();
+    let failed: Vec<&ProbeRecord> =
+        offers.iter().copied().filter(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_)))).collect();
     let last = failed.last()?;
     let full = full_handshakes(examined.examination, asked);
     // A target that had stopped to answer altogether says nothing of offers.
@@ -55,7 +56,7 @@ fn of_plain_offers(examined: &Examined<'_>, asked: Asked) -> Option<Finding> {
     Some(Finding::new("offer-breaks-connection", severity, confidence, title).because(evidence))
 }
 
-fn full_handshakes(examination: &Examination, asked: Asked) -> Vec<&Seen> {
+fn full_handshakes(examination: &Examination, asked: Asked) -> Vec<&ProbeRecord> {
     let runs = examination.runs.iter().filter(|run| run.experiment.is_plain() && run.asked == asked);
     runs.flat_map(|run| &run.seen).filter(|seen| matches!(seen.step, Step::Prime(_))).collect()
 }
@@ -64,8 +65,9 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
     if !examined.always_resumes(run.asked) {
         return None;
     }
-    let failure =
-        |seen: &[Seen]| seen.iter().find(|seen| matches!(came(seen), Some(Came::Failed(_))))?.observation.outcome.err();
+    let failure = |seen: &[ProbeRecord]| {
+        seen.iter().find(|seen| matches!(came(seen), Some(ResumptionOutcome::Failed(_))))?.observation.outcome.err()
+    };
     let name = failure(&run.seen)?;
     let confidence = Examined::each_time(run, |seen| failure(seen).is_some())?;
     // An alert for a name that is missing is an answer to that.
@@ -82,7 +84,7 @@ fn of_unusual_offer(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Find
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn offers_that_always_fail_beside_full_handshakes_are_certain() {

@@ -1,8 +1,8 @@
 //! The processor time that a full handshake takes beyond a resumed one, of each side that was measured.
 
-use reprise_probe::diagnose::{Examination, ExperimentRun, Seen, Spent, Step, Variation};
-use reprise_trace::document::CpuCost;
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_model::document::CpuCost;
+use reprise_model::{Kind, Nanos, Version};
+use reprise_probe::diagnose::{Examination, ExperimentRun, ProbeRecord, Spent, Step, Variation};
 
 /// For each version of which both kinds were seen.
 pub(super) fn of_versions(examination: &Examination) -> Vec<(Version, CpuCost)> {
@@ -12,9 +12,9 @@ pub(super) fn of_versions(examination: &Examination) -> Vec<(Version, CpuCost)> 
 
 fn of_version(examination: &Examination, version: Version) -> Option<CpuCost> {
     let seen = || examination.runs.iter().flat_map(ExperimentRun::all).filter(|seen| is_complete(seen, version));
-    let is_full = |seen: &&Seen| matches!(seen.step, Step::Prime(Variation::Plain) | Step::Interpose);
+    let is_full = |seen: &&ProbeRecord| matches!(seen.step, Step::Prime(Variation::Plain) | Step::Interpose);
     let is_resumed =
-        |seen: &&Seen| seen.step == Step::Resume(Variation::Plain) && seen.observation.kind() != Some(Kind::Full);
+        |seen: &&ProbeRecord| seen.step == Step::Resume(Variation::Plain) && seen.observation.kind() != Some(Kind::Full);
     let full: Vec<Spent> = seen().filter(is_full).map(|seen| seen.spent).collect();
     let resumed: Vec<Spent> = seen().filter(is_resumed).map(|seen| seen.spent).collect();
     let cost = |side: fn(&Spent) -> Option<Nanos>| {
@@ -25,7 +25,7 @@ fn of_version(examination: &Examination, version: Version) -> Option<CpuCost> {
     (cost.client_ns.is_some() || cost.server_ns.is_some()).then_some(cost)
 }
 
-fn is_complete(seen: &Seen, version: Version) -> bool {
+fn is_complete(seen: &ProbeRecord, version: Version) -> bool {
     let observation = &seen.observation;
     observation.facts().is_some_and(|facts| facts.version == version) && observation.is_answered_well()
 }

@@ -3,19 +3,20 @@
 
 use std::collections::BTreeSet;
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{KeyName, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{KeyName, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
-use super::examined::{Came, Examined, came, cite};
+use super::examined::{Examined, ResumptionOutcome, came, cite};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     [Version::Tls12, Version::Tls13].into_iter().filter_map(|version| finding(examined, version)).collect()
 }
 
 fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
-    let is_of_version = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.version == version);
-    let mut seen: Vec<&Seen> = examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();
+    let is_of_version = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == version);
+    let mut seen: Vec<&ProbeRecord> =
+        examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();
     seen.sort_by_key(|seen| seen.observation.index);
     // One name before the moment, another after it, and neither on the other side.
     let given: Vec<(usize, KeyName)> =
@@ -28,8 +29,11 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
     if others.len() != 2 || !is_clean || !enough {
         return None;
     }
-    let refused: Vec<&&Seen> = seen.iter().filter(|seen| came(seen) == Some(Came::Refused) && offers(seen, first)).collect();
-    if refused.is_empty() || seen.iter().skip(moment).any(|seen| came(seen) == Some(Came::Resumed) && offers(seen, first)) {
+    let refused: Vec<&&ProbeRecord> =
+        seen.iter().filter(|seen| came(seen) == Some(ResumptionOutcome::Refused) && offers(seen, first)).collect();
+    if refused.is_empty()
+        || seen.iter().skip(moment).any(|seen| came(seen) == Some(ResumptionOutcome::Resumed) && offers(seen, first))
+    {
         return None;
     }
     let at = seen.get(moment)?.observation.start.0 as f64 / 1e9;
@@ -44,11 +48,11 @@ fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
 /// So many connections on either side of the moment.
 const ENOUGH: usize = 3;
 
-fn names(seen: &Seen) -> Vec<KeyName> {
+fn names(seen: &ProbeRecord) -> Vec<KeyName> {
     seen.observation.facts().map(|facts| facts.tickets.iter().map(|it| it.key_name).collect()).unwrap_or_default()
 }
 
-fn offers(seen: &Seen, name: KeyName) -> bool {
+fn offers(seen: &ProbeRecord, name: KeyName) -> bool {
     seen.observation.offered.is_some_and(|offered| offered.key_name == Some(name))
 }
 
@@ -56,7 +60,7 @@ fn offers(seen: &Seen, name: KeyName) -> bool {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     fn keys(names: &[u8], offered: u8) -> Scene {
         let kinds: Vec<Kind> = std::iter::once(Kind::Full).chain(std::iter::repeat_n(TICKET, names.len() - 1)).collect();

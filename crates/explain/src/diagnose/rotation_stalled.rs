@@ -1,8 +1,8 @@
 //! `rotation-stalled`: tickets came at first, and later none any more.
 
-use reprise_probe::diagnose::Seen;
-use reprise_trace::Version;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ProbeRecord;
 
 use super::examined::{Examined, cite};
 
@@ -11,10 +11,10 @@ const MANY: usize = 3;
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     // Under TLS 1.2 some of the connections ask for no ticket.
-    let is_tls13 = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.version == Version::Tls13);
-    let mut full: Vec<&Seen> = examined.full().filter(is_tls13).collect();
+    let is_tls13 = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == Version::Tls13);
+    let mut full: Vec<&ProbeRecord> = examined.full().filter(is_tls13).collect();
     full.sort_by_key(|seen| seen.observation.index);
-    let gives = |seen: &&Seen| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0);
+    let gives = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0);
     let Some(last) = full.iter().rposition(&gives) else { return Vec::new() };
     let without = full.get(last + 1..).unwrap_or_default();
     if without.len() < MANY || !full.iter().take(last).all(gives) {
@@ -30,7 +30,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn tickets_that_cease_to_come_are_a_fault() {

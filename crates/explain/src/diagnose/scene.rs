@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use reprise_attempt::Fault;
-use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, Seen, Spent, Step, Variation};
-use reprise_trace::document::Finding;
-use reprise_trace::{
+use reprise_connection::Fault;
+use reprise_model::document::Finding;
+use reprise_model::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
+};
+use reprise_probe::diagnose::{
+    CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, ProbeRecord, Spent, Step, Variation,
 };
 
 use super::examined::Examined;
@@ -78,7 +80,7 @@ impl Scene {
     /// A burst: these offered a session, and so many more had none to offer.
     pub(crate) fn burst(mut self, asked: Asked, kinds: &[Kind], without: usize) -> Self {
         let experiment = EXPERIMENTS.iter().find(|it| it.name == "burst").unwrap();
-        let mut seen: Vec<Seen> = kinds.iter().map(|kind| self.seen(Step::Burst, asked, *kind)).collect();
+        let mut seen: Vec<ProbeRecord> = kinds.iter().map(|kind| self.seen(Step::Burst, asked, *kind)).collect();
         for _ in 0..without {
             let mut other = self.seen(Step::Burst, asked, Kind::Full);
             other.observation.offered = None;
@@ -88,7 +90,7 @@ impl Scene {
         self
     }
 
-    fn seen(&mut self, step: Step, asked: Asked, kind: Kind) -> Seen {
+    fn seen(&mut self, step: Step, asked: Asked, kind: Kind) -> ProbeRecord {
         let index = self.0.connections;
         self.0.connections += 1;
         let offers = !matches!(step, Step::Prime(_) | Step::Interpose);
@@ -106,7 +108,7 @@ impl Scene {
             phases,
             ..Observation::begun(index, Nanos(u64::from(index) * 20_000_000), Purpose::Sample, asked)
         };
-        Seen { step, observation, fault: None, stall: None, spent: Spent::default() }
+        ProbeRecord { step, observation, fault: None, stall: None, spent: Spent::default() }
     }
 
     /// The processor time of full handshakes and of resumed ones, of the client and of the server; a little more each time.
@@ -122,7 +124,7 @@ impl Scene {
         self.0
     }
 
-    fn all(&mut self) -> impl Iterator<Item = &mut Seen> {
+    fn all(&mut self) -> impl Iterator<Item = &mut ProbeRecord> {
         self.0.runs.iter_mut().flat_map(|run| &mut run.seen)
     }
 
@@ -199,7 +201,7 @@ impl Scene {
     }
 }
 
-fn fail(seen: &mut Seen, name: FaultName) {
+fn fail(seen: &mut ProbeRecord, name: FaultName) {
     seen.observation.outcome = Err(name);
     seen.fault = Some(Fault::new(name));
 }

@@ -1,10 +1,10 @@
 //! `session-context-unset`: a server on OpenSSL asks for client certificates and has no session id context: a session that is
 //! offered ends the connection with internal_error.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Asked, ClientAuthentication, FaultName};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, ClientAuthentication, FaultName};
 
-use super::examined::{Came, Examined, by_outcome, came};
+use super::examined::{Examined, ResumptionOutcome, by_outcome, came};
 
 /// RFC 8446 §6: internal_error.
 const INTERNAL_ERROR: FaultName = FaultName::Alert(80);
@@ -24,8 +24,8 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
     let asks = |it: ClientAuthentication| it != ClientAuthentication::NotRequested;
     let is_asked = examined.full().filter_map(|seen| seen.observation.facts()).any(|it| asks(it.client_authentication));
-    let offers: Vec<Came> = examined.plain(asked).into_iter().filter_map(came).collect();
-    is_asked && !offers.is_empty() && offers.iter().all(|came| *came == Came::Failed(INTERNAL_ERROR))
+    let offers: Vec<ResumptionOutcome> = examined.plain(asked).into_iter().filter_map(came).collect();
+    is_asked && !offers.is_empty() && offers.iter().all(|came| *came == ResumptionOutcome::Failed(INTERNAL_ERROR))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `session-too-large`: sessions without a client certificate are kept, and those with it are not: it is part of the session, and a
 //! cache takes sessions up to some size (nginx: 4 kB).
 
+use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
-use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::examined::{Examined, by_outcome, evidence, mechanism};
 
@@ -30,7 +30,7 @@ const OTHERWISE: &str = "A server that resumes no client with a certificate look
 mod tests {
     use super::*;
     use crate::diagnose::scene::{ID, Scene, TLS12_ID, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn what_resumes_without_a_certificate_alone_is_too_large() {

@@ -1,10 +1,10 @@
 //! `single-use`: a session resumes once, and is refused when it is offered again. Under TLS 1.3 that is how tickets are meant to
 //! be used (RFC 8446 §C.4); under TLS 1.2 it surprises.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
-use super::examined::{Came, Examined, by_outcome, came, is_tls13, mechanism};
+use super::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
 
 pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
     shown(examined).map(|(run, confidence)| finding(examined, run, confidence)).collect()
@@ -12,9 +12,9 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 
 /// Where a session resumed once, and was refused each time after.
 pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = (&'a ExperimentRun, Confidence)> {
-    let serves_once = |seen: &[Seen]| {
-        let again: Vec<&Seen> = seen.iter().filter(|seen| seen.step == Step::Again).collect();
-        again.len() >= 2 && again.iter().all(|seen| came(seen) == Some(Came::Refused))
+    let serves_once = |seen: &[ProbeRecord]| {
+        let again: Vec<&ProbeRecord> = seen.iter().filter(|seen| seen.step == Step::Again).collect();
+        again.len() >= 2 && again.iter().all(|seen| came(seen) == Some(ResumptionOutcome::Refused))
     };
     let runs = examined.runs("second-use").filter(|run| examined.always_resumes(run.asked));
     runs.filter_map(move |run| Some((run, Examined::each_time(run, serves_once)?)))
@@ -32,9 +32,9 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence)
 mod tests {
     use super::*;
     use crate::diagnose::scene::{ID, Scene, TICKET, TLS12_ID, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
-    fn again(asked: reprise_trace::Asked, kinds: [Kind; 2]) -> Scene {
+    fn again(asked: reprise_model::Asked, kinds: [Kind; 2]) -> Scene {
         let [one, other] = kinds;
         Scene::resuming(asked).run("second-use", asked, &[Kind::Full, asked.kind, one, other])
     }

@@ -1,7 +1,7 @@
 //! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
 
+use reprise_model::document::{Confidence, Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
-use reprise_trace::document::{Confidence, Finding, Severity};
 
 use super::examined::{Examined, evidence, mechanism};
 
@@ -20,7 +20,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS12, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_session_that_is_bound_to_its_name_is_a_note() {

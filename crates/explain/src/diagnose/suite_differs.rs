@@ -1,8 +1,8 @@
 //! `suite-differs`: a session is refused where the server would prefer another suite now than the one that it was made with:
 //! under TLS 1.3 of another hash (RFC 8446 §4.2.11), under TLS 1.2 any other (RFC 5246 §7.4.1.3).
 
+use reprise_model::document::{Finding, Severity};
 use reprise_probe::diagnose::ExperimentRun;
-use reprise_trace::document::{Finding, Severity};
 
 use super::examined::{Examined, evidence, mechanism};
 
@@ -19,7 +19,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_session_of_a_suite_that_is_not_preferred_is_refused() {

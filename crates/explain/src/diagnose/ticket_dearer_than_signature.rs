@@ -1,8 +1,8 @@
 //! `ticket-dearer-than-signature`: a resumed handshake takes longer than a full one: the signature was cheap, and what a ticket
 //! or a store costs is not.
 
-use reprise_trace::Phase;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Phase;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::examined::{Examined, mechanism};
 use crate::figures::{from_to, ratio_and_interval, span};

@@ -1,7 +1,7 @@
 //! `tickets-run-out`: one client makes more connections at once than it holds tickets, each of which serves once (RFC 8446 §C.4).
 
-use reprise_probe::diagnose::{ExperimentRun, Seen, Step};
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
 
 use super::examined::{Counts, Examined, by_outcome, is_tls13, mechanism};
 use crate::figures::connections;
@@ -11,11 +11,11 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 }
 
 fn finding(run: &ExperimentRun) -> Option<Finding> {
-    let burst: Vec<&Seen> = run.seen.iter().filter(|seen| seen.step == Step::Burst).collect();
+    let burst: Vec<&ProbeRecord> = run.seen.iter().filter(|seen| seen.step == Step::Burst).collect();
     let completed = burst.iter().filter(|seen| seen.fault.is_none()).count();
     let counts = Counts::of(burst.iter().copied());
     let at_once = connections(burst.len() as u64);
-    let is_lost = |seen: &[Seen]| {
+    let is_lost = |seen: &[ProbeRecord]| {
         let counts = Counts::of(seen.iter().filter(|seen| seen.step == Step::Burst));
         counts.refused > 0 || counts.failed > 0
     };
@@ -45,7 +45,7 @@ fn tickets(count: usize) -> &'static str {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn tickets_that_do_not_suffice_are_a_note() {

@@ -1,6 +1,6 @@
 //! `unclean-close-evicts`: a session is forgotten where its connection ended without close_notify.
 
-use reprise_trace::document::{Finding, Severity};
+use reprise_model::document::{Finding, Severity};
 
 use super::examined::{Examined, evidence, mechanism};
 
@@ -29,7 +29,7 @@ pub(super) fn findings(examined: &Examined<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_session_that_dies_with_its_connection_is_a_risk() {

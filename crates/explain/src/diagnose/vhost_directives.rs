@@ -1,9 +1,9 @@
 //! `vhost-directives`: the name's own virtual host refuses what the default one accepts: the settings of sessions stand in a
 //! server block that is not the listener's default.
 
-use reprise_probe::diagnose::{ExperimentRun, Seen};
-use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
 
 use super::examined::{Counts, Examined, by_outcome, evidence, mechanism};
 
@@ -40,7 +40,7 @@ fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
 }
 
 /// Whether this full handshake gave nothing by this mechanism.
-fn gives_nothing(seen: &Seen, run: &ExperimentRun) -> bool {
+fn gives_nothing(seen: &ProbeRecord, run: &ExperimentRun) -> bool {
     seen.observation.facts().is_some_and(|facts| match run.asked.kind {
         Kind::Id => !facts.session_id_given,
         _ => facts.tickets.count == 0,
@@ -51,7 +51,7 @@ fn gives_nothing(seen: &Seen, run: &ExperimentRun) -> bool {
 mod tests {
     use super::*;
     use crate::diagnose::scene::{Scene, TICKET, TLS13, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_default_host_that_resumes_where_the_named_one_does_not() {

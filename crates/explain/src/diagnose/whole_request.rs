@@ -1,8 +1,8 @@
 //! What a whole request costs on a new connection, which share of it the handshake is, and what resuming or keeping the connection
 //! open would save of it.
 
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Phase, Version};
 
 use crate::figures::{means, percent, span};
 use crate::savings::{Saving, best_resumption, median_ns};

@@ -1,6 +1,6 @@
 //! The fixed names of faults, each with its meaning and what to do: the guide's table, and the words where nothing else is known.
 
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 use reprise_wire::AlertDescription;
 
 /// The name by which documents, counts and tests call a fault: `connection_refused`, `alert_handshake_failure`.

@@ -1,7 +1,7 @@
 //! What `hidden-nodes` and `id-cache-per-process` share: sessions are accepted now and then, as by nodes that do not share them.
 
-use reprise_trace::document::Finding;
-use reprise_trace::{Kind, Nanos, Phase};
+use reprise_model::document::Finding;
+use reprise_model::{Kind, Nanos, Phase};
 
 use crate::figures::connections;
 use crate::nodes::{Accepted, Sharing, by_distance};

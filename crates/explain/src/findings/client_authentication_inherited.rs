@@ -3,8 +3,8 @@
 //! RFC 8446 §4.3.2 forbids a CertificateRequest beside a PSK, and an abbreviated TLS 1.2 handshake has no room for one
 //! (RFC 5246 §7.3): the client's identity is the one that the session was made with.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{ClientAuthentication, Facts, Kind};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{ClientAuthentication, Facts, Kind};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn refused_resumptions_that_ask_again_do_not_hide_it() {
-        let asks_again = |it: &mut reprise_trace::Observation| {
+        let asks_again = |it: &mut reprise_model::Observation| {
             it.outcome.as_mut().unwrap().client_authentication = ClientAuthentication::RequestedNoneSent;
         };
         let partly = mutual().run("1.2", Kind::Id, 200).of_which_full(30).first(30, asks_again);

@@ -3,8 +3,8 @@
 //! nginx with `ssl_verify_client on` finishes the handshake, answers 400 and forgets the session: whatever is then seen of
 //! resumption follows from the certificate that is missing.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{ClientAuthentication, Facts, Observation};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{ClientAuthentication, Facts, Observation};
 
 use crate::figures::connections;
 use crate::series::Case;
@@ -35,7 +35,7 @@ fn is_asked_in_vain(facts: &Facts) -> bool {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     fn asked(authentication: ClientAuthentication, status: u16) -> Example {
         let example = Example::new().run("1.3", Kind::Full, 900).facts(|it| it.client_authentication = authentication);

@@ -3,8 +3,8 @@
 //! RFC 8446 §4.2.9: a server neither uses a mode that was not offered nor sends tickets that could not be used. What then looks
 //! like its own setting is this client's.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
-use reprise_trace::{Facts, PskMode, Version};
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
+use reprise_model::{Facts, PskMode, Version};
 
 use crate::figures::connections;
 use crate::series::Case;
@@ -42,7 +42,7 @@ fn finding(case: &Case<'_>) -> Finding {
 mod tests {
     use super::*;
     use crate::example::{Example, only, ticket};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_mode_that_no_server_took_is_told_as_what_was_offered() {

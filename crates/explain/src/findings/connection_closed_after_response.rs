@@ -1,7 +1,7 @@
 //! `connection-closed-after-response`: a second request was wanted, and the server ended the connection with the first. What was
 //! asked for and not measured must not be missing in silence.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use crate::figures::connections;
 use crate::series::Case;
@@ -23,7 +23,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn a_next_request_that_was_asked_for_is_not_missing_in_silence() {

@@ -1,7 +1,7 @@
 //! `early-data-hrr`: a HelloRetryRequest rejects early data, whatever the server would have done with it (RFC 8446 §4.2.10).
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{EarlyData, Facts, Kind};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind};
 
 use super::early_data_rejected::SENT_TWICE;
 use crate::figures::connections;

@@ -1,7 +1,7 @@
 //! `early-data-off`: tickets arrive, and none allows early data.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, Kind};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};

@@ -1,8 +1,8 @@
 //! `early-data-rejected`: tickets allow early data, and the server rejects it though it retries nothing. RFC 8446 §4.2.10 has
 //! the reasons.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{EarlyData, Facts, Kind};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn some_rejections_are_now_and_then() {
         let reject =
-            |it: &mut reprise_trace::Observation| it.outcome.as_mut().unwrap().early_data = Some(EarlyData::Rejected);
+            |it: &mut reprise_model::Observation| it.outcome.as_mut().unwrap().early_data = Some(EarlyData::Rejected);
         let finding = only(findings, early(EarlyData::Accepted).first(60, reject)).unwrap();
         assert!(finding.title.ends_with("sometimes rejects it") && finding.evidence[0].starts_with("Rejected on 60 of 100"));
         assert_eq!(only(findings, early(EarlyData::Accepted)), None);

@@ -1,7 +1,7 @@
 //! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{EarlyData, Facts, Kind};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};

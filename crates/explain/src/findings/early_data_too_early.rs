@@ -1,7 +1,7 @@
 //! `early-data-too-early`: TLS accepts early data, and the service behind it answers 425.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{EarlyData, Facts, Kind, Observation};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind, Observation};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};

@@ -1,7 +1,7 @@
 //! `early-data-unanswered`: the server accepts early data, and what is asked by it is never answered.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{FaultName, Kind, Observation, Purpose};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{FaultName, Kind, Observation, Purpose};
 
 use crate::figures::connections;
 use crate::series::Case;

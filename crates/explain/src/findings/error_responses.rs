@@ -1,6 +1,6 @@
 //! `error-responses`: responses are no successes. An error page or a redirection is seldom what was to be measured.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn statuses_that_are_no_success_are_counted() {

@@ -1,7 +1,7 @@
 //! `hidden-nodes`: tickets are accepted now and then, as by nodes behind one address that do not share their keys.
 
-use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Sharing, sharing};
@@ -29,7 +29,7 @@ fn finding(case: &Case<'_>, tickets: &Series<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Nanos;
+    use reprise_model::Nanos;
 
     fn tickets(refused: u64) -> Finding {
         let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 300).of_which_full(refused);

@@ -1,7 +1,7 @@
 //! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
-use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Sharing, sharing};

@@ -1,7 +1,7 @@
 //! `id-never-accepted`: session IDs are given and none is ever accepted. nginx's default cache `none` does just that.
 
-use reprise_trace::document::{Finding, Severity};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{Finding, Severity};
+use reprise_model::{Kind, Phase, Version};
 
 use crate::savings::{Saving, saving};
 use crate::series::{Case, Series};
@@ -35,8 +35,8 @@ fn finding(case: &Case<'_>, refused: &Series<'_>, tickets_resume: bool) -> Findi
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Nanos;
-    use reprise_trace::document::Confidence;
+    use reprise_model::Nanos;
+    use reprise_model::document::Confidence;
 
     #[test]
     fn ids_that_are_never_accepted_are_a_fault_of_unknown_cost() {

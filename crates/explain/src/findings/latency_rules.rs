@@ -3,8 +3,8 @@
 //! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
 //! theirs that speak most against it leave the network most of the connection.
 
-use reprise_trace::document::{Confidence, Finding, Run, Severity};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{Confidence, Finding, Run, Severity};
+use reprise_model::{Kind, Phase, Version};
 
 use crate::figures::{from_to, percent, span};
 use crate::savings::{interval_ns, median_ns};

@@ -1,8 +1,8 @@
 //! `little-to-save`: resumed, and still not much faster. The arithmetic is shown. Without an interval, under six samples, nothing
 //! is said.
 
-use reprise_trace::document::{Confidence, Finding, Remedy, Run, Severity};
-use reprise_trace::{Kind, Phase, PskMode, Version};
+use reprise_model::document::{Confidence, Finding, Remedy, Run, Severity};
+use reprise_model::{Kind, Phase, PskMode, Version};
 
 use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
 use crate::savings::{Saving, saving};

@@ -2,8 +2,8 @@
 //!
 //! RFC 8446 §2.2: with psk_ke the application data are as secret as the PSK is, for as long as anyone has recorded them.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, Kind, PskMode};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind, PskMode};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};

@@ -3,8 +3,8 @@
 //! A ticket serves once (RFC 8446 §C.4), so that a client runs out of them and begins anew with a full handshake. Servers that
 //! have a ticket callback of their own in OpenSSL and do not ask it for another do this.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, Kind, Nanos, Observation, Phase, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind, Nanos, Observation, Phase, Version};
 
 use crate::figures::{connections, percent};
 use crate::savings::{Saving, saving};
@@ -87,7 +87,7 @@ fn average_cost(case: &Case<'_>, given: Given) -> Option<Nanos> {
 mod tests {
     use super::*;
     use crate::example::{Example, only, ticket};
-    use reprise_trace::document::TicketRequest;
+    use reprise_model::document::TicketRequest;
 
     fn gives_two(it: &mut Facts) {
         it.tickets.add(ticket(None));

@@ -1,8 +1,8 @@
 //! `node-certificate-differs`: full handshakes of one version show different certificates, as of nodes behind one address. One
 //! median of them all tells of none of them.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, Kind, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind, Version};
 
 use crate::series::{Case, differing};
 
@@ -34,7 +34,7 @@ fn beginning(leaf: &[u8; 32]) -> String {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::PeerKey;
+    use reprise_model::PeerKey;
 
     fn alike() -> Example {
         let alike = |it: &mut Facts| (it.peer_key, it.leaf) = (Some(PeerKey::P256), Some([1; 32]));
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn keys_that_change_between_connections_are_counted() {
         assert_eq!(only(findings, alike().run("1.3", Kind::Ticket, 200)), None);
-        let another = |it: &mut reprise_trace::Observation| {
+        let another = |it: &mut reprise_model::Observation| {
             it.outcome.as_mut().unwrap().peer_key = Some(PeerKey::Rsa { bits: 2048 });
         };
         let finding = only(findings, alike().first(1, another)).unwrap();
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn another_certificate_for_the_same_key_kind_is_seen() {
-        let another = |it: &mut reprise_trace::Observation| it.outcome.as_mut().unwrap().leaf = Some([0xab; 32]);
+        let another = |it: &mut reprise_model::Observation| it.outcome.as_mut().unwrap().leaf = Some([0xab; 32]);
         let finding = only(findings, alike().first(40, another)).unwrap();
         assert_eq!(finding.evidence, ["SHA-256 of the certificates: 01010101… on 60, abababab… on 40"]);
     }

@@ -1,8 +1,8 @@
 //! `node-protocol-differs`: full handshakes of one version choose different cipher suites or groups, as nodes of different
 //! configuration do.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, Kind, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use crate::series::{Case, differing};
@@ -31,7 +31,7 @@ mod tests {
     fn suites_and_groups_that_change_are_counted() {
         let alike = || Example::new().run("1.3", Kind::Full, 900).facts(|it| it.group = Some(NamedGroup::X25519.0));
         assert_eq!(only(findings, alike()), None);
-        let another = |it: &mut reprise_trace::Observation| {
+        let another = |it: &mut reprise_model::Observation| {
             let facts = it.outcome.as_mut().unwrap();
             (facts.cipher, facts.group) = (CipherSuite::TLS_AES_256_GCM_SHA384.0, Some(NamedGroup::SECP256R1.0));
         };

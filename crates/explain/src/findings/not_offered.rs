@@ -1,7 +1,7 @@
 //! `not-offered`: the server gives nothing to resume with, or gives tickets that it never accepts.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Kind, Version};
 
 use super::client_psk_mode;
 use crate::figures::connections;
@@ -87,7 +87,7 @@ fn what_was_given(all: &[Series<'_>], version: Version) -> String {
 mod tests {
     use super::*;
     use crate::example::{Example, only, ticket};
-    use reprise_trace::PskMode;
+    use reprise_model::PskMode;
 
     #[test]
     fn useless_tls13_tickets_are_told_in_words() {

@@ -3,8 +3,8 @@
 //! RFC 8446 §4.2.11: a server that does not take a PSK goes on with a full handshake. A known identity with another key would
 //! have ended the connection (its binder does not verify), so this is about the identity, the hash or the mode.
 
-use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Remedy, Severity};
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Remedy, Severity};
 
 use crate::figures::connections;
 use crate::series::{Case, Series};

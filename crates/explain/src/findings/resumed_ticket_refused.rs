@@ -1,7 +1,7 @@
 //! `resumed-ticket-refused`: what a full handshake gives is accepted, what a resumed one gives is not; or the last of each alone.
 
-use reprise_trace::Kind;
-use reprise_trace::document::{Confidence, Finding, Severity};
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Severity};
 
 use super::accepted_sometimes::{accepted_sometimes, explained};
 use crate::nodes::{Accepted, Sharing, sharing};
@@ -31,7 +31,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Origin;
+    use reprise_model::Origin;
 
     #[test]
     fn tickets_of_resumed_connections_are_told_apart() {

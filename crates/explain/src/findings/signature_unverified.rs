@@ -1,7 +1,7 @@
 //! `signature-unverified`: verification was skipped on request, and the signature could not be checked either.
 
-use reprise_trace::document::{Confidence, Finding, Severity};
-use reprise_trace::{Facts, PeerKey, Verification};
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, PeerKey, Verification};
 
 use crate::figures::connections;
 use crate::series::Case;
@@ -21,7 +21,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
 mod tests {
     use super::*;
     use crate::example::{Example, only};
-    use reprise_trace::Kind;
+    use reprise_model::Kind;
 
     #[test]
     fn the_key_that_no_library_verifies_is_named() {

@@ -1,6 +1,6 @@
 //! Extensions by their IANA names, with the values that a reader looks for.
 
-use reprise_trace::{Bytes, Extension};
+use reprise_model::{Bytes, Extension};
 use reprise_wire::extensions::{
     CertificateAuthorities, CompressCertificate, Cookie, EarlyDataLimit, EcPointFormats, KeyShareClientHello, KeyShareEntry,
     KeyShareHelloRetryRequest, KeyShareServerHello, OfferedPsks, ProtocolNameList, PskKeyExchangeModes, RecordSizeLimit,

@@ -6,7 +6,7 @@ mod extensions;
 
 use std::fmt::Display;
 
-use reprise_trace::{Event, Field, Version, What};
+use reprise_model::{Event, Field, Version, What};
 use reprise_wire::{
     CertificateEntry, CertificateRequestTls12, CertificateRequestTls13, CertificateTls12, CertificateTls13,
     CertificateVerify, ClientHello, EncryptedExtensions, Extensions, Handshake, HandshakeType, NewSessionTicketTls12,
@@ -37,7 +37,7 @@ fn event_with_content(event: &Event, raw: &[u8], version: Version) -> Event {
 #[derive(Default)]
 struct Content {
     fields: Vec<Field>,
-    extensions: Vec<reprise_trace::Extension>,
+    extensions: Vec<reprise_model::Extension>,
 }
 
 impl Content {
@@ -163,7 +163,7 @@ fn listed(values: impl Iterator<Item = impl Display>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::{Bytes, Direction, Nanos};
+    use reprise_model::{Bytes, Direction, Nanos};
     use reprise_wire::handshake::frame;
 
     use super::*;

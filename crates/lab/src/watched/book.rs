@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use reprise_trace::{GivenSession, Nanos, Watched, WatchedConnection};
+use reprise_model::{GivenSession, Nanos, Watched, WatchedConnection};
 use zeroize::Zeroizing;
 
 use crate::listener::lock;

@@ -3,7 +3,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use reprise_trace::{
+use reprise_model::{
     Agreed, ClientOffer, FailureClass, HandshakeEnd, Kind, Nanos, Version, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 use reprise_wire::AlertDescription;

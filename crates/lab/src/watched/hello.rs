@@ -1,6 +1,6 @@
 //! From the first bytes of a connection to what its ClientHello offers.
 
-use reprise_trace::{ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version};
+use reprise_model::{ClientOffer, GivenSession, Kind, Nanos, OfferedSession, Version};
 use reprise_wire::extensions::SupportedVersions;
 use reprise_wire::extensions::{OfferedPsks, ProtocolNameList, PskKeyExchangeModes, ServerNameList, SupportedGroups};
 use reprise_wire::{ClientHello, ContentType, ExtensionType, Extensions, Handshake, HandshakeType, ProtocolVersion, Record};

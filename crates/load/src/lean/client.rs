@@ -1,8 +1,8 @@
 //! One connection of the lean client: records in, bytes out.
 
-use reprise_attempt::{End, Endpoint, Fault, Heard};
+use reprise_connection::{End, Endpoint, EndpointEvent, Fault};
 use reprise_engine::suite;
-use reprise_trace::{Facts, FaultName, Kind, Nanos, Protocol, PskMode, Tickets, Version};
+use reprise_model::{Facts, FaultName, Kind, Nanos, Protocol, PskMode, Tickets, Version};
 use reprise_wire::extensions::KeyShareHelloRetryRequest;
 use reprise_wire::{
     Alert, AlertDescription, AlertLevel, ChangeCipherSpec, ContentType, ExtensionType, HEADER_LEN, Handshake, HandshakeType,
@@ -63,7 +63,7 @@ impl Endpoint for LeanClient {
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, Fault> {
+    ) -> Result<EndpointEvent<'r>, Fault> {
         self.take_record(shared, now, record, out).map_err(Fault::new)
     }
 
@@ -165,7 +165,7 @@ impl LeanClient {
         now: Nanos,
         record: &'r mut [u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'r>, FaultName> {
+    ) -> Result<EndpointEvent<'r>, FaultName> {
         let outer = ContentType(record.first().copied().unwrap_or_default());
         let fragment = record.get_mut(HEADER_LEN..).ok_or(FaultName::Malformed)?;
         let is_traffic = self.is_traffic();
@@ -196,7 +196,7 @@ impl LeanClient {
             // An alert that ends the connection is worth more than where it stands.
             ContentType::ALERT => self.take_alert(content, is_traffic).and_then(|heard| match heard {
                 // RFC 8446 §5.1: no other record stands between the fragments of a message.
-                Heard::Nothing if !self.joiner.is_empty() => Err(FaultName::PeerMisbehaved),
+                EndpointEvent::Nothing if !self.joiner.is_empty() => Err(FaultName::PeerMisbehaved),
                 heard => Ok(heard),
             }),
             ContentType::APPLICATION_DATA if is_traffic && self.joiner.is_empty() => {
@@ -205,13 +205,13 @@ impl LeanClient {
                 } else {
                     self.idle = 0;
                 }
-                Ok(Heard::Data(content))
+                Ok(EndpointEvent::Data(content))
             }
             _ => Err(FaultName::PeerMisbehaved),
         }
     }
 
-    fn take_change_cipher_spec(&mut self, fragment: &[u8], is_traffic: bool) -> Result<Heard<'static>, FaultName> {
+    fn take_change_cipher_spec(&mut self, fragment: &[u8], is_traffic: bool) -> Result<EndpointEvent<'static>, FaultName> {
         // A second one of TLS 1.2 would be protected.
         let has_come = self.core.opener.is_some() && self.version == Some(Version::Tls12);
         if has_come || !self.joiner.is_empty() {
@@ -221,7 +221,7 @@ impl LeanClient {
         match &mut self.state {
             State::Tls12(state) => {
                 self.core.opener = Some(state.take_server_protection()?);
-                Ok(Heard::Nothing)
+                Ok(EndpointEvent::Nothing)
             }
             // RFC 8446 §5: dropped, wherever it comes before the server's Finished, and nowhere else.
             State::Tls13(_) | State::ExpectServerHello if !is_traffic && self.version == Some(Version::Tls13) => {
@@ -231,10 +231,10 @@ impl LeanClient {
         }
     }
 
-    fn take_alert(&mut self, content: &[u8], is_traffic: bool) -> Result<Heard<'static>, FaultName> {
+    fn take_alert(&mut self, content: &[u8], is_traffic: bool) -> Result<EndpointEvent<'static>, FaultName> {
         let alert = Alert::parse(content).map_err(malformed)?;
         match alert.description {
-            AlertDescription::CLOSE_NOTIFY if is_traffic => Ok(Heard::Closed),
+            AlertDescription::CLOSE_NOTIFY if is_traffic => Ok(EndpointEvent::Closed),
             AlertDescription::CLOSE_NOTIFY => Err(FaultName::Alert(alert.description.0)),
             AlertDescription::USER_CANCELED => self.count_idle(),
             // RFC 5246 §7.2: a warning may be passed over. RFC 8446 §6: under TLS 1.3 there are no others.
@@ -244,9 +244,9 @@ impl LeanClient {
     }
 
     /// One more record that changes nothing.
-    fn count_idle(&mut self) -> Result<Heard<'static>, FaultName> {
+    fn count_idle(&mut self) -> Result<EndpointEvent<'static>, FaultName> {
         self.idle += 1;
-        if self.idle > MAX_IDLE { Err(FaultName::TooMany) } else { Ok(Heard::Nothing) }
+        if self.idle > MAX_IDLE { Err(FaultName::TooMany) } else { Ok(EndpointEvent::Nothing) }
     }
 
     fn take_messages(
@@ -255,8 +255,8 @@ impl LeanClient {
         now: Nanos,
         fragment: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'static>, FaultName> {
-        let mut heard = Heard::Nothing;
+    ) -> Result<EndpointEvent<'static>, FaultName> {
+        let mut heard = EndpointEvent::Nothing;
         let (whole, mut rest) = self.joiner.complete(fragment)?;
         if let Some(memory) = whole {
             if let Some((message, _)) = Handshake::parse(&memory).map_err(malformed)? {
@@ -266,8 +266,8 @@ impl LeanClient {
         }
         while let Some((message, length)) = Handshake::parse(rest).map_err(malformed)? {
             rest = rest.get(length..).unwrap_or_default();
-            if self.take_message(shared, now, &message, rest.is_empty(), out)? == Heard::Ready {
-                heard = Heard::Ready;
+            if self.take_message(shared, now, &message, rest.is_empty(), out)? == EndpointEvent::Ready {
+                heard = EndpointEvent::Ready;
             }
         }
         self.joiner.keep(rest)?;
@@ -282,7 +282,7 @@ impl LeanClient {
         message: &Handshake<'_>,
         last: bool,
         out: &mut Vec<u8>,
-    ) -> Result<Heard<'static>, FaultName> {
+    ) -> Result<EndpointEvent<'static>, FaultName> {
         if message.msg_type == HandshakeType::HELLO_REQUEST && self.version == Some(Version::Tls12) {
             // RFC 5246 §7.4.1.1: a client may pass it over.
             return self.count_idle();
@@ -290,7 +290,7 @@ impl LeanClient {
         match std::mem::take(&mut self.state) {
             State::ExpectServerHello => {
                 self.state = self.take_server_hello(shared, message, last)?;
-                Ok(Heard::Nothing)
+                Ok(EndpointEvent::Nothing)
             }
             State::Tls13(state) => {
                 let (state, heard) = state.handle(&mut self.core, shared, now, message, last, out)?;
@@ -300,7 +300,7 @@ impl LeanClient {
             State::Tls12(state) => {
                 let (state, heard) = state.handle(&mut self.core, shared, now, message, out)?;
                 // RFC 5246 §7.4.9: once the server's Finished has verified, there is nothing left to be shown.
-                self.confirmed |= heard == Heard::Ready;
+                self.confirmed |= heard == EndpointEvent::Ready;
                 self.state = State::Tls12(state);
                 Ok(heard)
             }

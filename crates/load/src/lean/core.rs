@@ -1,7 +1,7 @@
 //! What every state of a connection reads and writes.
 
 use reprise_engine::suite::Suite;
-use reprise_trace::{FaultName, Kind, Protocol};
+use reprise_model::{FaultName, Kind, Protocol};
 use reprise_wire::extensions::SelectedProtocol;
 use reprise_wire::{ExtensionType, Extensions, NamedGroup};
 

@@ -6,7 +6,7 @@
 //! ```
 
 use reprise_engine::suite::Hash;
-use reprise_trace::{Nanos, Version};
+use reprise_model::{Nanos, Version};
 use reprise_wire::extensions::{
     EcPointFormats, KeyShareClientHello, KeyShareEntry, OfferedPsks, ProtocolNameList, PskBinder, PskIdentity,
     PskKeyExchangeModes, RenegotiationInfo, ServerName, ServerNameList, SignatureAlgorithms, SupportedGroups,
@@ -22,7 +22,7 @@ use super::hkdf::digest_of;
 use super::key_exchange::KeyExchanges;
 use super::schedule13::Schedule;
 use super::session::{Session, SessionForm};
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// A ClientHello but for what differs from connection to connection.
 pub(crate) struct Hello {

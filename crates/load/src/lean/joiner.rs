@@ -2,7 +2,7 @@
 
 use reprise_wire::Handshake;
 
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// No certificate chain that a load is worth measuring with is longer.
 const MAX_MESSAGE: usize = 128 * 1024;

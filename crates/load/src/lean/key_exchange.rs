@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::mlkem_unit::{self, CIPHERTEXT_LEN};
 use crate::options::KeyShareMode;
 use crate::unit_share;
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// The key shares of one thread.
 pub(crate) struct KeyExchanges {

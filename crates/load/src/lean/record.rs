@@ -5,7 +5,7 @@ use reprise_wire::{ContentType, HEADER_LEN};
 use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 use super::hkdf::Secret;
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// Bytes of a tag in every suite that is spoken here.
 const TAG_LEN: usize = 16;
@@ -159,7 +159,7 @@ fn key_of(aead: Cipher, key: Option<&[u8]>) -> Result<LessSafeKey, FaultName> {
 mod tests {
     use super::*;
     use reprise_engine::suite::{Hash, SUITES};
-    use reprise_trace::Version;
+    use reprise_model::Version;
 
     fn pair(suite: &Suite) -> [Protection; 2] {
         std::array::from_fn(|_| match suite.version {

@@ -1,7 +1,7 @@
 //! RSA key exchange: one encrypted premaster secret for each server key (RFC 5246 §7.4.7.1).
 
 use reprise_engine::{encrypt_premaster, subject_public_key_info};
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
 

@@ -6,7 +6,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::hkdf::hmac_of;
 use super::record::Protection;
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// Bytes of a verify_data.
 pub(crate) const VERIFY_DATA_LEN: usize = 12;
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_schedule_is_the_engines() {
         let (client, server) = ([1; 32], [2; 32]);
-        for suite in SUITES.iter().filter(|suite| suite.version == reprise_trace::Version::Tls12) {
+        for suite in SUITES.iter().filter(|suite| suite.version == reprise_model::Version::Tls12) {
             let theirs = tls12::MasterSecret::new(suite, &[5; 32], &client, &server).unwrap();
             let ours = MasterSecret::plain(suite.hash, &[5; 32], &client, &server);
             assert_eq!(ours.as_bytes(), theirs.as_bytes());

@@ -2,7 +2,7 @@
 
 use reprise_engine::Secret;
 use reprise_engine::suite::Suite;
-use reprise_trace::{Kind, Nanos};
+use reprise_model::{Kind, Nanos};
 
 /// The most tickets of TLS 1.3 that a thread holds for each place: a server may give two for each that is used.
 const SPARE: usize = 4;

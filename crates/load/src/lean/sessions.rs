@@ -1,6 +1,6 @@
 //! The sessions of one thread: a pool for each name and form.
 
-use reprise_trace::{Kind, Nanos};
+use reprise_model::{Kind, Nanos};
 
 use super::session::{Session, SessionForm, SessionPool};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::NamedGroup;
 
 use super::hello::{Hello, HelloSpec};
@@ -13,7 +13,7 @@ use super::session::Session;
 use super::sessions::Sessions;
 use crate::entropy::Entropy;
 use crate::options::TlsOptions;
-use reprise_trace::FaultName;
+use reprise_model::FaultName;
 
 /// What the connections of one thread share.
 pub struct LeanShared {

@@ -2,7 +2,7 @@
 
 use reprise_engine::Secret as StoredSecret;
 use reprise_engine::suite::{KeyExchange, Suite};
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::{
     CertificateTls12, ContentType, ExtensionType, Handshake, HandshakeType, NewSessionTicketTls12, ProtocolVersion,
     ServerHello, ServerKeyExchangeEcdhe, codec, frame,
@@ -15,8 +15,8 @@ use super::record::Protection;
 use super::schedule12::{MasterSecret, Side};
 use super::session::{Session, SessionForm};
 use super::shared::LeanShared;
-use reprise_attempt::Heard;
-use reprise_trace::FaultName;
+use reprise_connection::EndpointEvent;
+use reprise_model::FaultName;
 
 /// Which message may come next.
 #[expect(clippy::large_enum_variant, reason = "kept in place: a box would be an allocation for each handshake")]
@@ -137,7 +137,7 @@ impl State {
         now: Nanos,
         message: &Handshake<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(Self, Heard<'static>), FaultName> {
+    ) -> Result<(Self, EndpointEvent<'static>), FaultName> {
         match (self, message.msg_type) {
             (Self::ExpectCertificate(mut flight), HandshakeType::CERTIFICATE) => {
                 flight.transcript.update(message.raw);
@@ -150,7 +150,7 @@ impl State {
                     }
                     _ => Self::ExpectKeyExchange(flight),
                 };
-                Ok((next, Heard::Nothing))
+                Ok((next, EndpointEvent::Nothing))
             }
             (Self::ExpectKeyExchange(mut flight), HandshakeType::SERVER_KEY_EXCHANGE) => {
                 flight.transcript.update(message.raw);
@@ -163,27 +163,27 @@ impl State {
                 }
                 let secret = shared.keys.agree(exchange.group, core.own.as_ref(), exchange.public)?;
                 let premaster = Premaster::Ecdhe { secret, group: exchange.group };
-                Ok((Self::ExpectRequestOrDone(flight, premaster), Heard::Nothing))
+                Ok((Self::ExpectRequestOrDone(flight, premaster), EndpointEvent::Nothing))
             }
             (Self::ExpectRequestOrDone(mut flight, premaster), HandshakeType::CERTIFICATE_REQUEST) => {
                 flight.transcript.update(message.raw);
                 flight.certificate_requested = true;
-                Ok((Self::ExpectRequestOrDone(flight, premaster), Heard::Nothing))
+                Ok((Self::ExpectRequestOrDone(flight, premaster), EndpointEvent::Nothing))
             }
             (Self::ExpectRequestOrDone(mut flight, premaster), HandshakeType::SERVER_HELLO_DONE) => {
                 flight.transcript.update(message.raw);
-                Ok((Self::ExpectFinished(flight.answer(core, shared, &premaster, out)?), Heard::Nothing))
+                Ok((Self::ExpectFinished(flight.answer(core, shared, &premaster, out)?), EndpointEvent::Nothing))
             }
             (Self::ExpectFinished(mut flights), HandshakeType::NEW_SESSION_TICKET)
                 if flights.ticket_announced && flights.ticket.is_none() && flights.server.is_some() =>
             {
                 flights.transcript.update(message.raw);
                 flights.hold_ticket(core, shared, message)?;
-                Ok((Self::ExpectFinished(flights), Heard::Nothing))
+                Ok((Self::ExpectFinished(flights), EndpointEvent::Nothing))
             }
             (Self::ExpectFinished(flights), HandshakeType::FINISHED) if flights.server.is_none() => {
                 flights.finish(core, shared, now, message, out)?;
-                Ok((Self::Connected, Heard::Ready))
+                Ok((Self::Connected, EndpointEvent::Ready))
             }
             _ => Err(FaultName::PeerMisbehaved),
         }

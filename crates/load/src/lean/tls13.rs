@@ -2,7 +2,7 @@
 
 use reprise_engine::Secret as StoredSecret;
 use reprise_engine::suite::Suite;
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk, SelectedVersion};
 use reprise_wire::{
     CertificateRequestTls13, ContentType, EncryptedExtensions, ExtensionType, Handshake, HandshakeType,
@@ -15,8 +15,8 @@ use super::hkdf::Secret;
 use super::record::Protection;
 use super::session::{Session, SessionForm};
 use super::shared::LeanShared;
-use reprise_attempt::Heard;
-use reprise_trace::FaultName;
+use reprise_connection::EndpointEvent;
+use reprise_model::FaultName;
 
 /// Which message may come next.
 pub(super) enum State {
@@ -98,7 +98,7 @@ impl State {
         message: &Handshake<'_>,
         last: bool,
         out: &mut Vec<u8>,
-    ) -> Result<(Self, Heard<'static>), FaultName> {
+    ) -> Result<(Self, EndpointEvent<'static>), FaultName> {
         match (self, message.msg_type) {
             (Self::ExpectEncryptedExtensions(mut flight), HandshakeType::ENCRYPTED_EXTENSIONS) => {
                 let extensions = EncryptedExtensions::parse(message.body).map_err(malformed)?.extensions;
@@ -108,7 +108,7 @@ impl State {
                     Kind::Full => Self::ExpectCertificateOrRequest(flight),
                     _ => Self::ExpectFinished(flight),
                 };
-                Ok((next, Heard::Nothing))
+                Ok((next, EndpointEvent::Nothing))
             }
             (Self::ExpectCertificateOrRequest(mut flight), HandshakeType::CERTIFICATE_REQUEST)
                 if !flight.certificate_requested =>
@@ -116,22 +116,22 @@ impl State {
                 CertificateRequestTls13::parse(message.body).map_err(malformed)?;
                 flight.transcript.update(message.raw);
                 flight.certificate_requested = true;
-                Ok((Self::ExpectCertificateOrRequest(flight), Heard::Nothing))
+                Ok((Self::ExpectCertificateOrRequest(flight), EndpointEvent::Nothing))
             }
             (Self::ExpectCertificateOrRequest(mut flight), HandshakeType::CERTIFICATE) => {
                 flight.transcript.update(message.raw);
-                Ok((Self::ExpectCertificateVerify(flight), Heard::Nothing))
+                Ok((Self::ExpectCertificateVerify(flight), EndpointEvent::Nothing))
             }
             (Self::ExpectCertificateVerify(mut flight), HandshakeType::CERTIFICATE_VERIFY) => {
                 flight.transcript.update(message.raw);
-                Ok((Self::ExpectFinished(flight), Heard::Nothing))
+                Ok((Self::ExpectFinished(flight), EndpointEvent::Nothing))
             }
             (Self::ExpectFinished(flight), HandshakeType::FINISHED) if last => {
-                Ok((flight.finish(core, shared, message, out)?, Heard::Ready))
+                Ok((flight.finish(core, shared, message, out)?, EndpointEvent::Ready))
             }
             (Self::Connected(traffic), HandshakeType::NEW_SESSION_TICKET) => {
                 traffic.keep_ticket(core, shared, now, message)?;
-                Ok((Self::Connected(traffic), Heard::Nothing))
+                Ok((Self::Connected(traffic), EndpointEvent::Nothing))
             }
             // A server that rekeys has been sent more than a load sends.
             (Self::Connected(_), HandshakeType::KEY_UPDATE) => Err(FaultName::Unspoken),

@@ -9,7 +9,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, SysconfVar, sysconf};
-use reprise_trace::{Nanos, ProcessorShare};
+use reprise_model::{Nanos, ProcessorShare};
 
 /// Processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

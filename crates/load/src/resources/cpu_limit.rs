@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reprise_trace::document::LoadCpuLimit;
+use reprise_model::document::LoadCpuLimit;
 
 use super::cgroup::groups_of;
-use reprise_trace::CpuRestraint;
+use reprise_model::CpuRestraint;
 
 /// The groups of some processes, and how often each has run out of its limit.
 pub(crate) struct CpuLimits {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use reprise_trace::LocalPorts;
+use reprise_model::LocalPorts;
 
 /// How many there are now and how many wait, by the files of `/proc` below this folder; `None` where they do not tell.
 pub(super) fn local_ports(root: &Path) -> Option<LocalPorts> {

@@ -2,15 +2,15 @@
 
 use std::cmp::Reverse;
 
-use reprise_attempt::Target;
-use reprise_trace::{Asked, Facts, Kind, Nanos, Observation, Version};
+use reprise_connection::Target;
+use reprise_model::{Asked, Facts, Kind, Nanos, Observation, Version};
 
-use super::contact::Contact;
 use super::experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
-use super::seen::series;
+use super::probe_record::series;
+use super::rate_limited_connector::RateLimitedConnector;
 use super::steps::Steps;
 use super::variation::Variation;
-use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, Seen, ServerClock, Why};
+use super::{EarlyEnd, Examination, ExperimentRun, Limits, NotMade, ProbeRecord, ServerClock, Why};
 use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
@@ -44,7 +44,7 @@ pub fn diagnose(
                 return examination;
             }
         };
-    let contact = Contact::new(connector, limits, planned(limits), observer, server_clock);
+    let contact = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
     let mut examiner = Examiner { contact, plans: &offers.versions, found: examination };
     let ended = examiner.examine().and_then(|()| examiner.repeat());
     examiner.finish(ended.err())
@@ -59,7 +59,7 @@ fn planned(limits: Limits) -> u32 {
 }
 
 struct Examiner<'a> {
-    contact: Contact<'a>,
+    contact: RateLimitedConnector<'a>,
     plans: &'a [VersionPlan],
     found: Examination,
 }
@@ -101,7 +101,7 @@ impl<'a> Examiner<'a> {
         experiment: &Experiment,
         asked: Asked,
         plan: &VersionPlan,
-    ) -> (Vec<Seen>, Result<Option<Failed>, EarlyEnd>) {
+    ) -> (Vec<ProbeRecord>, Result<Option<Failed>, EarlyEnd>) {
         let (chosen, mut seen) = (self.chosen(asked.tls), Vec::new());
         let ended = Steps::new(&mut self.contact, plan, asked, chosen, &mut seen).carry_out(experiment.steps);
         (seen, ended)
@@ -171,7 +171,7 @@ impl<'a> Examiner<'a> {
     /// Whether this run shows a difference, each time until now, that could be chance.
     fn is_doubtful(&self, place: usize) -> bool {
         let Some(run) = self.found.runs.get(place) else { return false };
-        let differs = |seen: &Vec<Seen>| match run.experiment.needs {
+        let differs = |seen: &Vec<ProbeRecord>| match run.experiment.needs {
             Needs::Refusal | Needs::NoResumption => seen.iter().any(|seen| is_resumed(&seen.observation)),
             _ => seen.iter().any(|seen| seen.observation.is_refusal() || seen.fault.is_some()),
         };

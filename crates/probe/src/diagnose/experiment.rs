@@ -1,6 +1,6 @@
 //! The experiments, as data: what each varies, under what, in which steps, and which causes it tells apart.
 
-use reprise_trace::{Asked, Kind, Version};
+use reprise_model::{Asked, Kind, Version};
 
 use super::variation::Variation;
 

@@ -1,10 +1,10 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
 mod burst;
-mod contact;
 mod examiner;
 mod experiment;
-mod seen;
+mod probe_record;
+mod rate_limited_connector;
 mod spent;
 mod steps;
 mod variation;
@@ -12,15 +12,15 @@ mod variation;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use reprise_attempt::Fault;
-use reprise_trace::{Asked, Nanos, Version};
+use reprise_connection::Fault;
+use reprise_model::{Asked, Nanos, Version};
 
 use crate::addresses::DeadAddress;
 use crate::failed::Failed;
 use crate::series::Series;
 pub use examiner::{REPEATS, diagnose};
 pub use experiment::{CONTROL, EXPERIMENTS, Experiment, Gravity, Needs, Step};
-pub use seen::Seen;
+pub use probe_record::ProbeRecord;
 pub use spent::{ServerClock, Spent};
 pub use variation::Variation;
 
@@ -121,14 +121,14 @@ pub struct ExperimentRun {
     /// The version and the mechanism.
     pub asked: Asked,
     /// Its connections, in the order in which they were begun.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<ProbeRecord>,
     /// Those of each time that it was made again, since what it showed may have been chance.
-    pub repeats: Vec<Vec<Seen>>,
+    pub repeats: Vec<Vec<ProbeRecord>>,
 }
 
 impl ExperimentRun {
     /// Its connections, those of the repeats too.
-    pub fn all(&self) -> impl Iterator<Item = &Seen> {
+    pub fn all(&self) -> impl Iterator<Item = &ProbeRecord> {
         self.seen.iter().chain(self.repeats.iter().flatten())
     }
 }

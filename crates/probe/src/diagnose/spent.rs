@@ -1,6 +1,6 @@
 //! The processor time that one connection takes, of this client and of a server on this machine.
 
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// Tells how much processor time the server's processes have used so far; `None` where they are not known.
 pub type ServerClock<'a> = &'a dyn Fn() -> Option<Nanos>;

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reprise_attempt::Fault;
+use reprise_connection::Fault;
 use reprise_engine::Config;
-use reprise_trace::{Asked, Facts, FaultName, Kind, Nanos, Version};
+use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Version};
 
-use super::contact::{Contact, refuses_version};
-use super::{EarlyEnd, Seen, Spent, Step, Variation};
+use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
+use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
 use crate::failed::Failed;
 use crate::held_session::HeldSession;
 use crate::offers::VersionPlan;
-use crate::stock::{Stock, Taken, offer_of};
+use crate::session_cache::{SessionCache, Taken, offer_of};
 use crate::trial::Tried;
 
 /// So many connections of one experiment may hang.
@@ -25,14 +25,14 @@ const OTHER_NODES: u32 = 3;
 
 /// One experiment while it is made, under one version and mechanism.
 pub(super) struct Steps<'e, 'a> {
-    contact: &'e mut Contact<'a>,
+    contact: &'e mut RateLimitedConnector<'a>,
     plan: &'e VersionPlan,
     asked: Asked,
     /// What the server negotiates where nothing is varied.
     chosen: Option<Facts>,
     /// Its connections so far.
-    seen: &'e mut Vec<Seen>,
-    stock: Stock,
+    seen: &'e mut Vec<ProbeRecord>,
+    stock: SessionCache,
     /// The session that was offered last.
     last: Option<HeldSession>,
     hung: u32,
@@ -40,13 +40,13 @@ pub(super) struct Steps<'e, 'a> {
 
 impl<'e, 'a> Steps<'e, 'a> {
     pub(super) fn new(
-        contact: &'e mut Contact<'a>,
+        contact: &'e mut RateLimitedConnector<'a>,
         plan: &'e VersionPlan,
         asked: Asked,
         chosen: Option<Facts>,
-        seen: &'e mut Vec<Seen>,
+        seen: &'e mut Vec<ProbeRecord>,
     ) -> Self {
-        Self { contact, plan, asked, chosen, seen, stock: Stock::default(), last: None, hung: 0 }
+        Self { contact, plan, asked, chosen, seen, stock: SessionCache::default(), last: None, hung: 0 }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -91,7 +91,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         if let Some(fault) = fault {
             return Ok(Some(Failed { observation: Some(Box::new(tried.observation)), ..fault.into() }));
         }
-        self.stock = Stock::default();
+        self.stock = SessionCache::default();
         self.stock.keep(tried.sessions);
         Ok(None)
     }
@@ -105,7 +105,7 @@ impl<'e, 'a> Steps<'e, 'a> {
         let mut tried = self.connect(step, variation, self.asked, taken)?;
         if is_silence(tried.fault.as_ref()) {
             self.hung += 1;
-            self.stock = Stock::default();
+            self.stock = SessionCache::default();
             let connector = &mut self.contact.connector;
             connector.timeout = connector.timeout.min(SHORTER);
         } else {
@@ -152,7 +152,7 @@ impl<'e, 'a> Steps<'e, 'a> {
             offers.push(taken.unwrap_or_else(|| Taken::nothing(self.asked)));
         }
         let all = self.contact.connect_at_once(&self.plan.config, self.asked, offers)?;
-        self.seen.extend(all.iter().map(|tried| Seen::of(step, tried, Spent::default())));
+        self.seen.extend(all.iter().map(|tried| ProbeRecord::of(step, tried, Spent::default())));
         Ok(())
     }
 
@@ -164,7 +164,7 @@ impl<'e, 'a> Steps<'e, 'a> {
 
     fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, EarlyEnd> {
         let (tried, spent) = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
-        self.seen.push(Seen::of(step, &tried, spent));
+        self.seen.push(ProbeRecord::of(step, &tried, spent));
         Ok(tried)
     }
 

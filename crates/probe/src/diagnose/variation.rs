@@ -2,10 +2,10 @@
 
 use reprise_engine::suite::{self, SUITES};
 use reprise_engine::{Config, HelloShape};
-use reprise_trace::{Facts, PskMode, Version};
+use reprise_model::{Facts, PskMode, Version};
 use reprise_wire::CipherSuite;
 
-use crate::manner::{Leaving, Manner};
+use crate::close_behavior::{CloseBehavior, Leaving};
 
 /// What one connection does differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +77,13 @@ impl Variation {
         Some(varied)
     }
 
-    pub(super) fn manner(self) -> Manner {
+    pub(super) fn manner(self) -> CloseBehavior {
         match self {
-            Self::EndsWithFin => Manner { leaving: Leaving::Fin, ..Manner::default() },
-            Self::EndsWithReset => Manner { leaving: Leaving::Reset, ..Manner::default() },
-            Self::SplitOverSegments => Manner { first_segment: Some(SEGMENT), ..Manner::default() },
-            Self::AcknowledgesAtOnce => Manner { acknowledges_at_once: true, ..Manner::default() },
-            _ => Manner::default(),
+            Self::EndsWithFin => CloseBehavior { leaving: Leaving::Fin, ..CloseBehavior::default() },
+            Self::EndsWithReset => CloseBehavior { leaving: Leaving::Reset, ..CloseBehavior::default() },
+            Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
+            Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
+            _ => CloseBehavior::default(),
         }
     }
 }

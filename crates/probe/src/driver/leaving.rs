@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use reprise_attempt::Fault;
-use reprise_trace::{FaultName, Version};
+use reprise_connection::Fault;
+use reprise_model::{FaultName, Version};
 
 use super::Driver;
-use crate::manner::Leaving;
+use crate::close_behavior::Leaving;
 
 /// After the response, how long a server that said it would close is waited for.
 pub(crate) const CLOSE_WAIT: Duration = Duration::from_millis(500);

@@ -3,11 +3,11 @@
 use std::time::SystemTime;
 
 use reprise_engine::{Session, SessionError};
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 use super::format::SessionFile;
 use crate::options::{Certificates, Options, ServerName};
-use reprise_attempt::Target;
+use reprise_connection::Target;
 
 /// So many sessions fit into a file, whatever their size.
 const MAX_SESSIONS: usize = 32;

@@ -1,8 +1,8 @@
 //! What was seen of the connections of one series, counted.
 
 use reprise_engine::outcome_of;
-use reprise_trace::document::Observed;
-use reprise_trace::{ClientAuthentication, EarlyData, Kind, Observation};
+use reprise_model::document::Observed;
+use reprise_model::{ClientAuthentication, EarlyData, Kind, Observation};
 
 use crate::series::Series;
 

@@ -1,8 +1,8 @@
 //! What one kind costs against another.
 
+use reprise_model::document::Ratio;
+use reprise_model::{Asked, Kind, Phase};
 use reprise_stats::{paired_ratio, ratio};
-use reprise_trace::document::Ratio;
-use reprise_trace::{Asked, Kind, Phase};
 
 use crate::series::Series;
 
@@ -52,7 +52,7 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::{Facts, FaultName, Nanos, Observation, Phases, Purpose, Version};
+    use reprise_model::{Facts, FaultName, Nanos, Observation, Phases, Purpose, Version};
 
     use super::*;
     use crate::summary::run;

@@ -1,7 +1,7 @@
 //! One connection as a document tells it.
 
-use reprise_trace::document::{OfferedRecord, SampleRecord};
-use reprise_trace::{Facts, Observation};
+use reprise_model::document::{OfferedRecord, SampleRecord};
+use reprise_model::{Facts, Observation};
 
 use crate::series::Series;
 

@@ -1,7 +1,7 @@
 //! What is other than in an earlier result.
 
-use reprise_trace::Phase;
-use reprise_trace::document::{Change, ChangeCause, Comparison, Difference, PhaseChange};
+use reprise_model::Phase;
+use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange};
 
 use super::{Block, Item};
 use crate::figures::{Figure, Scale, Unit};

@@ -2,7 +2,7 @@
 
 use reprise_board::document::{BoardCalibration, BoardDocument, BoardHandshake, Esp8266};
 use reprise_board::{Key, ResponseMode};
-use reprise_trace::Kind;
+use reprise_model::Kind;
 
 use super::{Block, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
@@ -387,7 +387,7 @@ fn kilobytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reprise_trace::document::Provenance;
+    use reprise_model::document::Provenance;
     use serde_json::json;
 
     use super::*;

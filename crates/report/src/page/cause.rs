@@ -1,7 +1,7 @@
 //! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
 
 use reprise_explain::{Cause, Fix, Side};
-use reprise_trace::document::Remedy;
+use reprise_model::document::Remedy;
 
 use super::{Block, Fact, Page};
 

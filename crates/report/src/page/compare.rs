@@ -3,8 +3,8 @@
 mod charts;
 pub(super) mod words;
 
-use reprise_trace::PskMode;
-use reprise_trace::document::{
+use reprise_model::PskMode;
+use reprise_model::document::{
     CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, Statistics,
 };
 
@@ -120,7 +120,7 @@ fn has_built_in_stacks_alone(document: &CompareDocument) -> bool {
 
 fn facts(document: &CompareDocument) -> Vec<Fact> {
     let shown =
-        |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+        |stack: &reprise_model::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
     let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
     let mut facts = vec![Fact::new("stacks", stacks.join(" · "))];
     if document.over == CompareOver::Loopback {

@@ -1,6 +1,6 @@
 //! What of a comparison of stacks is other than before.
 
-use reprise_trace::document::{Change, CompareBaseline, CompareChange};
+use reprise_model::document::{Change, CompareBaseline, CompareChange};
 
 use super::baseline::count;
 use super::compare::words::{stack, words};

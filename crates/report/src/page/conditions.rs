@@ -1,6 +1,6 @@
 //! The conditions that a result was held against.
 
-use reprise_trace::document::{ConditionOutcome, ConditionRecord};
+use reprise_model::document::{ConditionOutcome, ConditionRecord};
 
 use super::{Block, Item};
 use crate::table::Tone;

@@ -1,6 +1,6 @@
 //! What was found out about each target: the verdict, the findings, what each mechanism came to, and on request what was tried.
 
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
+use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
 
 use super::conditions::conditions;
 use super::findings::{Shown, items, left_out};

@@ -1,7 +1,7 @@
 //! What was found: the items, and what is left out of them.
 
 use reprise_explain::cause;
-use reprise_trace::document::Finding;
+use reprise_model::document::Finding;
 
 use super::{Block, Item};
 

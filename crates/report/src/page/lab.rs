@@ -2,8 +2,8 @@
 //! for this machine.
 
 use reprise_explain::lab_sentences;
-use reprise_trace::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
+use reprise_model::{Kind, Phase, Version};
 
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;

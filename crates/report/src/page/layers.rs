@@ -1,7 +1,7 @@
 //! What it costs to start again at each level.
 
-use reprise_trace::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, Statistics};
-use reprise_trace::{Kind, Level};
+use reprise_model::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, Statistics};
+use reprise_model::{Kind, Level};
 
 use super::{Block, Fact, Item, Page, grouped, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
@@ -59,7 +59,7 @@ const SOURCE: &str =
 
 fn facts(document: &LayersDocument) -> Vec<Fact> {
     let shown =
-        |stack: &reprise_trace::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
+        |stack: &reprise_model::document::ComparedStack| format!("{} ({} {})", stack.name, stack.library, stack.version);
     let stacks: Vec<String> = document.stacks.iter().map(shown).collect();
     let context = &document.context;
     let roots = match (context.trusted, context.files) {

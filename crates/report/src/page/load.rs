@@ -2,8 +2,8 @@
 
 mod charts;
 
-use reprise_trace::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
-use reprise_trace::{Kind, Phase};
+use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadLatency, LoadStep, LoadStepTarget, Verdict};
+use reprise_model::{Kind, Phase};
 
 use super::conditions::conditions;
 use super::measure::title;

@@ -5,8 +5,8 @@ mod charts;
 use std::collections::BTreeMap;
 
 use reprise_explain::sentences;
-use reprise_trace::document::{Finding, MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
-use reprise_trace::{Kind, Nanos, Phase, PskMode, Version};
+use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
+use reprise_model::{Kind, Nanos, Phase, PskMode, Version};
 
 use super::baseline::baseline;
 use super::conditions::conditions;

@@ -1,6 +1,6 @@
 //! What is shown of results side by side.
 
-use reprise_trace::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
+use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
 
 use super::load::aligned;
 use super::measure::title;
@@ -12,7 +12,7 @@ use crate::table::{Column, Line, Table, Tone};
 /// The page of several results.
 pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
     let labels: Vec<&str> = document.results.iter().map(|result| result.label.as_str()).collect();
-    let fact = |result: &reprise_trace::document::SideBySideResult| {
+    let fact = |result: &reprise_model::document::SideBySideResult| {
         Fact::new(result.label.clone(), format!("{} · {} · {}", title(&result.target), result.provenance.time, result.file))
     };
     let mut blocks = vec![Block::Facts(document.results.iter().map(fact).collect())];
@@ -134,7 +134,7 @@ fn tone(row: &SideBySideRow) -> Tone {
 
 fn differences(document: &SideBySideDocument, labels: &[&str]) -> Table {
     let columns = std::iter::once("what").chain(labels.iter().copied()).map(Column::words).collect();
-    let row = |it: &reprise_trace::document::SideBySideDifference| {
+    let row = |it: &reprise_model::document::SideBySideDifference| {
         let values = it.values.iter().map(|value| value.clone().unwrap_or_else(|| "not said".to_owned()));
         let cells = std::iter::once(it.what.clone()).chain(values).collect();
         Line::row(cells, Tone::Plain)

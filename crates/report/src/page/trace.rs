@@ -5,8 +5,8 @@ pub(crate) mod ladder;
 mod purpose;
 mod words;
 
-use reprise_trace::document::{Trace, TraceDocument, TracedConnection};
-use reprise_trace::{Kind, Nanos, Outcome};
+use reprise_model::document::{Trace, TraceDocument, TracedConnection};
+use reprise_model::{Kind, Nanos, Outcome};
 
 use super::measure::{title, use_of_psk};
 use super::{Block, Fact, Page, source};

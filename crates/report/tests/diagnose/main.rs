@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
-use reprise_report::terminal::Style;
-use reprise_report::{Shown, csv, html, junit, markdown, sarif, terminal};
-use reprise_trace::document::{
+use reprise_model::document::{
     Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
     Severity, Subject,
 };
-use reprise_trace::{Asked, Failure, FailureClass, Kind, Nanos, Version};
+use reprise_model::{Asked, Failure, FailureClass, Kind, Nanos, Version};
+use reprise_report::terminal::Style;
+use reprise_report::{Shown, csv, html, junit, markdown, sarif, terminal};
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("sarif-2.1.0.json");

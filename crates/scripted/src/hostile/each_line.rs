@@ -1,6 +1,6 @@
 //! What may happen at any line of any handshake.
 
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 
 use super::Expected::{self, Awaited, Borne, Broken, Refused};
 use super::HostileServer;

@@ -1,6 +1,6 @@
 //! Full handshakes: a server, the line at which it deviates, how, and what is to come of it.
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{CipherSuite, ExtensionType, HandshakeType};
 
 use super::Expected::{self, Borne, BorneUntilTimeout, Refused};

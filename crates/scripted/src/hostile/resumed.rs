@@ -1,6 +1,6 @@
 //! Resumed handshakes: by ID, by ticket, by the PSK of a ticket, with early data. What each server does, what it is told.
 
-use reprise_trace::{Kind, Version};
+use reprise_model::{Kind, Version};
 use reprise_wire::{CipherSuite, ExtensionType, HandshakeType};
 
 use super::Expected::{Borne, Refused};

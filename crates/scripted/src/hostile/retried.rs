@@ -1,6 +1,6 @@
 //! Another mind after a HelloRetryRequest (RFC 8446 §4.1.4).
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use reprise_wire::{CipherSuite, ExtensionType};
 
 use super::Expected::{self, Borne, Refused};

@@ -8,7 +8,7 @@ use reprise_lab::Identity;
 use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
 use crate::RunningServer;
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{is_root, open_to_all, user_and_group};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
@@ -46,7 +46,7 @@ impl Dovecot {
     /// [`ServerError::Died`]: crate::ServerError::Died
     /// [`ServerError::File`]: crate::ServerError::File
     pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         open_to_all(ground.root())?;
         let files = identity.write_pem(ground.root(), "server")?;
         let site = ground.start(Ready::File(LOGIN_SOCKET), |ground, address, command| {

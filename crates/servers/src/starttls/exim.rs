@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reprise_lab::Identity;
 
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::is_root;
 use crate::{Account, RealServer, RunningServer};
 use crate::{Result, ServerError};
@@ -43,7 +43,7 @@ impl Exim {
     /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
     /// configuration, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: EximConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let spool = ground.root().join("spool");
         fs::create_dir(&spool).map_err(|source| ServerError::File { path: spool, source })?;
         let files = config.identity.write_pem(ground.root(), "server")?;

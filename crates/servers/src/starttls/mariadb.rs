@@ -9,7 +9,7 @@ use reprise_lab::Identity;
 
 use crate::find;
 use crate::real_server::until_there_are;
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 use crate::{Result, ServerError};
 
@@ -45,7 +45,7 @@ impl MariaDb {
     /// [`ServerError::Died`] with the end of its log if it refuses the configuration, [`ServerError::File`] if its directory
     /// cannot be written.
     pub fn start(config: &MariaDbConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         hand_over(ground.root())?;
         let user = ground.write("user.sql", &config.login.map(user).unwrap_or_default())?;
         hand_over(&user)?;
@@ -131,6 +131,6 @@ fn data(root: &Path) -> PathBuf {
     root.join("data")
 }
 
-fn in_root(ground: &Ground, setting: &str, name: &str) -> String {
+fn in_root(ground: &ScratchDir, setting: &str, name: &str) -> String {
     format!("--{setting}={}", ground.root().join(name).display())
 }

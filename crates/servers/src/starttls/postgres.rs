@@ -6,7 +6,7 @@ use std::process::Command;
 use reprise_lab::Identity;
 
 use super::{PartialWitness, StarttlsAccount};
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 use crate::{Result, ServerError};
 use crate::{RunningServer, find};
@@ -27,7 +27,7 @@ impl Postgres {
     /// [`ServerError::Died`] with the end of its log if it refuses the configuration, [`ServerError::File`] if its directory
     /// cannot be written.
     pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         let data = ground.root().join("data");
         hand_over(ground.root())?;
         make_database(&data)?;

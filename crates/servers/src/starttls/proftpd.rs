@@ -7,7 +7,7 @@ use std::path::Path;
 use reprise_lab::Identity;
 
 use crate::Result;
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{hand_over, run_as_nobody, user_and_group};
 use crate::{Account, RealServer, RunningServer};
 
@@ -60,7 +60,7 @@ impl ProFtpd {
     /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
     /// directory cannot be written.
     pub fn start(config: ProFtpdConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         hand_over(ground.root())?;
         let files = config.identity.write_pem(ground.root(), "server")?;
         hand_over(&files.certificate)?;

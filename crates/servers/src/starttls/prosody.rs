@@ -9,7 +9,7 @@ use reprise_lab::Identity;
 use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
 use crate::RunningServer;
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 
 /// A running Prosody that serves the host `127.0.0.1`, where nobody can log in. It does not say which connections were
@@ -46,7 +46,7 @@ impl Prosody {
     /// the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
     /// cannot be written.
     pub fn start(config: ProsodyConfig) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         hand_over(ground.root())?;
         let files = config.identity.write_pem(ground.root(), "server")?;
         hand_over(&files.key)?;

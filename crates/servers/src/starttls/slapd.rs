@@ -9,7 +9,7 @@ use reprise_lab::Identity;
 use super::{PartialWitness, StarttlsAccount};
 use crate::Result;
 use crate::RunningServer;
-use crate::site::{Ground, Ready, Site};
+use crate::site::{Ready, ScratchDir, Site};
 use crate::unprivileged::{hand_over, run_as_nobody};
 
 /// A running slapd without a directory, which answers questions about its root alone. It does not say which connections were
@@ -27,7 +27,7 @@ impl Slapd {
     /// the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
     /// cannot be written.
     pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        let ground = Ground::new(PROGRAM)?;
+        let ground = ScratchDir::new(PROGRAM)?;
         hand_over(ground.root())?;
         let mut configuration = format!("pidfile {}\n", ground.root().join("slapd.pid").display());
         if let Some(identity) = identity {

@@ -1,8 +1,8 @@
 use std::ffi::OsStr;
 use std::process::{Command, ExitStatus};
 
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Version};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use reprise_model::document::MeasureDocument;
+use reprise_model::{Kind, Version};
 use reprise_servers::{Account, RealServer};
-use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Kind, Version};
 
 use super::DEADLINE;
 

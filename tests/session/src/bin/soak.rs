@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use reprise_model::{Kind, Version};
 use reprise_session_tests::client::{FULL, visit};
 use reprise_session_tests::fleet::Fleet;
 use reprise_session_tests::process::{descriptors, memory};
 use reprise_session_tests::store::Store;
-use reprise_trace::{Kind, Version};
 
 /// How much more memory a node may have at the end than after the warm-up, in KiB: arenas of threads that came and went.
 const GROWTH: u64 = 8 * 1024;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use reprise_bench::{Key, Scenario};
-use reprise_trace::Version;
-use reprise_trace::document::CompareOver;
+use reprise_compare::{Key, Scenario};
+use reprise_model::Version;
+use reprise_model::document::CompareOver;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::gate::GateArgs;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use reprise_bench::ComparisonPlan;
+use reprise_compare::ComparisonPlan;
 use reprise_explain::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
-use reprise_trace::document::{CompareCase, CompareDocument};
+use reprise_model::document::{CompareCase, CompareDocument};
 
 use crate::complaint::complaints;
 use crate::saved_result::{Named, parse, read_text, shown};
@@ -41,7 +41,7 @@ impl Gate {
         let read = |path: &PathBuf| Ok((shown(path), read(path).context("--baseline")?));
         let baseline = arguments.baseline.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
         let stacks: Vec<String> = comparison.stacks.iter().map(|stack| stack.name.clone()).collect();
-        let cases: Vec<CompareCase> = comparison.cases.iter().map(reprise_bench::Case::document).collect();
+        let cases: Vec<CompareCase> = comparison.cases.iter().map(reprise_compare::Case::document).collect();
         let planned = ComparePlanned {
             stacks: &stacks,
             cases: &cases,

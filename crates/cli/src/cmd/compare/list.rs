@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::bail;
-use reprise_bench::{
+use reprise_compare::{
     CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, conformance, describe,
 };
 

@@ -8,7 +8,7 @@ pub(crate) mod plugins;
 use std::io;
 
 use anyhow::{Context, bail, ensure};
-use reprise_bench::{
+use reprise_compare::{
     Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Scenario, Selection, compare, serve_requests,
 };
 use reprise_probe::{Interrupt, Observer};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use reprise_bench::{FoundStack, Launcher, find};
+use reprise_compare::{FoundStack, Launcher, find};
 
 use super::flags::PluginArgs;
 

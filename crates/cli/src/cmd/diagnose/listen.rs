@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use reprise_explain::{ClientRun, client_diagnosis};
 use reprise_lab::{Authority, KeyKind, ServerSpec, WatchedConfig, WatchedServer};
+use reprise_model::{Failure, FailureClass};
 use reprise_probe::{Interrupt, load_certified_key};
-use reprise_trace::{Failure, FailureClass};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tempfile::TempDir;
 

@@ -8,10 +8,10 @@ mod listen_flags;
 
 pub(crate) use flags::DiagnoseArgs;
 
+use reprise_model::FailureClass;
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Provenance};
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
-use reprise_trace::FailureClass;
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Provenance};
 
 use crate::cmd::measure::server_cpu;
 use crate::complaint::complaints;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use reprise_attempt::Target;
-use reprise_bench::ResumedBy;
+use reprise_compare::ResumedBy;
+use reprise_connection::Target;
 use reprise_lab::KeyKind;
-use reprise_trace::{Level, Version};
+use reprise_model::{Level, Version};
 
 use crate::cmd::compare::PluginArgs;
 use crate::outputs::OutputArgs;

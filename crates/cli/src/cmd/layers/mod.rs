@@ -5,9 +5,9 @@ mod subject;
 
 use std::time::Duration;
 
-use reprise_bench::{FoundStack, Layers, StackRef, layers};
+use reprise_compare::{FoundStack, Layers, StackRef, layers};
+use reprise_model::Level;
 use reprise_probe::Interrupt;
-use reprise_trace::Level;
 
 use crate::cmd::compare::{Waiting, chosen, plugins};
 use crate::ending::Ending;

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use reprise_attempt::Target;
-use reprise_attempt::exchange::Request;
-use reprise_bench::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_certificates};
+use reprise_compare::{IdentityFiles, Material, RemoteServer, ResumedBy, pem_of_certificates};
+use reprise_connection::Target;
+use reprise_connection::exchange::Request;
 use reprise_lab::{
     Authority, ClientAuth, DelayedRelay, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec,
 };

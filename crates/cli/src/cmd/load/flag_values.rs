@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use reprise_load::WeightedName;
-use reprise_trace::Kind;
+use reprise_model::Kind;
 use reprise_wire::NamedGroup;
 
 use crate::values::{self, List};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use reprise_attempt::Target;
-use reprise_attempt::prologue::{ProxyProtocol, StartTls};
-use reprise_trace::Version;
+use reprise_connection::Target;
+use reprise_connection::prologue::{ProxyProtocol, StartTls};
+use reprise_model::Version;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::flag_values::{self, Mix, Names, Processors};

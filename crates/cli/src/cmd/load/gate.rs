@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{ConditionError, LoadCondition, LoadPlanned};
-use reprise_trace::Kind;
-use reprise_trace::document::LoadDocument;
+use reprise_model::Kind;
+use reprise_model::document::LoadDocument;
 
 use super::LoadArgs;
 use crate::complaint::complaints;

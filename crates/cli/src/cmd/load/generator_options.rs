@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::bail;
-use reprise_attempt::exchange::{Application, HTTP2_ALPN, Request};
-use reprise_attempt::prologue::Route;
+use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
+use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_load::{
     Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, StepTarget, TlsOptions, WeightedName, engine_configs,
 };
-use reprise_trace::{Kind, Nanos, Version};
+use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 
 use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write};
 
 use reprise_load::{LatencyCounts, LoadEnd, Observer, Options};
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 use crate::progress::is_quiet;
 

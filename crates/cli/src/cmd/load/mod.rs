@@ -10,13 +10,13 @@ mod prerequisites;
 pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
-use reprise_attempt::Fault;
+use reprise_connection::Fault;
 use reprise_explain::fault::FaultContext;
 use reprise_explain::{fewer_connections, word_load};
 use reprise_load::search;
+use reprise_model::document::{LoadDocument, Target as TargetRecord};
+use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
-use reprise_trace::document::{LoadDocument, Target as TargetRecord};
-use reprise_trace::{Failure, FailureClass};
 
 use self::gate::Gate;
 use self::live::Live;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
-use reprise_attempt::Fault;
+use reprise_connection::Fault;
 use reprise_probe::Interrupt;
 
 use super::LoadArgs;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use reprise_explain::{Earlier, Scope};
-use reprise_trace::document::{LabDocument, MeasureDocument};
+use reprise_model::document::{LabDocument, MeasureDocument};
 
 use crate::saved_result::{Named, parse, read_text, shown};
 

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
+use reprise_model::document::Calibration;
 use reprise_probe::{Interrupt, Observer, Reference};
-use reprise_trace::document::Calibration;
 
 /// What a connection to it costs, as documents say it: another work is no comparison.
 const WORK: &str = "TLS 1.3 handshakes, alternately full and resumed, P-256, over loopback, both ends in this process";

@@ -2,10 +2,10 @@
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use reprise_attempt::Target;
-use reprise_attempt::exchange::ConnectionReuse;
+use reprise_connection::Target;
+use reprise_connection::exchange::ConnectionReuse;
+use reprise_model::{Kind, Version};
 use reprise_probe::Options;
-use reprise_trace::{Kind, Version};
 
 use super::gate::GateArgs;
 use super::target::Trust;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_explain::{Condition, Planned, Scope};
+use reprise_model::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
+use reprise_model::{Asked, Kind};
 use reprise_report::Shown;
-use reprise_trace::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
-use reprise_trace::{Asked, Kind};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;

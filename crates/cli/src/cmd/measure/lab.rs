@@ -1,11 +1,11 @@
 //! Without a target: an embedded lab on loopback. For each key, a server with resumption off, by session ID, by ticket.
 
 use anyhow::Context;
-use reprise_attempt::Target;
+use reprise_connection::Target;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, Identity, KeyKind, Resumption, ServerSpec};
+use reprise_model::Failure;
+use reprise_model::document::{LabDocument, Provenance};
 use reprise_probe::{Interrupt, measure_in_turns};
-use reprise_trace::Failure;
-use reprise_trace::document::{LabDocument, Provenance};
 
 use super::target::{self, Trust};
 use super::{MeasureArgs, was_interrupted};

@@ -15,9 +15,9 @@ mod watch;
 pub(crate) use flags::MeasureArgs;
 pub(crate) use server_cpu::server_cpu;
 
+use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 use reprise_report::Shown;
-use reprise_trace::{Failure, FailureClass};
 
 use self::gate::{Complaints, Gate};
 use self::subject::{Measured, Subject};

@@ -1,4 +1,4 @@
-use reprise_trace::Nanos;
+use reprise_model::Nanos;
 
 /// The processor time that a server's processes have used so far, where the kernel tells it.
 #[cfg(target_os = "linux")]

@@ -3,13 +3,13 @@
 use std::io;
 
 use anyhow::bail;
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
+use reprise_model::{Failure, Kind};
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
 use reprise_report::terminal::Style;
 use reprise_report::{Shown, junit};
-use reprise_trace::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
-use reprise_trace::{Failure, Kind};
 use serde::Serialize;
 
 use super::server_cpu::server_cpu;

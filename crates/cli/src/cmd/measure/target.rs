@@ -1,10 +1,10 @@
 //! Measuring one target, and explaining what was measured.
 
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::Failure;
+use reprise_model::document::{MeasureDocument, Provenance};
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Measurement, Observer, Options};
-use reprise_trace::Failure;
-use reprise_trace::document::{MeasureDocument, Provenance};
 use rustls_pki_types::CertificateDer;
 
 use super::calibration::Calibrating;

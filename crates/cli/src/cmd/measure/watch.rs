@@ -5,10 +5,10 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use reprise_model::Failure;
 use reprise_probe::Interrupt;
 use reprise_report::line;
 use reprise_report::openmetrics::WatchMetrics;
-use reprise_trace::Failure;
 
 use super::gate::{Complaints, Gate};
 use super::journal::Journal;

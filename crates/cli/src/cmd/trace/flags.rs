@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::{Kind, Version};
 use reprise_probe::Options;
-use reprise_trace::{Kind, Version};
 use rustls_pki_types::CertificateDer;
 
 use crate::connection_flags::{ConnectionArgs, check_name};

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
-use reprise_trace::Kind;
+use reprise_model::Kind;
 use rustls_pki_types::CertificateDer;
 
 /// What a request takes, and more.

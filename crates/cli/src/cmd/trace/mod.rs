@@ -8,10 +8,10 @@ pub(crate) use flags::TraceArgs;
 use std::io::IsTerminal;
 
 use anyhow::bail;
-use reprise_attempt::Target;
+use reprise_connection::Target;
+use reprise_model::Kind;
+use reprise_model::document::TraceDocument;
 use reprise_probe::{Capture, Interrupt};
-use reprise_trace::Kind;
-use reprise_trace::document::TraceDocument;
 use zeroize::Zeroizing;
 
 use self::lab::Lab;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use reprise_lab::Identity;
+use reprise_model::document::MeasureDocument;
+use reprise_model::{Kind, Version};
 use reprise_servers::Account;
-use reprise_trace::document::MeasureDocument;
-use reprise_trace::{Kind, Version};
 
 use super::COUNT;
 use super::column::{NOT_OFFERED, cell};

@@ -1,7 +1,7 @@
 //! What became of a kind that was asked for.
 
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Kind, Version};
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Kind, Version};
 
 use super::COUNT;
 

@@ -6,11 +6,11 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use reprise_lab::KeyKind;
+use reprise_model::document::{DiagnoseDocument, Diagnosis, Severity};
 use reprise_servers::{
     Dovecot, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness, Prosody, ProsodyConfig, RealServer,
     Stunnel, missing,
 };
-use reprise_trace::document::{DiagnoseDocument, Diagnosis, Severity};
 
 use super::subjects::{self, Subject};
 use super::{Identity, is_installed};

@@ -4,11 +4,11 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use reprise_lab::{Identity, KeyKind};
+use reprise_model::document::MeasureDocument;
 use reprise_servers::{
     Dovecot, Exim, EximConfig, FtpSessionCache, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, NotRun, PartialWitness,
     Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd, missing,
 };
-use reprise_trace::document::MeasureDocument;
 
 use super::column::COLUMNS;
 use super::table::{Row, Table};

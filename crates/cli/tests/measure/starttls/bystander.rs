@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::process::{ChildStdout, Command, Stdio};
 
-use reprise_trace::Version;
+use reprise_model::Version;
 use tempfile::TempDir;
 
 /// How `openssl s_client` speaks with a server.

@@ -1,8 +1,8 @@
 //! PostgreSQL and MariaDB.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{MariaDb, MariaDbConfig, PartialWitness, Postgres};
-use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, made, measure};

@@ -1,8 +1,8 @@
 //! LDAP by OpenLDAP.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{PartialWitness, Slapd};
-use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};

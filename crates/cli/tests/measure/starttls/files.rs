@@ -1,8 +1,8 @@
 //! FTP by ProFTPD.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{FtpSessionCache, ProFtpd, ProFtpdConfig, RealServer};
-use reprise_trace::{Kind, Version};
 
 use super::{COUNT, VERSIONS, assert_phases, measure};
 use reprise_harness::{Lab, Outcome, assert_account_for};

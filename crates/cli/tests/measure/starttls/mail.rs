@@ -1,8 +1,8 @@
 //! SMTP by Exim, IMAP and POP3 by Dovecot.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, PartialWitness, RealServer};
-use reprise_trace::{Kind, Version};
 
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};
 use reprise_harness::{DEADLINE, Lab, assert_account_for};

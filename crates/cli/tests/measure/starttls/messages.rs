@@ -1,8 +1,8 @@
 //! XMPP by Prosody.
 
 use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
 use reprise_servers::{PartialWitness, Prosody, ProsodyConfig};
-use reprise_trace::{Kind, Version};
 
 use super::bystander::Bystander;
 use super::{COUNT, VERSIONS, assert_known, assert_phases, measure};

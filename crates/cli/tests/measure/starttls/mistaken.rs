@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 
 use reprise_lab::{Identity, KeyKind};
+use reprise_model::FailureClass;
 use reprise_servers::{
     Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, MariaDb, MariaDbConfig, Nginx, NginxConfig, PartialWitness,
     Postgres, ProFtpd, ProFtpdConfig, Prosody, ProsodyConfig, RealServer, Slapd,
 };
-use reprise_trace::FailureClass;
 
 use reprise_harness::Lab;
 

@@ -13,9 +13,9 @@ mod scripted;
 
 use std::collections::HashMap;
 
+use reprise_model::document::{MeasureDocument, Run};
+use reprise_model::{Phase, Version};
 use reprise_servers::PartialWitness;
-use reprise_trace::document::{MeasureDocument, Run};
-use reprise_trace::{Phase, Version};
 
 use reprise_harness::{DEADLINE, Lab, Outcome};
 

@@ -2,7 +2,7 @@
 //! byte for byte.
 
 use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
-use reprise_trace::{Kind, Phase, Version};
+use reprise_model::{Kind, Phase, Version};
 
 use reprise_harness::{Gate, Lab, Outcome, hears, says};
 

@@ -1,7 +1,7 @@
 //! The server authenticates itself and may ask the client to: Certificate, ServerKeyExchange, CertificateRequest,
 //! ServerHelloDone (RFC 5246 §7.4.2 to §7.4.5, RFC 8422 §5.4).
 
-use reprise_trace::{ClientAuthentication, PeerKey, Version};
+use reprise_model::{ClientAuthentication, PeerKey, Version};
 use reprise_wire::{
     CertificateRequestTls12, CertificateTls12, Handshake, HandshakeType, ServerHelloDone, ServerKeyExchangeEcdhe,
     SignatureScheme,

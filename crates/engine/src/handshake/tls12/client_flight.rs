@@ -1,7 +1,7 @@
 //! The client's second flight: Certificate, ClientKeyExchange, CertificateVerify, ChangeCipherSpec, Finished (RFC 5246
 //! §7.4.6 to §7.4.9).
 
-use reprise_trace::ClientAuthentication;
+use reprise_model::ClientAuthentication;
 use reprise_wire::codec::vec24;
 use reprise_wire::{CertificateVerify, ClientKeyExchange, HandshakeType, NamedGroup, SignatureScheme};
 use zeroize::Zeroizing;

@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.2: whether the server resumes shows in its session ID (RFC 5246 §7.4.1.3, RFC 5077 §3.4).
 
-use reprise_trace::{Kind, Version, What};
+use reprise_model::{Kind, Version, What};
 use reprise_wire::extensions::{EcPointFormats, Empty, RenegotiationInfo};
 use reprise_wire::{ContentType, ExtensionType, Extensions, Handshake, ServerHello};
 

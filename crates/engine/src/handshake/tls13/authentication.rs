@@ -1,7 +1,7 @@
 //! The server authenticates itself, and may ask the client to: CertificateRequest, Certificate, CertificateVerify (RFC
 //! 8446 §4.3.2, §4.4.2, §4.4.3).
 
-use reprise_trace::{ClientAuthentication, Version};
+use reprise_model::{ClientAuthentication, Version};
 use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
 use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
 use rustls_pki_types::CertificateDer;

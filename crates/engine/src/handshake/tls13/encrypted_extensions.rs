@@ -1,6 +1,6 @@
 //! EncryptedExtensions (RFC 8446 §4.3.1).
 
-use reprise_trace::{EarlyData, Kind};
+use reprise_model::{EarlyData, Kind};
 use reprise_wire::extensions::{Empty, SupportedGroups, TicketRequestHint};
 use reprise_wire::{EncryptedExtensions, ExtensionType, Extensions, Handshake, HandshakeType};
 

@@ -1,7 +1,7 @@
 //! The server's Finished, and the client's last flight (RFC 8446 §4.4.4).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use reprise_trace::ClientAuthentication;
+use reprise_model::ClientAuthentication;
 use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 

@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 8446 §4.1.3, §4.2.8, §4.2.11).
 
-use reprise_trace::{PskMode, Version};
+use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, ServerHello};
 

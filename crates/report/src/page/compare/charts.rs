@@ -1,6 +1,6 @@
 //! What stacks look like side by side: each side's share of a handshake, and what resuming gains.
 
-use reprise_trace::document::{CompareCase, CompareDocument, CompareRow, CompareSide};
+use reprise_model::document::{CompareCase, CompareDocument, CompareRow, CompareSide};
 
 use super::grouped;
 use super::words::{stack, words};

@@ -1,7 +1,7 @@
 //! The names of stacks and handshakes.
 
-use reprise_trace::document::CompareCase;
-use reprise_trace::{Kind, PskMode, Version};
+use reprise_model::document::CompareCase;
+use reprise_model::{Kind, PskMode, Version};
 
 /// Both stacks, or the one that was measured with itself.
 pub(in crate::page) fn stack(client: &str, server: &str) -> String {

@@ -1,7 +1,7 @@
 //! What a load looks like: connections second by second, the latencies of most and of few, and the rates of a search.
 
-use reprise_trace::document::{LoadDocument, LoadLatency};
-use reprise_trace::{Kind, Phase};
+use reprise_model::document::{LoadDocument, LoadLatency};
+use reprise_model::{Kind, Phase};
 
 use super::p999;
 use crate::chart::{Axis, Chart, Lines, Plot, Series};

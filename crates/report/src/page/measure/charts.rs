@@ -1,7 +1,7 @@
 //! What one target's samples look like: how their handshakes are distributed, and what resuming saves of them.
 
-use reprise_trace::document::{MeasureDocument, Ratio, Run};
-use reprise_trace::{Asked, Phase};
+use reprise_model::document::{MeasureDocument, Ratio, Run};
+use reprise_model::{Asked, Phase};
 
 use crate::chart::{Axis, Chart, Interval, Intervals, Lines, Plot, Series};
 use crate::figures::Unit;

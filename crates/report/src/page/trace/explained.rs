@@ -1,7 +1,7 @@
 //! Each message of a trace: what it is for, why a resumed handshake does without it, what it says.
 
-use reprise_trace::document::Trace;
-use reprise_trace::{Event, Extension, Field, Version};
+use reprise_model::document::Trace;
+use reprise_model::{Event, Extension, Field, Version};
 
 use super::ladder::{Step, paired};
 use super::{purpose, words};

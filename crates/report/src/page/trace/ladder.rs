@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use reprise_trace::document::{Trace, TracedConnection};
-use reprise_trace::{Direction, Event, What};
+use reprise_model::document::{Trace, TracedConnection};
+use reprise_model::{Direction, Event, What};
 
 use super::words;
 use crate::figures::Unit;

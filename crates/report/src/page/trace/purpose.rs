@@ -1,7 +1,7 @@
 //! What each message of a handshake is for, and why a resumed one does without it: a plain sentence each.
 
-use reprise_trace::document::Trace;
-use reprise_trace::{Direction, Kind, Version, What};
+use reprise_model::document::Trace;
+use reprise_model::{Direction, Kind, Version, What};
 
 use super::ladder::Step;
 

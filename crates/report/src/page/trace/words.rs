@@ -1,7 +1,7 @@
 //! What a trace means, in sentences. Each rests on what was observed on these very connections.
 
-use reprise_trace::document::{TicketRequest, Trace, TraceDocument, TracedConnection};
-use reprise_trace::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
+use reprise_model::document::{TicketRequest, Trace, TraceDocument, TracedConnection};
+use reprise_model::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
 
 /// "resumed by ticket", "ticket refused".
 pub(super) fn name_of_second(trace: &Trace) -> String {

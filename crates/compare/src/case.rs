@@ -1,0 +1,221 @@
+//! One kind of handshake that stacks are compared by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use reprise_lab::KeyKind;
+use reprise_model::{Kind, PskMode, Version};
+use reprise_wire::{CipherSuite, NamedGroup};
+use serde::{Deserialize, Serialize};
+
+/// The key of a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Key {
+    /// RSA with 1024 bits, which no current client trusts: old boards have it.
+    Rsa1024,
+    /// What the lab makes.
+    Lab(KeyKind),
+}
+
+impl Key {
+    /// Every key, RSA first.
+    pub const ALL: [Self; 7] = [
+        Self::Rsa1024,
+        Self::Lab(KeyKind::Rsa2048),
+        Self::Lab(KeyKind::Rsa3072),
+        Self::Lab(KeyKind::Rsa4096),
+        Self::P256,
+        Self::Lab(KeyKind::P384),
+        Self::Lab(KeyKind::Ed25519),
+    ];
+    /// ECDSA on secp256r1.
+    pub const P256: Self = Self::Lab(KeyKind::P256);
+    /// RSA with 2048 bits.
+    pub const RSA_2048: Self = Self::Lab(KeyKind::Rsa2048);
+    /// ECDSA on secp384r1.
+    pub const P384: Self = Self::Lab(KeyKind::P384);
+
+    /// Its name in flags and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rsa1024 => "rsa-1024",
+            Self::Lab(kind) => kind.label(),
+        }
+    }
+
+    /// The curve that an ECDSA key is on.
+    pub(crate) fn curve(self) -> Option<NamedGroup> {
+        match self {
+            Self::Lab(KeyKind::P256) => Some(NamedGroup::SECP256R1),
+            Self::Lab(KeyKind::P384) => Some(NamedGroup::SECP384R1),
+            _ => None,
+        }
+    }
+
+    /// Whether it is RSA.
+    pub fn is_rsa(self) -> bool {
+        match self {
+            Self::Rsa1024 => true,
+            Self::Lab(kind) => kind.is_rsa(),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|key| key.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = Self::ALL.iter().map(|key| key.name()).collect();
+            format!("unknown key '{name}'; known: {}", known.join(", "))
+        })
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse()
+    }
+}
+
+/// One kind of handshake that stacks are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Case {
+    /// The version.
+    pub version: Version,
+    /// Full, or how it is resumed.
+    pub kind: Kind,
+    /// The key of the server's certificate, and of the client's.
+    pub key: Key,
+    /// IANA's number of the only group.
+    pub group: u16,
+    /// IANA's number of the only suite.
+    pub suite: u16,
+    /// Whether the client is authenticated too.
+    pub mutual: bool,
+    /// TLS 1.3: whether a ticket is used without a key exchange (psk_ke).
+    pub psk_ke: bool,
+    /// Whether the client says 64 bytes in the span that is measured: as early data, or once its handshake is complete.
+    pub request: bool,
+}
+
+/// What a client says in a case with a request: as long as a short GET.
+pub(crate) const REQUEST: [u8; 64] = *b"GET /a-short-request-that-a-client-may-send-at-once HTTP/1.1\r\n\r\n";
+
+impl Case {
+    /// This handshake, in the suite that is most common for it; `None` where the protocol has no such handshake.
+    pub fn new(version: Version, kind: Kind, key: Key, group: NamedGroup, mutual: bool) -> Option<Self> {
+        let suite = match version {
+            Version::Tls13 => CipherSuite::TLS_AES_128_GCM_SHA256,
+            Version::Tls12 if is_finite_field(group) => CipherSuite::TLS_DHE_RSA_WITH_AES_128_GCM_SHA256,
+            Version::Tls12 if key.is_rsa() => CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            Version::Tls12 => CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+        };
+        let request = kind == Kind::Early;
+        Self { version, kind, key, group: group.0, suite: suite.0, mutual, psk_ke: false, request }.with_suite(suite)
+    }
+
+    /// The same with a ticket that is used without a key exchange; `None` where the protocol has no such handshake.
+    pub fn without_key_exchange(self) -> Option<Self> {
+        (self.version == Version::Tls13 && self.kind == Kind::Ticket).then_some(Self { psk_ke: true, ..self })
+    }
+
+    /// The same with a request of the client.
+    pub fn with_request(self) -> Self {
+        Self { request: true, ..self }
+    }
+
+    /// How a TLS 1.3 ticket is used.
+    pub fn psk_mode(&self) -> Option<PskMode> {
+        let by_ticket = self.version == Version::Tls13 && self.kind != Kind::Full;
+        by_ticket.then_some(if self.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe })
+    }
+
+    /// The same in another suite; `None` where the protocol has no such handshake.
+    pub fn with_suite(self, suite: CipherSuite) -> Option<Self> {
+        let group = self.group();
+        let named = suite.to_string();
+        let fits = match self.version {
+            Version::Tls13 => suite.0 >> 8 == 0x13,
+            // RFC 5246 §7.4.2, RFC 8422 §5.1: the suite names the key, and the key exchange.
+            Version::Tls12 if is_finite_field(group) => self.key.is_rsa() && named.starts_with("TLS_DHE_RSA_WITH_"),
+            Version::Tls12 if self.key.is_rsa() => named.starts_with("TLS_ECDHE_RSA_WITH_"),
+            Version::Tls12 => named.starts_with("TLS_ECDHE_ECDSA_WITH_"),
+        };
+        let has_group = self.version == Version::Tls13 || group.0 < NamedGroup::MLKEM512.0;
+        (fits && has_group && self.kind.exists_under(self.version)).then_some(Self { suite: suite.0, ..self })
+    }
+
+    /// The group.
+    pub fn group(&self) -> NamedGroup {
+        NamedGroup(self.group)
+    }
+
+    /// The suite.
+    pub fn suite(&self) -> CipherSuite {
+        CipherSuite(self.suite)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mutual = if self.mutual { ", mutual" } else { "" };
+        let psk_ke = if self.psk_ke { " psk_ke" } else { "" };
+        let request = if self.request && self.kind != Kind::Early { ", request" } else { "" };
+        write!(f, "{} {}{psk_ke}, {}, {}{mutual}{request}", self.version, self.kind, self.key, self.group())
+    }
+}
+
+fn is_finite_field(group: NamedGroup) -> bool {
+    (NamedGroup::FFDHE2048.0..=NamedGroup::FFDHE8192.0).contains(&group.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_protocol_has_not_is_no_case() {
+        let case = |version, kind, key, group| Case::new(version, kind, key, group, false);
+        assert!(case(Version::Tls13, Kind::Id, Key::P256, NamedGroup::X25519).is_none(), "no IDs under TLS 1.3");
+        assert!(case(Version::Tls12, Kind::Full, Key::P256, NamedGroup::FFDHE2048).is_none(), "no DHE-ECDSA");
+        assert!(case(Version::Tls12, Kind::Full, Key::RSA_2048, NamedGroup::X25519MLKEM768).is_none());
+        let dhe = case(Version::Tls12, Kind::Full, Key::RSA_2048, NamedGroup::FFDHE2048).unwrap();
+        assert_eq!(dhe.suite(), CipherSuite::TLS_DHE_RSA_WITH_AES_128_GCM_SHA256);
+        assert!(dhe.with_suite(CipherSuite::TLS_AES_128_GCM_SHA256).is_none());
+    }
+
+    #[test]
+    fn only_a_tls13_ticket_is_used_without_a_key_exchange() {
+        let case = |version, kind| Case::new(version, kind, Key::P256, NamedGroup::X25519, false).unwrap();
+        let without = case(Version::Tls13, Kind::Ticket).without_key_exchange().unwrap();
+        assert_eq!(without.psk_mode(), Some(PskMode::PskKe));
+        assert_eq!(case(Version::Tls13, Kind::Early).psk_mode(), Some(PskMode::PskDheKe));
+        assert!(case(Version::Tls12, Kind::Ticket).without_key_exchange().is_none());
+        assert!(case(Version::Tls13, Kind::Full).without_key_exchange().is_none());
+        assert_eq!(case(Version::Tls12, Kind::Ticket).psk_mode(), None);
+    }
+
+    #[test]
+    fn a_key_is_read_by_the_name_that_it_has() {
+        for key in Key::ALL {
+            assert_eq!(key.name().parse(), Ok(key));
+        }
+        assert!("rsa".parse::<Key>().unwrap_err().contains("rsa-2048"));
+    }
+}

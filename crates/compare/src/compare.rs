@@ -1,0 +1,415 @@
+//! The run: every pair and handshake made ready, then measured in turn, then summed up.
+
+use reprise_model::document::{
+    CompareCase, CompareClock, CompareDocument, CompareInstructions, CompareOver, ComparePlan, CompareRatio, CompareRow,
+    CompareSamples, CompareSide, CompareSkipped, Provenance, Statistics, Traffic,
+};
+use reprise_model::{Bytes, Kind, KindCounts, Version};
+
+use crate::callgrind::Callgrind;
+use crate::case::{Case, REQUEST};
+use crate::children::{Apart, Children, SideProcess, something_else};
+use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
+use crate::keys::Certificates;
+use crate::library_claims::{self, ServerTime};
+use crate::matrix::matrix;
+use crate::message::{Answer, Batch, Failed, Job, Request, StackInfo};
+use crate::resume::{self, OtherRun};
+use crate::stacks::FoundStack;
+use crate::worker::{Launcher, Worker};
+use crate::{claims, cores};
+
+/// Most connections that a sample is the mean of.
+const MOST_CONNECTIONS: u64 = 256;
+
+/// Describes, prepares, measures and sums up. What fails is in the document, as skipped.
+///
+/// # Errors
+/// If the earlier result is of another run.
+pub fn compare(
+    comparison: &ComparisonPlan<'_>,
+    launcher: &Launcher,
+    provenance: Provenance,
+    audience: &mut dyn Audience,
+) -> Result<CompareDocument, OtherRun> {
+    let stacks = comparison.describe(launcher, audience);
+    let usable: Vec<&Described<'_>> = stacks.iter().filter(|stack| stack.info.is_ok()).collect();
+    let mut document = comparison.begin(&usable, provenance);
+    if let Some(earlier) = comparison.earlier {
+        resume::check(earlier, &document)?;
+        if !earlier.interrupted {
+            return Ok(earlier.clone());
+        }
+        (document.clock, document.resumed) = (earlier.clock, earlier.resumed + 1);
+    }
+    let mut measured = Measured::prepare(comparison, &usable, launcher, audience, document.clock);
+    measured.run(comparison, audience);
+    document.matrix = matrix(comparison, &usable, launcher, audience);
+    measured.count(comparison, launcher, audience);
+    document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
+    document.ratios = measured.ratios(comparison.seed);
+    document.claims = claims::held_against(&document.ratios, comparison.over);
+    document.claims.extend(library_claims::held_against(&document.stacks, &measured.server_times(), comparison.seed));
+    document.skipped = measured.skipped;
+    for stack in &stacks {
+        if let Err(failed) = &stack.info {
+            let case = comparison.cases.iter().take(1);
+            document.skipped.extend(case.map(|case| skip(&stack.found.name, &stack.found.name, case, failed)));
+        }
+    }
+    document.clock = measured.clock;
+    document.cores = measured.cores.map(|cores| cores.map(|core| core as u64));
+    document.interrupted = audience.stops();
+    Ok(document)
+}
+
+/// What each of these stacks is, or why nobody can tell: each is loaded in a process of its own.
+pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, Result<StackInfo, Failed>)> {
+    stacks.iter().map(|found| (found.clone(), describe_one(found, launcher))).collect()
+}
+
+fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<StackInfo, Failed> {
+    match Worker::new(launcher).ask(&Request::Describe(found.at.clone()))? {
+        Answer::Described(info) => Ok(info),
+        _ => Err(something_else()),
+    }
+}
+
+impl ComparisonPlan<'_> {
+    fn describe(&self, launcher: &Launcher, audience: &mut dyn Audience) -> Vec<Described<'_>> {
+        audience.begins("stacks loaded");
+        let mut described = Vec::new();
+        for found in self.stacks {
+            audience.proceeded(described.len() as u64, self.stacks.len() as u64);
+            described.push(Described { found, info: describe_one(found, launcher) });
+        }
+        described
+    }
+
+    /// The document without any figure.
+    fn begin(&self, stacks: &[&Described<'_>], provenance: Provenance) -> CompareDocument {
+        let plan = ComparePlan {
+            samples: u64::from(self.effort.samples),
+            sample_ns: self.effort.sample_ns,
+            crossed: self.crossed,
+            instructions: self.callgrind.is_some(),
+            cases: self.cases.iter().map(Case::document).collect(),
+        };
+        CompareDocument {
+            schema: CompareDocument::SCHEMA.to_owned(),
+            scenario: self.scenario.name().to_owned(),
+            over: self.over,
+            plan: Some(plan),
+            resumed: 0,
+            cores: None,
+            clock: CompareClock { reading_ns: 0, thread_ns: 0, charged_ns: 0 },
+            seed: self.seed,
+            stacks: stacks.iter().filter_map(|stack| stack.document()).collect(),
+            rows: Vec::new(),
+            ratios: Vec::new(),
+            skipped: Vec::new(),
+            matrix: Vec::new(),
+            claims: Vec::new(),
+            counting: self.callgrind.map(Callgrind::document),
+            baseline: None,
+            conditions: Vec::new(),
+            interrupted: false,
+            provenance,
+        }
+    }
+
+    /// What was measured of a row before it was interrupted.
+    fn earlier_row(&self, client: &str, server: &str, case: &Case) -> Option<&CompareRow> {
+        let case = case.document();
+        let is_it = |row: &&CompareRow| (row.client.as_str(), row.server.as_str(), &row.case) == (client, server, &case);
+        self.earlier?.rows.iter().find(is_it)
+    }
+
+    /// The child processes of one pair.
+    fn children(&self, launcher: &Launcher, cores: Option<[usize; 2]>) -> Children {
+        match self.over {
+            CompareOver::Memory => Children::Together(Worker::new(launcher)),
+            CompareOver::Loopback => {
+                let [client, server] = cores.map_or([None; 2], |cores| cores.map(Some));
+                let side = |core| SideProcess::new(launcher, core, true);
+                Children::Apart(Box::new(Apart::new(side(client), side(server))))
+            }
+        }
+    }
+}
+
+/// The cells, and the child process of each pair.
+struct Measured<'a> {
+    children: Vec<Children>,
+    cells: Vec<Cell<'a>>,
+    clock: CompareClock,
+    cores: Option<[usize; 2]>,
+    skipped: Vec<CompareSkipped>,
+}
+
+/// One handshake of one pair.
+struct Cell<'a> {
+    client: &'a str,
+    server: &'a str,
+    case: Case,
+    /// Whose child processes make it, and by which number they know it.
+    pair: usize,
+    number: usize,
+    connections: u64,
+    bytes: Traffic,
+    kinds: KindCounts,
+    /// How many samples were taken before this run was resumed.
+    taken: u64,
+    /// Those that were of the kind asked for.
+    samples: CompareSamples,
+    instructions: Option<CompareInstructions>,
+    job: Job,
+    is_lost: bool,
+}
+
+impl<'a> Measured<'a> {
+    fn prepare(
+        comparison: &ComparisonPlan<'_>,
+        stacks: &[&Described<'a>],
+        launcher: &Launcher,
+        audience: &mut dyn Audience,
+        clock: CompareClock,
+    ) -> Self {
+        let mut measured = Self {
+            children: Vec::new(),
+            cells: Vec::new(),
+            clock,
+            skipped: Vec::new(),
+            cores: if comparison.over == CompareOver::Loopback { cores::two() } else { None },
+        };
+        let pairs = pairs(stacks, comparison.crossed);
+        let planned = (pairs.len() * comparison.cases.len()) as u64;
+        audience.begins("handshakes prepared");
+        for (index, (client, server)) in pairs.into_iter().enumerate() {
+            measured.children.push(comparison.children(launcher, measured.cores));
+            for (place, case) in comparison.cases.iter().enumerate() {
+                if audience.stops() {
+                    return measured;
+                }
+                audience.proceeded((index * comparison.cases.len() + place) as u64, planned);
+                let Some(certificates) = comparison.keys.of(case.key) else { continue };
+                if let Err(failed) = measured.add(comparison, (client, server), *case, certificates) {
+                    measured.skipped.push(skip(&client.found.name, &server.found.name, case, &failed));
+                }
+            }
+        }
+        measured
+    }
+
+    fn add(
+        &mut self,
+        comparison: &ComparisonPlan<'_>,
+        (client, server): (&Described<'a>, &Described<'a>),
+        case: Case,
+        certificates: &Certificates,
+    ) -> Result<(), Failed> {
+        let Some(children) = self.children.last_mut() else { return Ok(()) };
+        let job = job(client.found, server.found, case, certificates);
+        let ready = children.prepare(job.clone())?;
+        let earlier = comparison.earlier_row(&client.found.name, &server.found.name, &case);
+        let connections = (comparison.effort.sample_ns / ready.connection_ns.max(1)).clamp(1, MOST_CONNECTIONS);
+        self.clock.reading_ns = self.clock.reading_ns.max(ready.reading_ns);
+        self.cells.push(Cell {
+            client: &client.found.name,
+            server: &server.found.name,
+            case,
+            pair: self.children.len() - 1,
+            number: ready.cell,
+            connections: earlier.map_or(connections, |row| row.connections),
+            bytes: Traffic { sent: Bytes(ready.sent), received: Bytes(ready.received) },
+            taken: earlier.map(resume::samples_taken).unwrap_or_default(),
+            kinds: earlier.map(|row| row.kinds.clone()).unwrap_or_default(),
+            samples: earlier.map(|row| row.samples.clone()).unwrap_or_default(),
+            instructions: earlier.and_then(|row| row.instructions),
+            job,
+            is_lost: false,
+        });
+        Ok(())
+    }
+
+    /// Samples in a random order in which each cell precedes each equally often.
+    fn run(&mut self, comparison: &ComparisonPlan<'_>, audience: &mut dyn Audience) {
+        let samples = comparison.effort.samples as usize;
+        let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, comparison.seed);
+        let planned = order.len() as u64;
+        audience.begins("samples");
+        for (done, index) in order.into_iter().enumerate() {
+            if audience.stops() {
+                return;
+            }
+            audience.proceeded(done as u64, planned);
+            let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
+            if cell.taken > 0 {
+                cell.taken -= 1;
+                continue;
+            }
+            let Some(children) = self.children.get_mut(cell.pair) else { continue };
+            match cell.sample(children) {
+                Ok(batch) => {
+                    self.clock.thread_ns += batch.thread_ns;
+                    self.clock.charged_ns += batch.charged_ns;
+                }
+                Err(failed) => {
+                    cell.is_lost = true;
+                    self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
+                }
+            }
+        }
+    }
+
+    /// Of each stack with itself.
+    fn server_times(&self) -> Vec<ServerTime> {
+        let own = self.cells.iter().filter(|cell| cell.client == cell.server);
+        own.map(|cell| {
+            let samples = cell.samples.server_ns.clone();
+            ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
+        })
+        .collect()
+    }
+
+    /// Instructions of each row that has none yet. Without them it keeps its figures, and the reason is among what was skipped.
+    fn count(&mut self, comparison: &ComparisonPlan<'_>, launcher: &Launcher, audience: &mut dyn Audience) {
+        let Some(callgrind) = comparison.callgrind else { return };
+        let planned = self.cells.len() as u64;
+        audience.begins("handshakes counted");
+        for (done, cell) in self.cells.iter_mut().enumerate() {
+            if audience.stops() {
+                return;
+            }
+            audience.proceeded(done as u64, planned);
+            if cell.is_lost || cell.instructions.is_some() {
+                continue;
+            }
+            match callgrind.count(launcher, &cell.job) {
+                Ok(count) => cell.instructions = Some(count),
+                Err(failed) => self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed)),
+            }
+        }
+    }
+
+    /// Resumed against full, and TLS 1.2 against 1.3, each within one pair.
+    fn ratios(&self, seed: u64) -> Vec<CompareRatio> {
+        let mut ratios = Vec::new();
+        for from in &self.cells {
+            for to in self.cells.iter().filter(|to| from.compares_with(to)) {
+                for side in CompareSide::ALL {
+                    let (before, after) = (from.samples.of(side), to.samples.of(side));
+                    ratios.extend(reprise_stats::ratio(&before, &after, seed).map(|ratio| CompareRatio {
+                        client: from.client.to_owned(),
+                        server: from.server.to_owned(),
+                        side,
+                        from: from.case.document(),
+                        to: to.case.document(),
+                        median: ratio.median,
+                        ci95: ratio.ci95.map(|(low, high)| [low, high]),
+                    }));
+                }
+            }
+        }
+        ratios
+    }
+}
+
+impl Cell<'_> {
+    fn sample(&mut self, children: &mut Children) -> Result<Batch, Failed> {
+        let connections = self.connections as u32;
+        let batch = children.run(self.number, connections)?;
+        for &(kind, count) in &batch.kinds {
+            (0..count).for_each(|_| self.kinds.add(kind));
+        }
+        // A mean over kinds would hide the one that was not asked for: such a sample is counted, and not among the figures.
+        if batch.kinds == [(self.case.kind, connections)] {
+            self.samples.client_ns.push(batch.client_ns / self.connections);
+            self.samples.server_ns.push(batch.server_ns / self.connections);
+            self.samples.wall_ns.extend(batch.on_a_clock.map(|it| it.wall_ns));
+            self.samples.ready_ns.extend(batch.on_a_clock.map(|it| it.ready_ns));
+        }
+        Ok(batch)
+    }
+
+    fn row(&self, seed: u64) -> Option<CompareRow> {
+        let of = |side| reprise_stats::summarize(&self.samples.of(side), seed).map(statistics);
+        Some(CompareRow {
+            client: self.client.to_owned(),
+            server: self.server.to_owned(),
+            case: self.case.document(),
+            n: self.samples.client_ns.len() as u64,
+            connections: self.connections,
+            kinds: self.kinds.clone(),
+            client_ns: of(CompareSide::Client)?,
+            server_ns: of(CompareSide::Server)?,
+            both_ns: of(CompareSide::Both)?,
+            wall_ns: of(CompareSide::Wall),
+            ready_ns: of(CompareSide::Ready),
+            instructions: self.instructions,
+            bytes: self.bytes,
+            samples: self.samples.clone(),
+        })
+    }
+
+    /// What a reader would compare: the full handshake with the resumed one; one version with the next; without client
+    /// authentication with it; a TLS 1.2 resumption, which has no key exchange, with a TLS 1.3 one in any group; a ticket with
+    /// a key exchange and one without; a request after the handshake and one in early data.
+    fn compares_with(&self, to: &Self) -> bool {
+        let (from, with) = (&self.case, &to.case);
+        if (self.client, self.server, from.key) != (to.client, to.server, with.key) {
+            return false;
+        }
+        let same_group = from.group == with.group;
+        let same_version = from.version == with.version;
+        let versions = from.version == Version::Tls12 && with.version == Version::Tls13;
+        let same_request = from.request == with.request;
+        let resumed =
+            from.kind == Kind::Full && with.kind != Kind::Full && same_version && (same_request || with.kind == Kind::Early);
+        let both_resumed = from.kind != Kind::Full && with.kind != Kind::Full && same_request;
+        let newer = versions && same_request && (from.kind == with.kind && same_group || both_resumed);
+        let by_ticket = same_version && from.kind == Kind::Ticket && same_request;
+        let cheaper = by_ticket && (with.kind == Kind::Early || with.kind == Kind::Ticket && !from.psk_ke && with.psk_ke);
+        let authenticated = same_version && from.kind == with.kind && !from.mutual && with.mutual;
+        if from.mutual == with.mutual { (resumed || cheaper) && same_group || newer } else { authenticated && same_group }
+    }
+}
+
+fn skip(client: &str, server: &str, case: &Case, failed: &Failed) -> CompareSkipped {
+    CompareSkipped {
+        client: client.to_owned(),
+        server: server.to_owned(),
+        case: case.document(),
+        outcome: failed.outcome.name().to_owned(),
+        reason: failed.reason.clone(),
+    }
+}
+
+impl Case {
+    /// It as documents have it.
+    pub fn document(&self) -> CompareCase {
+        CompareCase {
+            tls: self.version,
+            kind: self.kind,
+            key: self.key.name().to_owned(),
+            group: self.group().to_string(),
+            cipher: self.suite().to_string(),
+            mutual: self.mutual,
+            psk_mode: self.psk_mode(),
+            request: if self.request { REQUEST.len() as u64 } else { 0 },
+        }
+    }
+}
+
+pub(crate) fn statistics(summary: reprise_stats::Summary) -> Statistics {
+    Statistics {
+        median_ns: summary.median,
+        ci95_ns: summary.ci95.map(|(low, high)| [low, high]),
+        mean_ns: summary.mean,
+        min_ns: summary.min,
+        max_ns: summary.max,
+        p90_ns: summary.p90,
+        p95_ns: Some(summary.p95),
+        p99_ns: summary.p99,
+    }
+}

@@ -1,0 +1,111 @@
+//! What is to be compared, how much, and with whom.
+
+use reprise_model::document::{CompareDocument, CompareOver, ComparedStack};
+
+use crate::callgrind::Callgrind;
+use crate::case::Case;
+use crate::keys::{Certificates, Keys};
+use crate::message::{Failed, Job, StackInfo};
+use crate::scenario::Scenario;
+use crate::stacks::{FoundStack, StackRef};
+
+/// What is to be compared.
+pub struct ComparisonPlan<'a> {
+    /// Its name.
+    pub scenario: Scenario,
+    /// Its handshakes.
+    pub cases: &'a [Case],
+    /// The stacks.
+    pub stacks: &'a [FoundStack],
+    /// Whether each client is measured with each server, or each stack with itself alone.
+    pub crossed: bool,
+    /// Certificates of the keys of all cases.
+    pub keys: &'a Keys,
+    /// How much.
+    pub effort: Effort,
+    /// The seed of the order and of the intervals.
+    pub seed: u64,
+    /// What connections are made over.
+    pub over: CompareOver,
+    /// By what instructions are counted too.
+    pub callgrind: Option<&'a Callgrind>,
+    /// A result of the same run, which was interrupted.
+    pub earlier: Option<&'a CompareDocument>,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Samples of each pair and handshake.
+    pub samples: u32,
+    /// CPU time that one sample is to take, in nanoseconds: as many connections as that makes.
+    pub sample_ns: u64,
+}
+
+impl Effort {
+    /// What intervals of a per cent or two take.
+    pub const USUAL: Self = Self { samples: 30, sample_ns: 10_000_000 };
+    /// Enough for an order of the stacks.
+    pub const QUICK: Self = Self { samples: 10, sample_ns: 4_000_000 };
+}
+
+/// Whoever waits for it.
+pub trait Audience {
+    /// From now on steps are of this kind, in the plural.
+    fn begins(&mut self, steps: &'static str);
+    /// So many steps of so many are done.
+    fn proceeded(&mut self, done: u64, planned: u64);
+    /// Whether it is to stop, with what there is.
+    fn stops(&self) -> bool;
+}
+
+/// A stack, and what its process said of it.
+pub(crate) struct Described<'a> {
+    pub(crate) found: &'a FoundStack,
+    pub(crate) info: Result<StackInfo, Failed>,
+}
+
+impl Described<'_> {
+    pub(crate) fn document(&self) -> Option<ComparedStack> {
+        Some(compared_stack(self.found, self.info.as_ref().ok()?))
+    }
+
+    pub(crate) fn can(&self, ability: &str) -> bool {
+        self.info.as_ref().is_ok_and(|info| info.abilities.iter().any(|known| known == ability))
+    }
+}
+
+/// A stack as documents have it.
+pub(crate) fn compared_stack(found: &FoundStack, info: &StackInfo) -> ComparedStack {
+    ComparedStack {
+        name: found.name.clone(),
+        library: info.library.clone(),
+        version: info.version.clone(),
+        flags: info.flags.clone(),
+        abilities: info.abilities.clone(),
+        file: match &found.at {
+            StackRef::BuiltIn(_) => None,
+            StackRef::Plugin(path) => Some(path.display().to_string()),
+        },
+        sha256: info.sha256.clone(),
+    }
+}
+
+pub(crate) fn pairs<'d, 'a>(stacks: &[&'d Described<'a>], crossed: bool) -> Vec<(&'d Described<'a>, &'d Described<'a>)> {
+    let servers = || stacks.iter().copied().filter(|stack| stack.can("server"));
+    let of_client = |client: &'d Described<'a>| -> Vec<_> {
+        let own = servers().filter(|server| crossed || server.found == client.found);
+        let mut own: Vec<_> = own.map(|server| (client, server)).collect();
+        // Who is no server is measured with the first that there is.
+        if own.is_empty() {
+            own.extend(servers().next().map(|server| (client, server)));
+        }
+        own
+    };
+    stacks.iter().copied().filter(|stack| stack.can("client")).flat_map(of_client).collect()
+}
+
+pub(crate) fn job(client: &FoundStack, server: &FoundStack, case: Case, certificates: &Certificates) -> Job {
+    let (client, server) = (client.at.clone(), server.at.clone());
+    Job { client, server, case, certificates: certificates.clone() }
+}

@@ -1,0 +1,257 @@
+//! Whether a stack keeps the contract: handshakes of every kind with itself and with rustls, and a refusal of each wrong thing.
+
+use reprise_lab::KeyKind;
+use reprise_model::{Kind, Version};
+use reprise_stack::{Session, Stack, built_in};
+use reprise_wire::NamedGroup;
+
+use crate::case::{Case, Key};
+use crate::cell::Cell;
+use crate::keys::{Certificates, Keys};
+use crate::message::{Answer, Failed, FailureKind, Request};
+use crate::pair::{Pair, Says};
+use crate::stacks::FoundStack;
+use crate::worker::{Launcher, Worker};
+
+/// One thing that a stack is held to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// Why it does not; `None` where it passed.
+    pub failure: Option<String>,
+}
+
+/// Holds a stack to the contract, in a child process.
+///
+/// # Errors
+/// Where the child ends or does not answer: the check that did it is unknown then.
+pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
+    let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
+    match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
+        Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),
+        Ok(_) => Err(Failed::new(FailureKind::Broken, "its process answers something else")),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// The keys that a conformance run needs.
+pub const KEYS: [Key; 2] = [Key::P256, Key::Lab(KeyKind::Rsa2048)];
+
+/// Larger than a record, and no multiple of one.
+const LARGE: usize = 100_003;
+
+/// All checks, in this process.
+pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(String, Option<String>)> {
+    let rustls = built_in().into_iter().find(|(name, _)| *name == "rustls-aws-lc").map(|(_, rustls)| rustls);
+    let mut checks = Vec::new();
+    let peers: Vec<(&str, &dyn Stack)> =
+        [("itself", stack)].into_iter().chain(rustls.as_deref().map(|rustls| ("rustls", rustls))).collect();
+    for (name, peer) in peers {
+        for (as_client, client, server) in [(true, stack, peer), (false, peer, stack)] {
+            if name == "itself" && !as_client {
+                continue;
+            }
+            let role = match (name, as_client) {
+                ("itself", _) => "with itself".to_owned(),
+                (name, true) => format!("as client of {name}"),
+                (name, false) => format!("as server of {name}"),
+            };
+            for (key, certificates) in keys {
+                for case in cases(*key) {
+                    let failure = match handshakes(client, server, case, certificates) {
+                        // What the stack says that it cannot do is no failure, and no check either.
+                        Err(failed) if failed.outcome == FailureKind::Unsupported => continue,
+                        result => result.err().map(|failed| failed.reason),
+                    };
+                    checks.push((format!("{case}, {role}"), failure));
+                }
+            }
+            checks.extend(refusals(client, server, keys, &role));
+            checks.extend(resumptions(client, server, keys, &role));
+        }
+    }
+    checks
+}
+
+fn cases(key: Key) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for version in [Version::Tls12, Version::Tls13] {
+        for kind in [Kind::Full, Kind::Id, Kind::Ticket, Kind::Early] {
+            for mutual in [false, true] {
+                let case = Case::new(version, kind, key, NamedGroup::SECP256R1, mutual);
+                cases.extend(case.into_iter().chain(case.and_then(Case::without_key_exchange)));
+            }
+        }
+    }
+    cases
+}
+
+/// Three connections, each resuming the last; then one with data each way and an orderly end.
+fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+    let mut cell = Cell::new(client, server, case, certificates)?;
+    for _ in 0..3 {
+        let kind = cell.connect()?.observed.kind;
+        if kind != case.kind {
+            return Err(Failed::new(FailureKind::Failed, format!("{} was asked for, {kind} observed", case.kind)));
+        }
+    }
+    let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
+    let failed = |error: &dyn std::fmt::Display| Failed::new(FailureKind::Failed, error);
+    let whole = cell.transport.connect_and(None, Says::Nothing, |pair| {
+        pair.exchange(b"a")?;
+        pair.exchange(&data)?;
+        pair.close()
+    });
+    whole.map_err(|error| failed(&error))?;
+    if case.kind == Kind::Full {
+        return Ok(());
+    }
+    // As bytes and back, where the library has them.
+    let Some(session) = cell.transport.take_session() else { return Err(failed(&"no session was left")) };
+    let Ok(bytes) = session.export() else { return Ok(()) };
+    let Some(context) = cell.contexts.first() else { return Err(failed(&"there is no client")) };
+    let imported = context.import(&bytes)?;
+    let says = if case.kind == Kind::Early { Says::Early } else { Says::Nothing };
+    let kind = cell.transport.connect(Some(imported), says).map_err(|error| failed(&error))?.observed.kind;
+    if kind == case.kind { Ok(()) } else { Err(failed(&"an exported session is not resumed once it is imported")) }
+}
+
+/// What must not come about: a handshake where the two have nothing in common, or trust is missing.
+fn refusals(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    keys: &[(Key, Certificates)],
+    role: &str,
+) -> Vec<(String, Option<String>)> {
+    let of = |wanted: Key| keys.iter().find(|(key, _)| *key == wanted).map(|(_, certificates)| certificates);
+    let (Some(ec), Some(rsa)) = (of(Key::P256), of(Key::RSA_2048)) else { return Vec::new() };
+    let strangers = Certificates { root: rsa.root.clone(), ..ec.clone() };
+    let mut checks = Vec::new();
+    let mut check = |name: &str, case: Option<Case>, certificates: &Certificates, client_differs: fn(&mut Case)| {
+        let Some(case) = case else { return };
+        let mut other = case;
+        client_differs(&mut other);
+        let failure = match Cell::of_unlike(client, server, [other, case], certificates).and_then(|mut cell| cell.connect())
+        {
+            Err(failed) if failed.outcome == FailureKind::Failed => None,
+            Err(failed) if failed.outcome == FailureKind::Unsupported => return,
+            Err(failed) => Some(failed.reason),
+            Ok(_) => Some("the handshake succeeds".to_owned()),
+        };
+        checks.push((format!("{name}, {}, {role}", case.version), failure));
+    };
+    for version in [Version::Tls12, Version::Tls13] {
+        let case = |mutual| Case::new(version, Kind::Full, Key::P256, NamedGroup::SECP256R1, mutual);
+        check("refuses a chain to no trusted root", case(false), &strangers, |_| {});
+        check("refuses a client without a certificate", case(true), ec, |client| client.mutual = false);
+        // Of an RSA key, since an ECDSA key brings its curve into the list.
+        let of_rsa = Case::new(version, Kind::Full, Key::RSA_2048, NamedGroup::SECP256R1, false);
+        check("refuses a group that is not its own", of_rsa, rsa, |client| client.group = NamedGroup::SECP384R1.0);
+    }
+    checks
+}
+
+/// A TLS 1.3 session that is resumed where one side does not do all that the other would.
+struct Resumption {
+    name: &'static str,
+    /// The client's case and the server's.
+    cases: fn(Case) -> [Case; 2],
+    /// Whether it is offered to a server with other ticket keys.
+    elsewhere: bool,
+    /// The kinds that may be observed.
+    kinds: &'static [Kind],
+}
+
+impl Resumption {
+    const ALL: [Self; 3] = [
+        Self {
+            name: "resumes a client of psk_dhe_ke where it would rather have psk_ke",
+            cases: |case| [case, psk_ke(case)],
+            elsewhere: false,
+            kinds: &[Kind::Ticket, Kind::Full],
+        },
+        Self {
+            name: "sends no early data that the ticket does not allow",
+            cases: |case| [early(case), case],
+            elsewhere: false,
+            kinds: &[Kind::Ticket],
+        },
+        Self {
+            name: "sends early data again that another server rejects",
+            cases: |case| [early(case), early(case)],
+            elsewhere: true,
+            kinds: &[Kind::Full],
+        },
+    ];
+
+    /// That the request arrives, and arrives once, the pair sees to.
+    fn check(&self, client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+        let cases = (self.cases)(case);
+        let (mut cell, session) = with_session(client, server, cases, certificates)?;
+        if self.elsewhere {
+            let other = Cell::of_unlike(client, server, cases, certificates)?;
+            cell.transport = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
+        }
+        let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
+        let connected =
+            cell.transport.connect(Some(session), says).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+        let kind = connected.observed.kind;
+        if self.kinds.contains(&kind) {
+            Ok(())
+        } else {
+            Err(Failed::new(FailureKind::Failed, format!("{kind} was observed")))
+        }
+    }
+}
+
+/// A cell, and the session that a full handshake has left.
+fn with_session(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    cases: [Case; 2],
+    certificates: &Certificates,
+) -> Result<(Cell, Session), Failed> {
+    let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
+    cell.transport.connect(None, Says::Request).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+    let none = || Failed::new(FailureKind::Failed, "a full handshake leaves the client no session to resume");
+    let session = cell.transport.take_session().ok_or_else(none)?;
+    Ok((cell, session))
+}
+
+/// One first flight, twice (RFC 8446 §8).
+fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
+    let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
+    let accepted = cell.transport.replay(session).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+    match accepted {
+        [true, false] => Ok(()),
+        [false, _] => Err(Failed::new(FailureKind::Failed, "it is not accepted at first")),
+        [true, true] => Err(Failed::new(FailureKind::Failed, "it is accepted again")),
+    }
+}
+
+/// What is particular to TLS 1.3 resumption; what a library says that it cannot do is no check.
+fn resumptions(
+    client: &dyn Stack,
+    server: &dyn Stack,
+    keys: &[(Key, Certificates)],
+    role: &str,
+) -> Vec<(String, Option<String>)> {
+    let case = Case::new(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1, false);
+    let certificates = keys.iter().find(|(key, _)| *key == Key::P256).map(|(_, certificates)| certificates);
+    let (Some(case), Some(certificates)) = (case, certificates) else { return Vec::new() };
+    let of = |it: &Resumption| (it.name, it.check(client, server, case, certificates));
+    let replayed = ("accepts replayed early data once", replay(client, server, case, certificates));
+    let results = Resumption::ALL.iter().map(of).chain([replayed]);
+    let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == FailureKind::Unsupported));
+    can.map(|(name, result)| (format!("{name}, {}, {role}", case.version), result.err().map(|failed| failed.reason)))
+        .collect()
+}
+
+fn psk_ke(case: Case) -> Case {
+    Case { psk_ke: true, ..case }
+}
+
+fn early(case: Case) -> Case {
+    Case { kind: Kind::Early, ..case }.with_request()
+}

@@ -1,0 +1,56 @@
+//! Pairs of TLS stacks over memory or over loopback: what a handshake costs each side, in every library that is there.
+//!
+//! [`compare`] makes a table: it asks a child process for each pair of stacks, over loopback one for each side, to make connections,
+//! some at a time, in an order in which each case precedes each equally often. In the child, [`serve_requests`] answers: a crash or a
+//! hang is one row.
+//!
+//! ```
+//! use reprise_compare::{StackRef, find};
+//!
+//! // Without a folder of plugins: what is built in.
+//! let found = find(&[])?;
+//! assert!(found.iter().any(|stack| stack.name == "rustls-aws-lc"));
+//! assert!(found.iter().all(|stack| matches!(stack.at, StackRef::BuiltIn(_))));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod callgrind;
+mod case;
+mod cell;
+mod child;
+mod children;
+mod claims;
+mod clock;
+mod compare;
+mod comparison;
+mod conformance;
+mod cores;
+mod keys;
+mod layers;
+mod libraries;
+mod library_claims;
+mod loopback;
+mod matrix;
+mod message;
+mod pair;
+mod resume;
+mod scenario;
+mod stacks;
+mod witness;
+mod worker;
+
+pub use callgrind::{Callgrind, NoValgrind};
+pub use case::{Case, Key};
+pub use child::serve_requests;
+pub use compare::{compare, describe};
+pub use comparison::{Audience, ComparisonPlan, Effort};
+pub use conformance::{Check, KEYS as CONFORMANCE_KEYS, conformance};
+pub use keys::{KeyError, Keys};
+pub use layers::{IdentityFiles, Layers, Material, MaterialError, RemoteServer, ResumedBy, layers, pem_of_certificates};
+pub use libraries::{LIBRARIES, Library, LibrarySource};
+pub use message::{Failed, FailureKind, StackInfo};
+pub use resume::OtherRun;
+pub use scenario::{Scenario, Selection};
+pub use stacks::{FoundStack, StackRef, find};
+pub use witness::WireFacts;
+pub use worker::Launcher;

@@ -1,0 +1,250 @@
+//! What a child process is asked, and what it answers: one line of JSON each.
+
+use std::time::Duration;
+
+use reprise_model::Kind;
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::keys::Certificates;
+use crate::stacks::StackRef;
+
+/// What a child process is asked.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// What a stack is.
+    Describe(StackRef),
+    /// Makes ready: contexts, the first connections, a session to resume.
+    Prepare(Box<Job>),
+    /// Makes so many connections of what was prepared, each as the case says.
+    Run {
+        /// As [`Answer::Prepared`] has it.
+        cell: usize,
+        /// How many.
+        connections: u32,
+    },
+    /// Makes one side ready, for connections over loopback: its context.
+    PrepareSide(Box<SideJob>),
+    /// Opens a port on 127.0.0.1 for that server.
+    Listen {
+        /// As [`Answer::SideReady`] has it.
+        cell: usize,
+    },
+    /// Serves connections to that port one after the other, until one ends without a byte.
+    Serve {
+        /// As [`Answer::SideReady`] has it.
+        cell: usize,
+    },
+    /// Makes connections to that port.
+    Dial {
+        /// As [`Answer::SideReady`] has it.
+        cell: usize,
+        /// On 127.0.0.1.
+        port: u16,
+        /// How many.
+        amount: Amount,
+    },
+    /// What a request costs that is begun anew at one level.
+    Layer(crate::layers::Ask),
+    /// Whether a stack keeps the contract of its header.
+    Conform {
+        /// The stack.
+        stack: StackRef,
+        /// By certificates of every key.
+        keys: Vec<(crate::case::Key, Certificates)>,
+    },
+}
+
+/// A pair of stacks and the handshake that they are to make.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) client: StackRef,
+    pub(crate) server: StackRef,
+    pub(crate) case: Case,
+    pub(crate) certificates: Certificates,
+}
+
+/// One side of such a pair.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct SideJob {
+    pub(crate) job: Job,
+    pub(crate) is_client: bool,
+    /// The core that the process is to stay on.
+    pub(crate) core: Option<usize>,
+    /// How long it waits for its peer.
+    pub(crate) patience: Duration,
+    /// Whether it reads along what its peer and itself send. It does not while its instructions are counted: its peer does.
+    pub(crate) witnesses: bool,
+}
+
+/// How many connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Amount {
+    /// Until they are warm.
+    WarmUp,
+    /// So many that are counted, after one that is not.
+    Counted(u32),
+}
+
+/// What it answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    Described(StackInfo),
+    Prepared {
+        cell: usize,
+        /// CPU time of both sides of one connection, once warm.
+        connection_ns: u64,
+        /// What a reading of the clock costs, which was taken off.
+        reading_ns: u64,
+        sent: u64,
+        received: u64,
+    },
+    Ran(Batch),
+    SideReady {
+        cell: usize,
+        /// As [`Answer::Prepared`] has it.
+        reading_ns: u64,
+    },
+    Listening {
+        port: u16,
+    },
+    Served {
+        /// In the order in which they were made.
+        connections: Vec<Served>,
+        thread_ns: u64,
+    },
+    Dialed {
+        /// In the order in which they were made.
+        connections: Vec<Dialed>,
+        thread_ns: u64,
+        /// Bytes of the last connection.
+        sent: u64,
+        received: u64,
+    },
+    Layer(crate::layers::Told),
+    Conforms(Vec<(String, Option<String>)>),
+    Failed {
+        outcome: FailureKind,
+        reason: String,
+    },
+}
+
+/// Connections that were made one after the other.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Batch {
+    pub(crate) client_ns: u64,
+    pub(crate) server_ns: u64,
+    /// CPU time of the whole thread meanwhile, or of both sides' threads.
+    pub(crate) thread_ns: u64,
+    /// Of it, what was charged to a side.
+    pub(crate) charged_ns: u64,
+    /// Over loopback, the median of each connection's time on a clock, until both are complete and until the client is.
+    pub(crate) on_a_clock: Option<OnAClock>,
+    /// How many of each kind were observed.
+    pub(crate) kinds: Vec<(Kind, u32)>,
+}
+
+impl Batch {
+    /// One more connection, of this kind.
+    pub(crate) fn count(&mut self, kind: Kind) {
+        match self.kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.kinds.push((kind, 1)),
+        }
+    }
+}
+
+/// Time on a clock of one connection, in nanoseconds, from when its TCP connection is established.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OnAClock {
+    /// Until both sides are complete, and the client has read the end of its stream.
+    pub(crate) wall_ns: u64,
+    /// Until the client may send application data.
+    pub(crate) ready_ns: u64,
+}
+
+/// One connection of a client over loopback.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Dialed {
+    pub(crate) client_ns: u64,
+    pub(crate) on_a_clock: OnAClock,
+    /// `None` where the client was not to read along.
+    pub(crate) kind: Option<Kind>,
+    /// Whether it is among the figures.
+    pub(crate) is_counted: bool,
+}
+
+/// The same connection of the server's.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Served {
+    pub(crate) server_ns: u64,
+    /// `None` where the server was not to read along.
+    pub(crate) kind: Option<Kind>,
+}
+
+/// What a stack is, as its child process says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackInfo {
+    /// The library's own name.
+    pub library: String,
+    /// Its version.
+    pub version: String,
+    /// How it was built.
+    pub flags: String,
+    /// What it can do, by name: `client`, `server`, `1.2`, `1.3`, `id`, `ticket`, `client-auth`, `export`,
+    /// `psk-ke`, `early-data`.
+    pub abilities: Vec<String>,
+    /// SHA-256 of a plugin's file.
+    pub sha256: Option<String>,
+}
+
+/// Why a request came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// What became of it.
+    pub outcome: FailureKind,
+    /// In words.
+    pub reason: String,
+}
+
+impl Failed {
+    pub(crate) fn new(outcome: FailureKind, reason: impl ToString) -> Self {
+        Self { outcome, reason: reason.to_string() }
+    }
+
+    pub(crate) fn into_answer(self) -> Answer {
+        Answer::Failed { outcome: self.outcome, reason: self.reason }
+    }
+}
+
+/// Why there is no figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// A library says that it cannot do it.
+    Unsupported,
+    /// The handshake fails, or another than the one that was asked for takes place.
+    Failed,
+    /// A library says what the wire does not.
+    Contradicted,
+    /// The child process ended.
+    Crashed,
+    /// It did not answer in time, and was ended.
+    Hung,
+    /// It cannot be loaded, or does not keep the contract.
+    Broken,
+}
+
+impl FailureKind {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unsupported => "unsupported",
+            Self::Failed => "failed",
+            Self::Contradicted => "contradicted",
+            Self::Crashed => "crashed",
+            Self::Hung => "hung",
+            Self::Broken => "broken",
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What the wire says of a handshake, whatever the libraries at its ends say: read from the messages that are in the clear.
+
+use reprise_model::{Kind, PskMode, Version};
+use reprise_wire::extensions::{KeyShareServerHello, SelectedVersion};
+use reprise_wire::{
+    CipherSuite, ClientHello, ContentType, ExtensionType, Handshake, HandshakeType, NamedGroup, ProtocolVersion, Record,
+    ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
+};
+
+/// What the wire says of a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireFacts {
+    /// The version.
+    pub version: Version,
+    /// The suite.
+    pub suite: CipherSuite,
+    /// The group of the key exchange; of a finite field under TLS 1.2, that of its size. `None` where there was none.
+    pub group: Option<NamedGroup>,
+    /// The kind.
+    pub kind: Kind,
+    /// How a TLS 1.3 ticket was used.
+    pub psk_mode: Option<PskMode>,
+    /// Whether a HelloRetryRequest cost a round trip.
+    pub retried: bool,
+    /// TLS 1.2: whether the client sent a certificate; under TLS 1.3 nobody outside sees it.
+    pub client_certificate: Option<bool>,
+}
+
+/// Reads along. It looks at nothing but what is in the clear.
+#[derive(Default)]
+pub(crate) struct Witness {
+    client: Side,
+    server: Side,
+    hello: Option<Offered>,
+    chosen: Option<Chosen>,
+    retried: bool,
+    server_certificate: bool,
+    client_certificate: bool,
+    group: Option<NamedGroup>,
+    /// Whether an encrypted record of the client's is shorter than any Finished.
+    ends_early_data: bool,
+}
+
+/// A Finished under SHA-256 in a record of TLS 1.3, without padding: header of the message, hash, type of the content, tag.
+const SHORTEST_FINISHED: usize = 4 + 32 + 1 + 16;
+
+/// The messages of one side, until its bytes are encrypted.
+#[derive(Default)]
+struct Side {
+    messages: Vec<u8>,
+    is_encrypted: bool,
+}
+
+/// What of a ClientHello tells how it would resume.
+struct Offered {
+    has_ticket: bool,
+    has_early_data: bool,
+    has_id: bool,
+    has_psk: bool,
+}
+
+struct Chosen {
+    version: Version,
+    suite: CipherSuite,
+    has_psk: bool,
+    key_share: Option<NamedGroup>,
+}
+
+impl Witness {
+    /// The client sends these records.
+    pub(crate) fn client_sends(&mut self, bytes: &[u8]) {
+        self.ends_early_data |= has_shorter_than_finished(bytes);
+        self.client.records(bytes);
+        while let Some((what, body)) = self.client.message() {
+            match what {
+                HandshakeType::CLIENT_HELLO => self.client_hello(&body),
+                // An empty list is three bytes of zero.
+                HandshakeType::CERTIFICATE => self.client_certificate = body.len() > 3,
+                _ => {}
+            }
+        }
+    }
+
+    /// The server sends these records.
+    pub(crate) fn server_sends(&mut self, bytes: &[u8]) {
+        self.server.records(bytes);
+        while let Some((what, body)) = self.server.message() {
+            match what {
+                HandshakeType::SERVER_HELLO => self.server_hello(&body),
+                HandshakeType::CERTIFICATE => self.server_certificate = true,
+                HandshakeType::SERVER_KEY_EXCHANGE => self.group = group_of_tls12(&body),
+                _ => {}
+            }
+            // What follows a ServerHello of TLS 1.3 is encrypted.
+            self.server.is_encrypted |= self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
+        }
+    }
+
+    /// What there was; `None` where the server has chosen nothing.
+    pub(crate) fn observed(&self) -> Option<WireFacts> {
+        let chosen = self.chosen.as_ref()?;
+        let is_tls13 = chosen.version == Version::Tls13;
+        let by_ticket = self.hello.as_ref().is_some_and(|hello| hello.has_ticket);
+        let kind = match chosen.version {
+            Version::Tls13 if chosen.has_psk && self.is_early_data_accepted() => Kind::Early,
+            Version::Tls13 if chosen.has_psk => Kind::Ticket,
+            Version::Tls13 => Kind::Full,
+            // Every suite that is compared has the server send one, unless it resumes.
+            Version::Tls12 if self.server_certificate => Kind::Full,
+            // By which of both, where a session has both, the server does not say (RFC 5077 §3.4).
+            Version::Tls12 if by_ticket => Kind::Ticket,
+            Version::Tls12 => Kind::Id,
+        };
+        let psk_mode = (is_tls13 && chosen.has_psk).then_some(match chosen.key_share {
+            Some(_) => PskMode::PskDheKe,
+            None => PskMode::PskKe,
+        });
+        Some(WireFacts {
+            version: chosen.version,
+            suite: chosen.suite,
+            group: if is_tls13 { chosen.key_share } else { self.group },
+            kind,
+            psk_mode,
+            retried: self.retried,
+            client_certificate: (!is_tls13).then_some(self.client_certificate),
+        })
+    }
+
+    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 8446 §4.5), in a record of its
+    /// own, since the keys change after it; and that is shorter than any Finished, and than what clients here send besides.
+    fn is_early_data_accepted(&self) -> bool {
+        self.ends_early_data && self.hello.as_ref().is_some_and(|hello| hello.has_early_data)
+    }
+
+    /// Whether the client offered a session in the version that was chosen; an ID means nothing under TLS 1.3.
+    pub(crate) fn offers_session(&self) -> bool {
+        let is_tls13 = self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
+        self.hello.as_ref().is_some_and(|hello| if is_tls13 { hello.has_psk } else { hello.has_ticket || hello.has_id })
+    }
+
+    fn client_hello(&mut self, body: &[u8]) {
+        let Ok(hello) = ClientHello::parse(body) else { return };
+        let find = |extension| hello.extensions.and_then(|extensions| extensions.find(extension));
+        self.hello = Some(Offered {
+            has_ticket: find(ExtensionType::SESSION_TICKET).is_some_and(|ticket| !ticket.is_empty()),
+            has_early_data: find(ExtensionType::EARLY_DATA).is_some(),
+            has_id: !hello.session_id.is_empty(),
+            has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+        });
+    }
+
+    fn server_hello(&mut self, body: &[u8]) {
+        let Ok(hello) = ServerHello::parse(body) else { return };
+        if hello.is_hello_retry_request() {
+            self.retried = true;
+            return;
+        }
+        let find = |extension| hello.extensions.and_then(|extensions| extensions.find(extension));
+        let selected = find(ExtensionType::SUPPORTED_VERSIONS).and_then(|data| SelectedVersion::parse(data).ok());
+        let is_tls13 = selected.is_some_and(|selected| selected.selected_version == ProtocolVersion::TLS_1_3);
+        let share = find(ExtensionType::KEY_SHARE).and_then(|data| KeyShareServerHello::parse(data).ok());
+        self.chosen = Some(Chosen {
+            version: if is_tls13 { Version::Tls13 } else { Version::Tls12 },
+            suite: hello.cipher_suite,
+            has_psk: find(ExtensionType::PRE_SHARED_KEY).is_some(),
+            key_share: share.map(|share| share.server_share.group),
+        });
+    }
+}
+
+/// The group of a ServerKeyExchange. One of a finite field has no number under TLS 1.2, and is named after its size.
+fn group_of_tls12(body: &[u8]) -> Option<NamedGroup> {
+    if let Ok(ecdhe) = ServerKeyExchangeEcdhe::parse(body) {
+        return Some(ecdhe.group);
+    }
+    match ServerKeyExchangeDhe::parse(body).ok()?.p.len() {
+        256 => Some(NamedGroup::FFDHE2048),
+        384 => Some(NamedGroup::FFDHE3072),
+        _ => None,
+    }
+}
+
+fn has_shorter_than_finished(mut bytes: &[u8]) -> bool {
+    while let Ok(Some((record, length))) = Record::parse(bytes) {
+        if record.content_type == ContentType::APPLICATION_DATA && record.fragment.len() < SHORTEST_FINISHED {
+            return true;
+        }
+        bytes = bytes.get(length..).unwrap_or_default();
+    }
+    false
+}
+
+impl Side {
+    fn records(&mut self, mut bytes: &[u8]) {
+        while !self.is_encrypted
+            && let Ok(Some((record, length))) = Record::parse(bytes)
+        {
+            match record.content_type {
+                ContentType::HANDSHAKE => self.messages.extend_from_slice(record.fragment),
+                // Under TLS 1.3 it means nothing, and what follows is not called a handshake any more.
+                ContentType::CHANGE_CIPHER_SPEC => self.is_encrypted = true,
+                _ => {}
+            }
+            bytes = bytes.get(length..).unwrap_or_default();
+        }
+    }
+
+    /// The next whole message.
+    fn message(&mut self) -> Option<(HandshakeType, Vec<u8>)> {
+        let (what, body, length) = match Handshake::parse(&self.messages) {
+            Ok(Some((message, length))) => (message.msg_type, message.body.to_vec(), length),
+            _ => return None,
+        };
+        drop(self.messages.drain(..length));
+        Some((what, body))
+    }
+}

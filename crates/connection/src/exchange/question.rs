@@ -1,0 +1,155 @@
+//! The question of a protocol that began in the clear, and its answer.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::{Exchange, Reply};
+use crate::fault::Fault;
+use crate::prologue::{ClearTextFault, Introduction, Message, Peer, Problem, Service, StartTls, Unexpected};
+
+/// An answer longer than this is none.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// Something harmless that a protocol with STARTTLS answers under TLS: EHLO, NOOP, CAPA, a search for nothing, a login that
+/// fails, a stream.
+pub struct Question {
+    protocol: StartTls,
+    host: String,
+    service: Box<dyn Service>,
+    question: Vec<u8>,
+    heard: Vec<u8>,
+    is_done: bool,
+}
+
+impl Question {
+    /// The question to the host that a client has connected to, whose own address [`Exchange::connected`] tells.
+    pub fn new(protocol: StartTls, host: String) -> Self {
+        let client = Ipv4Addr::UNSPECIFIED.into();
+        let service = protocol.service(Introduction { host: host.clone(), client });
+        Self { protocol, host, question: service.question(), service, heard: Vec::new(), is_done: false }
+    }
+
+    fn fault(&self, problem: Problem) -> Fault {
+        ClearTextFault { peer: Peer::Service(self.protocol), message: Message::Answer, problem }.into()
+    }
+
+    fn reply(&self) -> Reply {
+        match (self.is_done, self.heard.is_empty()) {
+            (true, _) => Reply::Done,
+            (false, false) => Reply::Begun,
+            (false, true) => Reply::Awaited,
+        }
+    }
+}
+
+impl Exchange for Question {
+    fn begin(&mut self, _alpn: Option<&[u8]>) -> Result<(), Fault> {
+        self.heard.clear();
+        self.is_done = false;
+        Ok(())
+    }
+
+    fn connected(&mut self, client: SocketAddr) {
+        self.service = self.protocol.service(Introduction { host: self.host.clone(), client: client.ip() });
+        self.question = self.service.question();
+    }
+
+    fn request(&mut self) -> Result<&[u8], Fault> {
+        self.begin(None)?;
+        Ok(&self.question)
+    }
+
+    fn receive(&mut self, data: &[u8]) -> Result<Reply, Fault> {
+        if !self.is_done {
+            self.heard.extend_from_slice(data);
+            match self.service.length(Message::Answer, &self.heard) {
+                Ok(Some(_)) => self.is_done = true,
+                Ok(None) if self.heard.len() <= MAX_ANSWER => {}
+                Ok(None) => return Err(self.fault(Problem::TooLong(MAX_ANSWER))),
+                Err(Unexpected) => return Err(self.fault(Problem::Unexpected(self.heard.clone()))),
+            }
+        }
+        Ok(self.reply())
+    }
+
+    fn receive_end(&mut self) -> Result<Reply, Fault> {
+        if self.is_done { Ok(Reply::Done) } else { Err(self.fault(Problem::Closed)) }
+    }
+
+    /// The server waits for more; that this client will not send it, it is told by [`Exchange::farewell`].
+    fn keeps_alive(&self) -> bool {
+        self.is_done
+    }
+
+    fn farewell(&mut self) -> Vec<u8> {
+        self.service.farewell(&self.heard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use reprise_model::FaultName;
+
+    use super::*;
+
+    fn ask(protocol: StartTls) -> Question {
+        let mut question = Question::new(protocol, "a.example".to_owned());
+        question.begin(None).unwrap();
+        assert!(!question.request().unwrap().is_empty());
+        question
+    }
+
+    #[test]
+    fn an_answer_is_done_with_its_last_byte() {
+        let cases: [(StartTls, &[u8], &[u8]); 8] = [
+            (StartTls::Smtp, b"250-a\r\n250 b\r\n", b"QUIT\r\n"),
+            (StartTls::Imap, b"* x\r\nb OK\r\n", b"c LOGOUT\r\n"),
+            (StartTls::Pop3, b"+OK\r\nUSER\r\n.\r\n", b"QUIT\r\n"),
+            (StartTls::Ftp, b"200-a\r\n200 b\r\n", b"QUIT\r\n"),
+            (StartTls::Ldap, b"\x30\x0c\x02\x01\x02\x65\x07\x0a\x01\0\x04\0\x04\0", b"\x30\x05\x02\x01\x03\x42\0"),
+            (StartTls::Postgres, b"R\0\0\0\x08\0\0\0\x05", b""),
+            (StartTls::MySql, b"\x02\0\0\x03\xfex", b"\0\0\0\x04"),
+            (StartTls::Xmpp, b"<stream:stream><stream:features/>", b"</stream:stream>"),
+        ];
+        for (protocol, answer, farewell) in cases {
+            let mut question = ask(protocol);
+            assert_eq!(question.receive(&[]).unwrap(), Reply::Awaited);
+            let (last, before) = answer.split_last().unwrap();
+            for byte in before {
+                assert_eq!(question.receive(&[*byte]).unwrap(), Reply::Begun, "{protocol}");
+                assert!(!question.keeps_alive());
+            }
+            assert_eq!(question.receive(&[*last]).unwrap(), Reply::Done, "{protocol}");
+            // What comes after is of no interest.
+            assert_eq!(question.receive(b"\x07").unwrap(), Reply::Done);
+            assert_eq!(question.receive_end().unwrap(), Reply::Done);
+            assert_eq!((question.keeps_alive(), question.farewell().as_slice()), (true, farewell), "{protocol}");
+            question.request().unwrap();
+            assert_eq!(question.receive(&[]).unwrap(), Reply::Awaited);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_has_a_name() {
+        for protocol in StartTls::ALL {
+            let name = ask(protocol).receive(&[7; 5]).unwrap_err().name;
+            assert_eq!(name, FaultName::AnswerUnexpected, "{protocol}");
+            assert_eq!(ask(protocol).receive_end().unwrap_err().name, FaultName::NoAnswer, "{protocol}");
+        }
+        let endless = b"250-more\r\n".repeat(MAX_ANSWER / 10 + 1);
+        assert_eq!(ask(StartTls::Smtp).receive(&endless).unwrap_err().name, FaultName::AnswerTooLong);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(which in 0..8_usize, parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8)) {
+            let mut question = ask(StartTls::ALL[which]);
+            for part in parts {
+                if question.receive(&part).is_err() {
+                    break;
+                }
+            }
+            question.farewell();
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What went wrong with a proxy, or with a service that begins in the clear. Words are found where a message is made.
+
+use reprise_model::FaultName;
+
+use super::StartTls;
+
+/// What went wrong in the clear; or under TLS with the question of a service that began there ([`Message::Answer`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClearTextFault {
+    /// Who was spoken with.
+    pub peer: Peer,
+    /// The message that was due, or that is at fault.
+    pub message: Message,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// Who was spoken with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A proxy that is asked with HTTP's CONNECT.
+    HttpProxy,
+    /// A SOCKS5 proxy.
+    Socks5Proxy,
+    /// A service of this protocol.
+    Service(StartTls),
+}
+
+/// A message of the peer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// HTTP (RFC 9110 §9.3.6).
+    ConnectResponse,
+    /// SOCKS5 (RFC 1928 §3).
+    MethodSelection,
+    /// SOCKS5 (RFC 1929 §2).
+    PasswordStatus,
+    /// SOCKS5 (RFC 1928 §6).
+    SocksReply,
+    /// What a service says to everyone who connects.
+    Greeting,
+    /// SMTP.
+    EhloReply,
+    /// SMTP.
+    StartTlsReply,
+    /// FTP.
+    AuthTlsReply,
+    /// IMAP.
+    StartTlsResponse,
+    /// POP3.
+    StlsResponse,
+    /// LDAP.
+    ExtendedResponse,
+    /// PostgreSQL.
+    SslRequestAnswer,
+    /// XMPP.
+    StreamFeatures,
+    /// XMPP.
+    StartTlsVerdict,
+    /// The answer to the question under TLS, of any protocol.
+    Answer,
+}
+
+/// What is wrong with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// These bytes have no place in the protocol.
+    Unexpected(Vec<u8>),
+    /// These bytes came with the last message in the clear, where the client's turn is.
+    Injected(Vec<u8>),
+    /// It goes on after so many bytes.
+    TooLong(usize),
+    /// The peer closed the connection before it was whole.
+    Closed,
+    /// The proxy wants a user name and a password, and there are none.
+    AuthenticationRequired,
+    /// The proxy does not accept those that there are.
+    AuthenticationFailed,
+    /// The service does not list TLS among what it can do.
+    NotOffered,
+    /// A proxy refuses the tunnel.
+    NoTunnel {
+        /// What it was asked for.
+        to: String,
+        /// HTTP's status, or SOCKS' reply code.
+        code: u16,
+        /// HTTP's status line; empty for SOCKS.
+        said: Vec<u8>,
+    },
+    /// A service refuses.
+    Refused {
+        /// The code, where the protocol has one: of the reply, the result or the error.
+        code: Option<u16>,
+        /// Its words, or the whole of its message.
+        said: Vec<u8>,
+    },
+    /// XMPP: the stream ends with an error (RFC 6120 §4.9).
+    StreamError {
+        /// The name of an element: `host-unknown`.
+        condition: String,
+        /// What the server has to say about it.
+        text: Option<String>,
+    },
+}
+
+/// What can be done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClearTextRemedy {
+    /// Look into the peer's log, which may say why.
+    ReadLog,
+    /// Check the port, and which protocol is spoken there.
+    CheckProtocol,
+    /// Look for somebody on the path, who may have slipped bytes in (CVE-2011-0411).
+    SuspectPath,
+    /// Give the proxy a user name and a password.
+    GiveCredentials,
+    /// Find out which scheme of authentication the proxy wants: its Proxy-Authenticate field says.
+    FindScheme,
+    /// Check whether the proxy's rules allow a tunnel to this host and port.
+    CheckProxyRules,
+    /// Check the target's name and port from the proxy, which may not reach it.
+    CheckReach,
+    /// The same, and the proxy's rules.
+    CheckReachAndRules,
+    /// Check the proxy's address and its log.
+    CheckProxy,
+    /// Try the port for submission, or as another client.
+    TryAnotherPort,
+    /// Set up the service's certificate and key.
+    ConfigureTls,
+    /// Name a host that the service serves.
+    NameServedHost,
+    /// Ask nothing under TLS: handshakes and tickets can be had without.
+    AskNothing,
+}
+
+impl ClearTextFault {
+    /// The fixed name of the error.
+    pub fn name(&self) -> FaultName {
+        let is_proxy = self.peer.is_proxy();
+        match &self.problem {
+            Problem::Unexpected(_) if self.message == Message::Answer => FaultName::AnswerUnexpected,
+            Problem::TooLong(_) if self.message == Message::Answer => FaultName::AnswerTooLong,
+            _ if self.message == Message::Answer => FaultName::NoAnswer,
+            Problem::Unexpected(_) if is_proxy => FaultName::ProxyUnexpected,
+            Problem::Unexpected(_) => FaultName::StarttlsUnexpected,
+            Problem::Injected(_) if is_proxy => FaultName::ProxyInjected,
+            Problem::Injected(_) => FaultName::StarttlsInjected,
+            Problem::TooLong(_) if is_proxy => FaultName::ProxyTooLong,
+            Problem::TooLong(_) => FaultName::StarttlsTooLong,
+            Problem::Closed if is_proxy => FaultName::ProxyClosed,
+            Problem::Closed => FaultName::StarttlsClosed,
+            Problem::AuthenticationRequired => FaultName::ProxyAuthenticationRequired,
+            Problem::AuthenticationFailed => FaultName::ProxyAuthenticationFailed,
+            Problem::NoTunnel { .. } => FaultName::ProxyRefused,
+            Problem::NotOffered => FaultName::StarttlsNotOffered,
+            Problem::Refused { .. } | Problem::StreamError { .. } => FaultName::StarttlsRefused,
+        }
+    }
+
+    /// What can be done about it, where that is known.
+    pub fn remedy(&self) -> Option<ClearTextRemedy> {
+        Some(match (&self.problem, self.peer) {
+            (Problem::Closed, _) if self.message == Message::Answer => ClearTextRemedy::AskNothing,
+            (Problem::Closed, _) => ClearTextRemedy::ReadLog,
+            (Problem::Unexpected(_), _) if self.message != Message::Answer => ClearTextRemedy::CheckProtocol,
+            (Problem::Injected(_), _) => ClearTextRemedy::SuspectPath,
+            (Problem::AuthenticationRequired, _) => ClearTextRemedy::GiveCredentials,
+            (Problem::AuthenticationFailed, Peer::HttpProxy) => ClearTextRemedy::FindScheme,
+            (Problem::NoTunnel { .. }, Peer::Socks5Proxy) => ClearTextRemedy::CheckReachAndRules,
+            (Problem::NoTunnel { code: 403 | 405, .. }, _) => ClearTextRemedy::CheckProxyRules,
+            (Problem::NoTunnel { code: 500..=599, .. }, _) => ClearTextRemedy::CheckReach,
+            (Problem::NoTunnel { .. }, _) => ClearTextRemedy::CheckProxy,
+            (Problem::NotOffered, Peer::Service(StartTls::Smtp)) => ClearTextRemedy::TryAnotherPort,
+            (Problem::NotOffered, Peer::Service(StartTls::MySql)) => ClearTextRemedy::ConfigureTls,
+            // A server that cannot start a process for the client sends an ErrorResponse in the clear.
+            (Problem::Refused { said, .. }, Peer::Service(StartTls::Postgres)) => {
+                if said.starts_with(b"N") {
+                    ClearTextRemedy::ConfigureTls
+                } else {
+                    ClearTextRemedy::ReadLog
+                }
+            }
+            // RFC 6120 §4.9.3.5 to §4.9.3.7.
+            (Problem::StreamError { condition, .. }, _)
+                if ["host-unknown", "host-gone", "improper-addressing"].contains(&condition.as_str()) =>
+            {
+                ClearTextRemedy::NameServedHost
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Peer {
+    /// Whether it is a proxy.
+    pub const fn is_proxy(self) -> bool {
+        !matches!(self, Self::Service(_))
+    }
+}
+
+impl Message {
+    /// Its name, as its protocol's document has it: `greeting`, `reply to EHLO`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ConnectResponse => "response to CONNECT",
+            Self::MethodSelection => "choice of a method",
+            Self::PasswordStatus => "answer to the password",
+            Self::SocksReply => "reply",
+            Self::Greeting => "greeting",
+            Self::EhloReply => "reply to EHLO",
+            Self::StartTlsReply => "reply to STARTTLS",
+            Self::AuthTlsReply => "reply to AUTH TLS",
+            Self::StartTlsResponse => "response to STARTTLS",
+            Self::StlsResponse => "response to STLS",
+            Self::ExtendedResponse => "response to StartTLS",
+            Self::SslRequestAnswer => "answer to SSLRequest",
+            Self::StreamFeatures => "stream features",
+            Self::StartTlsVerdict => "answer to starttls",
+            Self::Answer => "answer",
+        }
+    }
+}
