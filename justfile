@@ -120,7 +120,7 @@ image profile="dist": (static profile)
 # every TLS library with every other, from sources; 10,000 handshakes of each plugin, and valgrind
 full: && (soak "20")
     cargo test --release --locked -p reprise-stats --test dependence -- --ignored --nocapture
-    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-explain --test balancing -- --nocapture
+    REPRISE_SEEDS=20 cargo test --release --locked -p reprise-results --test balancing -- --nocapture
     cargo bench --locked -p reprise-session-benches --features peers --bench tickets --bench stores -- --check
     cargo bench --locked -p reprise-session-benches --bench session_instructions
     REPRISE_HANDSHAKES=10000 cargo test --locked -p reprise-cli --test compare -- --include-ignored exercise

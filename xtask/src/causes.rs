@@ -1,6 +1,6 @@
 //! The pages of the causes: `docs/causes/`, made from what `reprise explain` prints.
 
-use reprise_explain::causes;
+use reprise_diagnosis::causes;
 use reprise_report::markdown;
 
 use crate::generated::{Files, Generated};
@@ -18,5 +18,5 @@ const INTRODUCTION: &str = "\
 
 Each cause has a fixed name, under which findings, SARIF rules and JUnit cases speak of it. Its page says what happens, how it
 shows on the wire, how to confirm it by hand, what it costs, and what fixes it in which software. `reprise explain ID` prints
-the same. These pages are written by `cargo xtask causes`; their source is `crates/explain/src/causes/`.
+the same. These pages are written by `cargo xtask causes`; their source is `crates/diagnosis/src/causes/`.
 ";

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use clap::Command;
 use reprise_connection::Fault;
-use reprise_explain::fault::FaultContext;
-use reprise_explain::{FoundBy, causes, failure};
+use reprise_diagnosis::{FoundBy, causes};
 use reprise_model::{Failure, FailureClass, FaultName};
+use reprise_results::failure;
+use reprise_results::fault::FaultContext;
 
 use crate::command_line_page::{built, commands, flags_known_to, is_archive, root};
 
@@ -23,9 +24,9 @@ const SESSIONS: &[&str] = &["measure", "trace"];
 /// Files whose texts name flags, by the beginning of their path, with the commands that print them. Those of `cli/src/cmd/NAME` are
 /// printed by NAME.
 const PRINTED_BY: &[(&str, &[&str])] = &[
-    ("attempt/src/target.rs", CONNECTING),
-    ("bench/src/layers/", &["layers"]),
-    ("bench/src/resume.rs", &["compare"]),
+    ("connection/src/target.rs", CONNECTING),
+    ("compare/src/layers/", &["layers"]),
+    ("compare/src/resume.rs", &["compare"]),
     ("board/src/fault.rs", &["board"]),
     ("cli/src/complaint.rs", GATED),
     ("cli/src/connection_flags.rs", &["measure", "trace", "diagnose"]),
@@ -35,19 +36,19 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("cli/src/saved_result.rs", &["measure"]),
     ("cli/src/session_files.rs", SESSIONS),
     ("cli/src/values.rs", &["measure"]),
-    ("explain/src/clear_text.rs", CONNECTING),
-    ("explain/src/client/", &["diagnose"]),
-    ("explain/src/condition/compare.rs", &["compare"]),
-    ("explain/src/condition/diagnose.rs", &["diagnose"]),
-    ("explain/src/condition/load.rs", &["load"]),
-    ("explain/src/condition/parse.rs", GATED),
-    ("explain/src/condition/possible.rs", &["measure"]),
-    ("explain/src/diagnose/", &["diagnose"]),
-    ("explain/src/fault", CONNECTING),
-    ("explain/src/findings/", &["measure", "diagnose"]),
-    ("explain/src/load_", &["load"]),
-    ("explain/src/response_words.rs", CONNECTING),
-    ("explain/src/side_by_side.rs", &["load"]),
+    ("results/src/clear_text.rs", CONNECTING),
+    ("diagnosis/src/client/", &["diagnose"]),
+    ("results/src/condition/compare.rs", &["compare"]),
+    ("results/src/condition/diagnose.rs", &["diagnose"]),
+    ("results/src/condition/load.rs", &["load"]),
+    ("results/src/condition/parse.rs", GATED),
+    ("results/src/condition/possible.rs", &["measure"]),
+    ("diagnosis/src/diagnose/", &["diagnose"]),
+    ("results/src/fault", CONNECTING),
+    ("diagnosis/src/findings/", &["measure", "diagnose"]),
+    ("results/src/load_", &["load"]),
+    ("results/src/response_words.rs", CONNECTING),
+    ("results/src/side_by_side.rs", &["load"]),
     ("probe/src/roots.rs", CONNECTING),
     ("probe/src/saved/", SESSIONS),
     ("report/src/junit.rs", &["measure"]),
@@ -61,7 +62,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
 
 /// Files whose flags are other programs', or nothing that is printed; causes are looked at one by one.
 const OTHERS: &[&str] = &[
-    "bench/src/callgrind.rs",
+    "compare/src/callgrind.rs",
     "board/src/image.rs",
     "cli/src/args.rs",
     "cli/src/command_line_page.rs",
@@ -69,14 +70,27 @@ const OTHERS: &[&str] = &[
     "cli/src/printed_flags.rs",
     "cli/src/secrets.rs",
     "cli/src/version.rs",
-    "explain/src/causes/",
+    "diagnosis/src/causes/",
 ];
 
 /// What is named only to somebody who set it: a proxy's fault needs a proxy, a binder's a PSK.
 const SET_BEFORE: &[&str] = &["--proxy", "--psk-identity", "--psk-key", "--psk-hash", "--psk-mode"];
 
-const CRATES: &[&str] =
-    &["attempt", "bench", "board", "cli", "engine", "explain", "lab", "load", "probe", "report", "stack", "trace"];
+const CRATES: &[&str] = &[
+    "board",
+    "cli",
+    "compare",
+    "connection",
+    "diagnosis",
+    "engine",
+    "lab",
+    "load",
+    "model",
+    "probe",
+    "report",
+    "results",
+    "stack",
+];
 
 #[test]
 fn flags_in_the_sources_texts_exist_where_they_are_printed() {

@@ -12,7 +12,7 @@ mod table;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use reprise_board::document::BoardDocument;
-use reprise_explain::Cause;
+use reprise_diagnosis::Cause;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,

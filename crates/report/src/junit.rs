@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use reprise_explain::cause;
+use reprise_diagnosis::cause;
 use reprise_model::document::{
     ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument,
 };

@@ -4,7 +4,7 @@
 //! is shown). JSON and CSV are written from the document itself and contain everything.
 //!
 //! ```
-//! let cause = reprise_explain::cause("nagle").expect("a cause of this slug");
+//! let cause = reprise_diagnosis::cause("nagle").expect("a cause of this slug");
 //! let page = reprise_report::markdown::cause(cause);
 //! assert!(page.contains(cause.title));
 //! ```

@@ -1,7 +1,7 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
 use reprise_board::document::BoardDocument;
-use reprise_explain::{Cause, Fix};
+use reprise_diagnosis::{Cause, Fix};
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use reprise_explain::cause;
+use reprise_diagnosis::cause;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
 use reprise_board::document::BoardDocument;
-use reprise_explain::Cause;
+use reprise_diagnosis::Cause;
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,

@@ -246,8 +246,8 @@ fn pages() -> Vec<String> {
     pages.push(html::compare(&serde_json::from_str(&source("compare")).unwrap()));
     pages.push(html::board(&serde_json::from_str(&source("board")).unwrap()));
     pages.push(html::layers(&serde_json::from_str(&source("layers")).unwrap()));
-    pages.push(html::causes(reprise_explain::causes()));
-    pages.extend(reprise_explain::causes().map(html::cause));
+    pages.push(html::causes(reprise_diagnosis::causes()));
+    pages.extend(reprise_diagnosis::causes().map(html::cause));
     pages
 }
 

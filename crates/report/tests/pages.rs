@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
-use reprise_explain::{Earlier, Scope};
 use reprise_model::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::{self, Style};
 use reprise_report::{Shown, csv, json, line, markdown};
+use reprise_results::{Earlier, Scope};
 use serde_json::Value;
 
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
@@ -165,7 +165,7 @@ fn the_lab_against_a_baseline_names_its_servers() {
     for (result, earlier) in now.results.iter_mut().zip(&earlier.results) {
         result.baseline = Some(Box::new(against(result, earlier, "lab.json")));
     }
-    let missing = reprise_explain::no_such_result(&now.results[0], "lab.json");
+    let missing = reprise_results::no_such_result(&now.results[0], "lab.json");
     now.results[0].baseline = Some(Box::new(missing));
     let page = terminal::lab(&now, plain(Some(100)));
     assert!(page.contains("changed beyond its interval"), "{page}");
@@ -187,7 +187,7 @@ fn not_measured_is_not_reported_as_not_offered() {
 }
 
 fn against(now: &MeasureDocument, earlier: &MeasureDocument, file: &str) -> Comparison {
-    reprise_explain::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
+    reprise_results::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
 }
 
 /// The target of `nginx.json` before its handshakes became slower and its tickets went unused.

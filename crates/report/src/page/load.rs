@@ -20,7 +20,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     }
     if !document.latency_ns.is_empty() {
         blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
-        blocks.extend(reprise_explain::about_queue(document).map(Block::Aside));
+        blocks.extend(reprise_results::about_queue(document).map(Block::Aside));
     }
     if !document.steps.is_empty() {
         blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(document))]);

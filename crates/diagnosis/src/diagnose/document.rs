@@ -1,0 +1,170 @@
+//! From experiments to a document: findings, the verdict, what was tried.
+
+use reprise_connection::Target;
+use reprise_connection::exchange::ConnectionReuse;
+use reprise_model::document::{Diagnosis, ExperimentRecord, Finding, MeasureDocument, MechanismRecord, Subject};
+use reprise_model::{Failure, Kind, Observation};
+use reprise_probe::Options;
+use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
+
+use super::examined::{Counts, Examined, mechanism, named};
+use super::{findings, processor_time, whole_request};
+use crate::causes::{Side, cause};
+use crate::figures::connections;
+use crate::series::Case;
+use crate::verdict::verdict;
+
+/// A server that was examined, apart from its connections.
+pub struct ServerRun<'a> {
+    /// The target as it was named.
+    pub target: &'a Target,
+    /// How the target was asked.
+    pub options: &'a Options,
+    /// The figures of the connections in which nothing was varied.
+    pub figures: &'a MeasureDocument,
+    /// What ended the examination before its time.
+    pub failure: Option<Failure>,
+    /// What the server is, where the user says so.
+    pub software: Option<&'a str>,
+}
+
+/// The diagnosis of a server, by the experiments that were made with it.
+pub fn server_diagnosis(run: ServerRun<'_>, examination: &Examination) -> Diagnosis {
+    let ServerRun { target, options, figures, failure, software } = run;
+    let mut observations: Vec<Observation> =
+        examination.series.iter().flat_map(|series| &series.observations).copied().collect();
+    observations.sort_unstable_by_key(|seen| seen.index);
+    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
+    let psk_modes = &options.tls13.psk_modes;
+    let cpu_costs = &processor_time::of_versions(examination);
+    let case = Case { observations: &observations, figures, keeps_alive, psk_modes, cpu_costs };
+    let examined = Examined { case, examination };
+    let reached = observations.iter().any(|seen| seen.facts().is_some());
+    let found = if reached { findings(&examined) } else { Vec::new() };
+    let software = software.map(str::to_owned).or_else(|| examination.software.clone());
+    let starttls = figures.target.starttls.as_deref();
+    let found = found.into_iter().map(|finding| with_remedies(finding, software.as_deref(), starttls));
+    let found: Vec<Finding> = found.collect();
+    let matrix = matrix(&examined);
+    Diagnosis {
+        target: target.to_string(),
+        subject: Subject::Server,
+        address: examination.address.map(|address| address.to_string()),
+        other_addresses: examination.other_addresses.iter().map(ToString::to_string).collect(),
+        software,
+        reached,
+        verdict: match (&failure, reached) {
+            (failure, false) => not_reached(failure.as_ref()),
+            // What was not tried may be what does not resume.
+            (Some(failure), true) => verdict(&found, &format!("Incomplete: {}", failure.message)),
+            (None, true) => verdict(&found, &healthy(&matrix)),
+        },
+        failure,
+        incomplete: examination.ended_by.is_some(),
+        findings: found,
+        experiments: examination.runs.iter().map(record).collect(),
+        connections: examination.connections,
+        seconds: examination.took.0 as f64 / 1e9,
+        matrix,
+        figures: if reached { whole_request::sentences(figures) } else { Vec::new() },
+        warnings: warnings(examination),
+    }
+}
+
+fn not_reached(failure: Option<&Failure>) -> String {
+    failure.map_or_else(|| "No connection was made".to_owned(), |failure| failure.message.clone())
+}
+
+/// "It resumes: TLS 1.3 by ticket, TLS 1.2 by ticket".
+fn healthy(matrix: &[MechanismRecord]) -> String {
+    let by: Vec<String> = matrix.iter().filter(|it| it.resumed > 0).map(|it| mechanism(it.asked)).collect();
+    match by.is_empty() {
+        true => "Nothing was resumed, and no cause was found".to_owned(),
+        false => format!("It resumes: {}", by.join(", ")),
+    }
+}
+
+/// What fixes it where it runs on this software; where nobody knows, all that is known. A remedy that depends on the finding, and
+/// so is not the cause's, stays.
+fn with_remedies(finding: Finding, software: Option<&str>, starttls: Option<&str>) -> Finding {
+    let Some(cause) = cause(&finding.id) else { return finding };
+    let general = cause.remedies_in(starttls);
+    if !finding.remedies.is_empty() && finding.remedies != general {
+        return finding;
+    }
+    match software {
+        Some(software) if cause.fixes_of(Side::Server).next().is_some() => finding.fixed_by(cause.remedies(Some(software))),
+        _ => finding.fixed_by(general),
+    }
+}
+
+fn matrix(examined: &Examined<'_>) -> Vec<MechanismRecord> {
+    let of = |run: &ExperimentRun| {
+        let plain = examined.plain(run.asked);
+        let counts = Counts::of(plain.iter().copied());
+        let gives = |observation: &Observation| {
+            observation.facts().is_some_and(|facts| match run.asked.kind {
+                Kind::Id => facts.session_id_given,
+                _ => facts.tickets.count > 0,
+            })
+        };
+        MechanismRecord {
+            asked: run.asked,
+            given: run.seen.iter().any(|seen| gives(&seen.observation)),
+            offered: counts.offered() as u32,
+            resumed: counts.resumed as u32,
+        }
+    };
+    examined.runs("resume").map(of).collect()
+}
+
+fn record(run: &ExperimentRun) -> ExperimentRecord {
+    let counts = Counts::of(run.all());
+    let failed = run.all().filter(|seen| seen.fault.is_some()).count();
+    let made = connections(run.all().count() as u64);
+    let outcome = match (counts.offered(), failed) {
+        (0, 0) => "the server issued nothing to offer".to_owned(),
+        (0, _) => format!("{failed} of {made} failed"),
+        (offered, 0) => format!("{} of {offered} resumed", counts.resumed),
+        (offered, failed) => format!("{} of {offered} resumed, {} failed", counts.resumed, connections(failed as u64)),
+    };
+    ExperimentRecord {
+        name: run.experiment.name.to_owned(),
+        varies: run.experiment.varies.to_owned(),
+        asked: Some(run.asked),
+        connections: run.all().count() as u32,
+        repeats: run.repeats.len() as u32,
+        offered: counts.offered() as u32,
+        resumed: counts.resumed as u32,
+        failed: failed as u32,
+        separates: run.experiment.separates.iter().map(|slug| (*slug).to_owned()).collect(),
+        outcome,
+    }
+}
+
+fn warnings(examination: &Examination) -> Vec<String> {
+    let limits = examination.limits;
+    let mut warnings = Vec::new();
+    match &examination.ended_by {
+        Some(EarlyEnd::Blocked { after, fault }) => warnings.push(format!(
+            "The target stopped answering after {after} connections ({}): it may limit the rate. No conclusion is drawn \
+                from that; lower --rate or --connections",
+            named(fault.name)
+        )),
+        Some(EarlyEnd::Limit) => warnings.push(format!(
+            "The limit of {} or {} s was reached, so not everything was tried: increase --connections or --max-time",
+            connections(limits.connections.into()),
+            limits.time.as_secs()
+        )),
+        _ => {}
+    }
+    for (version, failed) in &examination.refused {
+        warnings.push(format!("No {version} connection completed: {}", named(failed.fault.name)));
+    }
+    let no_time = examination.not_made.iter().filter(|it| it.why == Why::NoTimeLeft);
+    let no_time: Vec<String> = no_time.map(|it| format!("{} ({})", it.experiment.name, mechanism(it.asked))).collect();
+    if !no_time.is_empty() && examination.ended_by.is_none() {
+        warnings.push(format!("Not tried within {}: {}", connections(limits.connections.into()), no_time.join(", ")));
+    }
+    warnings
+}

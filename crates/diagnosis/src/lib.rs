@@ -1,0 +1,34 @@
+//! Why TLS sessions are not resumed: from observations to findings, each with its cause, evidence, cost and remedies.
+//!
+//! Everything here is a pure function of what was observed. Each cause has a file named by its slug: its rule in `findings/`,
+//! `diagnose/` or `client/`, its text and remedies in `causes/`.
+//!
+//! ```
+//! use reprise_diagnosis::{cause, causes};
+//!
+//! let nagle = cause("nagle").expect("a cause of this slug");
+//! println!("{}: {}", nagle.slug, nagle.title);
+//! assert!(causes().all(|cause| !cause.title.is_empty()));
+//! ```
+
+mod causes;
+mod client;
+mod diagnose;
+pub mod figures;
+mod findings;
+mod nodes;
+pub mod savings;
+mod series;
+mod verdict;
+
+#[cfg(any(test, feature = "example"))]
+#[path = "test_example.rs"]
+pub mod example;
+#[cfg(test)]
+mod guide;
+
+pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
+pub use client::{ClientRun, client_diagnosis, client_software};
+pub use diagnose::{ServerRun, server_diagnosis};
+pub use findings::findings;
+pub use series::Case;

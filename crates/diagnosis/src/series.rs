@@ -1,0 +1,151 @@
+//! The observations that findings rest on, by version and kind.
+
+use std::collections::BTreeMap;
+
+use reprise_model::document::{Confidence, CpuCost, MeasureDocument, Run};
+use reprise_model::{Asked, Facts, Kind, Observation, PskMode, Purpose, Version};
+
+use crate::figures::connections;
+
+/// What findings are drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Everything that was seen, connection by connection.
+    pub observations: &'a [Observation],
+    /// What was measured, and the medians, intervals and ratios of it. Its findings are not looked at.
+    pub figures: &'a MeasureDocument,
+    /// Whether a second request was to be sent on each connection.
+    pub keeps_alive: bool,
+    /// The PSK modes that were offered.
+    pub psk_modes: &'a [PskMode],
+    /// The processor time that a full handshake takes beyond a resumed one, of the versions of which that was measured.
+    pub cpu_costs: &'a [(Version, CpuCost)],
+}
+
+impl<'a> Case<'a> {
+    /// That of one version.
+    pub fn cpu_cost(&self, version: Version) -> Option<CpuCost> {
+        self.cpu_costs.iter().find(|(known, _)| *known == version).map(|(_, cost)| *cost)
+    }
+
+    /// The counted connections that completed.
+    pub fn samples(&self) -> impl Iterator<Item = (&'a Observation, &'a Facts)> {
+        let samples = self.observations.iter().filter(|it| it.purpose == Purpose::Sample);
+        samples.filter_map(|observation| Some((observation, observation.facts()?)))
+    }
+
+    /// All of them, by what was asked for.
+    pub fn every_series(&self) -> Vec<Series<'a>> {
+        series(self.samples())
+    }
+
+    /// Those that something about resumption can be concluded from: an error page says nothing of it.
+    pub fn conclusive_series(&self) -> Vec<Series<'a>> {
+        series(self.samples().filter(|(observation, _)| observation.is_answered_well()))
+    }
+
+    /// The figures of these connections, where anything about resumption can be concluded from them.
+    pub fn conclusive_run(&self, tls: Version, kind: Kind) -> Option<&'a Run> {
+        let asked = Asked { tls, kind };
+        let is_conclusive = self.samples().any(|(it, _)| it.asked == asked && it.is_answered_well());
+        self.figures.run(tls, kind).filter(|_| is_conclusive)
+    }
+}
+
+/// The connections of one version and kind.
+pub struct Series<'a> {
+    pub asked: Asked,
+    pub completed: Vec<(&'a Observation, &'a Facts)>,
+}
+
+fn series<'a>(samples: impl Iterator<Item = (&'a Observation, &'a Facts)>) -> Vec<Series<'a>> {
+    let mut by_asked: BTreeMap<Asked, Vec<_>> = BTreeMap::new();
+    samples.for_each(|sample| by_asked.entry(sample.0.asked).or_default().push(sample));
+    by_asked.into_iter().map(|(asked, completed)| Series { asked, completed }).collect()
+}
+
+impl Series<'_> {
+    /// How many completed, of whatever kind.
+    pub fn count(&self) -> u64 {
+        self.completed.len() as u64
+    }
+
+    /// How many of them this holds of.
+    pub fn with(&self, holds: impl Fn(&Facts) -> bool) -> u64 {
+        self.completed.iter().filter(|(_, facts)| holds(facts)).count() as u64
+    }
+
+    /// How many are of the kind that was asked for.
+    pub fn as_asked(&self) -> u64 {
+        self.with(|facts| facts.kind == self.asked.kind)
+    }
+
+    /// How many offered a session.
+    pub fn offered(&self) -> u64 {
+        self.with(|facts| facts.session_offered)
+    }
+
+    /// How many offered a session and became full handshakes all the same. One that had nothing to offer was not refused.
+    pub fn refusals(&self) -> u64 {
+        self.completed.iter().filter(|(observation, _)| observation.is_refusal()).count() as u64
+    }
+
+    /// Whether sessions were offered and none was accepted.
+    pub fn is_all_refused(&self) -> bool {
+        self.refusals() > 0 && self.with(|facts| facts.kind != Kind::Full) == 0
+    }
+
+    /// "100 of 100 connections that offered one ended in a full handshake".
+    pub fn refusal(&self) -> String {
+        format!("{} of {} that offered one ended in a full handshake", self.refusals(), connections(self.offered()))
+    }
+
+    /// How likely it is that sessions are never accepted where every one of these was refused. One node of several, or a moment
+    /// in which keys changed, refuses a few just as well.
+    pub fn confidence_of_refusal(&self) -> Confidence {
+        if self.refusals() < FEWEST { Confidence::Possible } else { Confidence::Likely }
+    }
+}
+
+/// From how many connections on their share tells anything: chance alone moves six by two or three.
+pub(crate) const FEWEST: u64 = 6;
+
+/// How often each occurs, "p-256 on 2, rsa-2048 on 1"; `None` where all are the same.
+pub(crate) fn differing(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let counted: Vec<String> = counts.iter().map(|(name, count)| format!("{name} on {count}")).collect();
+    (counted.len() > 1).then(|| counted.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn only_what_was_offered_can_be_refused() {
+        let example = Example::new()
+            .refused("1.2", Kind::Id, 5)
+            .facts(|it| it.session_offered = false)
+            .refused("1.2", Kind::Ticket, 5)
+            .refused("1.3", Kind::Ticket, 0);
+        let series = example.case().every_series();
+        assert_eq!(series.iter().map(Series::is_all_refused).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn refusals_are_what_was_offered_and_not_resumed() {
+        let example = Example::new().run("1.3", Kind::Full, 9).run("1.3", Kind::Ticket, 3).of_which_full(30);
+        let example = example.first(10, |it| it.outcome.as_mut().unwrap().session_offered = false);
+        assert_eq!(example.case().every_series().iter().map(Series::refusals).collect::<Vec<_>>(), [0, 20]);
+    }
+
+    #[test]
+    fn of_error_pages_alone_nothing_is_concluded() {
+        let example = Example::new().run("1.3", Kind::Full, 9).all(|it| it.http_status = Some(503));
+        assert!(example.case().conclusive_series().is_empty());
+        assert!(example.case().conclusive_run(Version::Tls13, Kind::Full).is_none());
+        assert_eq!(example.case().every_series().len(), 1);
+    }
+}

@@ -1,0 +1,311 @@
+//! Conditions as they are written, judged, and refused.
+
+use proptest::prelude::*;
+use reprise_model::document::{MeasureDocument, ServerCpu};
+use reprise_model::{Kind, Version};
+
+use super::*;
+use crate::{Earlier, Scope, compare};
+use reprise_diagnosis::example::Example;
+
+fn condition(text: &str) -> Condition {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// TLS 1.2 resumes by ID in 400 µs, TLS 1.3 by ticket in 500 µs, a full handshake takes 1000 µs.
+fn measured() -> MeasureDocument {
+    let example = Example::new().run("1.2", Kind::Full, 1000).run("1.2", Kind::Id, 400);
+    let mut document = example.run("1.3", Kind::Full, 1000).run("1.3", Kind::Ticket, 500).document();
+    document.all_connections.full = 200;
+    document
+}
+
+#[track_caller]
+fn judged(text: &str, document: &MeasureDocument) -> Judgement {
+    condition(text).judge(std::slice::from_ref(document))
+}
+
+#[track_caller]
+fn assert_met(text: &str, document: &MeasureDocument, of: &[&str]) {
+    let Judgement::Met(found) = judged(text, document) else { panic!("{text}: {:?}", judged(text, document)) };
+    assert_eq!(found.iter().map(|it| it.of.as_str()).collect::<Vec<_>>(), of, "{text}");
+}
+
+#[test]
+fn a_reader_guesses_right() {
+    let document = measured();
+    for (met, not_met) in [
+        ("tls.resumed.ratio < 2.6", "tls.resumed.ratio < 1.5"),
+        ("1.3.ticket.tls.p99 >= 0.5ms", "1.3.ticket.tls.p99 > 20ms"),
+        ("kinds.ticket >= 100%", "kinds.ticket < 100%"),
+        ("failed == 0", "failed > 0"),
+        ("tls.full > 999us", "tls.full > 1001us"),
+        ("1.2.full.tls.median > 0.9 ms", "full.1.2.median.tls < 900µs"),
+        ("n < 101", "n<100"),
+        ("tls.resumed.saved < 600us", "tls.resumed.saved < -1ns"),
+        ("tls.id.ratio.low < 2.5x", "tls.id.ratio.high < 2.4×"),
+        ("kinds.id > 99n", "1.2.kinds.id != 100 n"),
+    ] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+    }
+}
+
+#[test]
+fn each_that_meets_it_is_named_with_its_figure() {
+    let document = measured();
+    assert_met("resumed.tls < 450us", &document, &["localhost: 1.2 id tls median"]);
+    assert_met("resumed.tls < 1ms", &document, &["localhost: 1.2 id tls median", "localhost: 1.3 ticket tls median"]);
+    let Judgement::Met(found) = judged("tls.id.ratio > 1", &document) else { panic!() };
+    assert_eq!(found[0].shown, "2.50 (2.38 to 2.62), n = 100");
+}
+
+#[test]
+fn what_is_not_there_is_never_good() {
+    let refused = Example::new().run("1.3", Kind::Full, 1000).refused("1.3", Kind::Ticket, 100).document();
+    for text in ["1.3.ticket.tls.p99 > 20ms", "tls.resumed.ratio < 1.5", "1.2.failed > 0", "resumed.sent > 1B", "psk.n < 1"]
+    {
+        assert!(matches!(judged(text, &refused), Judgement::Unknown(_)), "{text}: {:?}", judged(text, &refused));
+    }
+    assert_met("kinds.ticket < 100%", &refused, &["localhost: 1.3 ticket kinds"]);
+    assert!(matches!(condition("failed > 0").judge(&[]), Judgement::Unknown(_)));
+    let mut few = measured();
+    few.ratios.iter_mut().for_each(|ratio| ratio.ci95 = None);
+    let Judgement::Unknown(why) = judged("tls.id.ratio.low < 1", &few) else { panic!() };
+    assert_eq!(why, ["localhost: 1.2 id tls ratio has no interval"]);
+}
+
+#[test]
+fn one_that_is_met_outweighs_one_that_is_unknown() {
+    let document = Example::new().run("1.3", Kind::Full, 1000).refused("1.2", Kind::Full, 0).document();
+    assert_met("tls.full > 1us", &document, &["localhost: 1.3 full tls median"]);
+}
+
+#[test]
+fn failures_count_alone_and_as_a_share() {
+    let mut document = measured();
+    document.all_connections.full = 195;
+    document.all_connections.failed = 5;
+    document.runs[0].failed = 5;
+    assert_met("failed > 0", &document, &["localhost: failed"]);
+    assert_met("failed > 2%", &document, &["localhost: failed"]);
+    assert_eq!(judged("failed > 3%", &document), Judgement::NotMet);
+    assert_met("1.2.failed > 0", &document, &["localhost: 1.2 full failed"]);
+}
+
+#[test]
+fn the_baseline_is_judged_too() {
+    let mut now = measured();
+    let earlier = Example::new().run("1.2", Kind::Full, 800).run("1.2", Kind::Id, 400).document();
+    let earlier = [Earlier { result: &earlier, file: "earlier.json" }];
+    now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
+    assert_met("baseline.1.2.full.tls.change > 10%", &now, &["localhost: 1.2 full tls change"]);
+    assert_met("baseline.1.2.tls.full > 24%", &now, &["localhost: 1.2 full tls change"]);
+    assert_eq!(judged("baseline.1.2.tls.id.change > 10%", &now), Judgement::NotMet);
+    assert!(matches!(judged("baseline.1.3.tls.change > 10%", &now), Judgement::Unknown(_)), "the baseline has none");
+    let Judgement::Met(found) = judged("baseline.tls.slower > 0", &now) else { panic!() };
+    assert_eq!(found[0].shown, "1: 1.2 full tls");
+    assert_eq!(judged("baseline.faster > 0", &now), Judgement::NotMet);
+    let Judgement::Met(found) = judged("baseline.differences > 0", &now) else { panic!() };
+    assert_eq!(found[0].shown, "2: 1.3 full measured, 1.3 ticket measured");
+    assert!(matches!(judged("baseline.slower > 0", &measured()), Judgement::Unknown(_)));
+    assert_met("baseline.1.2.tls.full.raw_change > 24%", &now, &["localhost: 1.2 full tls raw_change"]);
+    assert_met("baseline.tls.id.ratio > 24%", &now, &["localhost: 1.2 id tls ratio"]);
+    assert_eq!(judged("baseline.tls.id.ratio < 0%", &now), Judgement::NotMet);
+    let Judgement::Met(found) = judged("baseline.tls.id.ratio.low > 10%", &now) else { panic!() };
+    assert!(found[0].shown.starts_with("+25.0 % (+"), "{found:?}");
+}
+
+#[test]
+fn server_cpu_is_judged_alone_and_against_a_baseline() {
+    let with_cpu = |per_connection_ns| {
+        let mut document = measured();
+        document.server_cpu = Some(ServerCpu { connections: 404, per_connection_ns });
+        document
+    };
+    let mut now = with_cpu(240_000);
+    let before = [195_000, 200_000, 205_000, 200_000].map(with_cpu);
+    let earlier = before.each_ref().map(|result| Earlier { result, file: "earlier.json" });
+    now.baseline = compare(&now, &earlier[1..2], &Scope::default(), 1).map(Box::new);
+    assert_met("server_cpu > 239us", &now, &["localhost: server_cpu"]);
+    assert_eq!(judged("server_cpu > 241us", &now), Judgement::NotMet);
+    assert_met("baseline.server_cpu > 10%", &now, &["localhost: baseline.server_cpu"]);
+    assert!(matches!(judged("baseline.server_cpu.low > 1%", &now), Judgement::Unknown(_)), "one baseline has no spread");
+    now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
+    assert_met("baseline.server_cpu.low > 10%", &now, &["localhost: baseline.server_cpu"]);
+    assert!(matches!(judged("server_cpu > 1us", &measured()), Judgement::Unknown(_)));
+}
+
+#[test]
+fn an_error_points_at_the_place() {
+    for (text, column, expected) in [
+        ("", 1, "a version"),
+        ("tls.resumd.ratio < 1.5", 5, "a kind (full, id, ticket, psk, early, resumed)"),
+        ("tls..full < 1ms", 5, "a phase"),
+        ("tls.full 5ms", 10, "one of < <="),
+        ("tls.full =< 5ms", 10, "one of < <="),
+        ("tls.full < 5", 13, "a unit: ns, us, µs, ms, s"),
+        ("tls.full < 5 min", 14, "a unit: ns"),
+        ("tls.full < fast", 12, "a number, '20ms'"),
+        ("tls.full < 1.2.3ms", 12, "a number"),
+        ("tls.full < .5ms", 12, "a number"),
+        ("tls.full < 5ms or failed > 0", 16, "the end"),
+        ("kinds.ticket < 100%%", 19, "a unit: %, n"),
+        ("kinds.ticket < 100", 19, "'100n' or '100%': a count or a share?"),
+        ("failed >= 1 ", 13, "'1n' or '1%': a count or a share?"),
+        ("failed > 0 or n < 1", 12, "the end"),
+        ("failed > 0ms", 11, "a unit: %, n"),
+        ("n > 5%", 6, "no unit: n is a number"),
+        ("full > 5", 5, "a phase or a figure"),
+        ("full.p99 > 5ms", 1, "a phase with p99"),
+        ("tls.connect > 5ms", 5, "one of each at most"),
+        ("tls.full.ratio < 2", 1, "a resumed kind"),
+        ("tls.p99.low < 2ms", 1, "low and high after median"),
+        ("full.server_cpu > 1ms", 1, "without a version or a kind"),
+        ("tls.server_cpu > 1ms", 1, "server_cpu without 'tls'"),
+        ("tls.failed > 0", 1, "failed without 'tls'"),
+        ("kinds < 100%", 1, "a kind"),
+        ("1.3.id.tls < 1ms", 1, "TLS 1.3 has no session IDs"),
+        ("tls.change > 10%", 1, "'baseline.' in front"),
+        ("baseline.tls.p99 > 10ms", 1, "change, raw_change, ratio, server_cpu, slower, faster or differences"),
+        ("tls.baseline > 10%", 5, "baseline first"),
+        ("bytes.failed > 10", 1, "bytes.sent or bytes.received"),
+    ] {
+        let error = text.parse::<Condition>().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("column {column}: expected ")), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
+        let (line, caret) = error.rsplit_once('\n').unwrap();
+        assert!(line.ends_with(text) && caret.find('^') == Some(column + 1), "{error}");
+    }
+}
+
+#[test]
+fn bytes_are_known_by_their_place_in_the_document_too() {
+    assert_eq!(condition("full.bytes.received > 6kB").test.threshold, 6000.0);
+    assert_eq!(condition("received.full > 6KiB").figure, condition("full.bytes.received > 6kB").figure);
+}
+
+#[test]
+fn what_a_measurement_cannot_have_is_known_before() {
+    let baseline = [Example::new().run("1.3", Kind::Full, 1000).document()];
+    let all = Planned {
+        scope: Scope::default(),
+        count: 100,
+        requests: true,
+        resolves: true,
+        proxy: true,
+        starttls: true,
+        server_cpu: true,
+        baseline: Some(&baseline),
+    };
+    for text in [
+        "tls.resumed.ratio < 1.5",
+        "resolve.full > 1ms",
+        "starttls.ticket > 1ms",
+        "proxy.full > 1ms",
+        "baseline.tls.change > 10%",
+        "psk.failed > 0",
+    ] {
+        assert_eq!(condition(text).impossible(&all), None, "{text}");
+    }
+    let only = |versions: &[Version], kinds: &[Kind]| {
+        let scope = Scope { versions: versions.to_vec(), kinds: kinds.to_vec() };
+        Planned { scope, ..all.clone() }
+    };
+    for (text, planned, why) in [
+        ("1.3.tls.p99 > 1s", only(&[Version::Tls12], &[]), "--tls and --kinds"),
+        ("ticket.tls.p99 > 1s", only(&[], &[Kind::Full]), "--tls and --kinds"),
+        ("id.tls > 1s", only(&[Version::Tls13], &[]), "--tls and --kinds"),
+        ("tls.ratio < 1.5", only(&[], &[Kind::Ticket]), "add full to --kinds"),
+        ("wait.full > 1s", Planned { requests: false, ..all.clone() }, "--no-request"),
+        ("resolve.full > 1s", Planned { resolves: false, ..all.clone() }, "nothing is resolved"),
+        ("proxy.full > 1s", Planned { proxy: false, ..all.clone() }, "--proxy"),
+        ("starttls.full > 1s", Planned { starttls: false, ..all.clone() }, "--starttls"),
+        ("tls.full.high > 1s", Planned { count: 5, ..all.clone() }, "raise --count"),
+        ("baseline.slower > 0", Planned { baseline: None, ..all.clone() }, "--baseline FILE"),
+        ("server_cpu > 1ms", Planned { server_cpu: false, ..all.clone() }, "--server-pid"),
+        ("baseline.server_cpu > 1%", all.clone(), "the baseline has no such figure"),
+        ("baseline.ticket.tls.change > 1%", all.clone(), "the baseline has no such figure"),
+        ("baseline.resolve.change > 1%", all.clone(), "the baseline has no such figure"),
+    ] {
+        let found = condition(text).impossible(&planned).unwrap_or_else(|| panic!("{text}: possible"));
+        assert!(found.contains(why), "{text}: {found}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in ".{0,60}") {
+        let _ = text.parse::<Condition>();
+    }
+
+    /// Texts that come near: of the language's own words.
+    #[test]
+    fn any_words_are_read_or_refused_and_judged(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "1.2", "1.3", "0", "tls", "wait", "full", "ticket", "resumed", "ratio", "p99", "saved", "change", "baseline",
+                "slower", "kinds", "failed", "low", "n", ".", ".", ".", " ", "<", ">=", "!=", "5", "-1.5", "ms", "%", "x", "µs", "B",
+            ]),
+            0..12,
+        ),
+    ) {
+        if let Ok(condition) = words.concat().parse::<Condition>() {
+            let _ = condition.judge(&[measured()]);
+            prop_assert_eq!(condition.to_string().parse::<Condition>(), Ok(condition));
+        }
+    }
+}
+
+#[test]
+fn findings_are_counted_by_severity_confidence_and_name() {
+    use reprise_model::document::{Confidence, Finding, Severity};
+    let mut document = measured();
+    document.findings = vec![
+        Finding::new("id-never-accepted", Severity::Fault, Confidence::Likely, ""),
+        Finding::new("little-to-save", Severity::Note, Confidence::Certain, ""),
+    ];
+    for met in [
+        "findings.fault > 0",
+        "findings.fault",
+        "finding.id-never-accepted",
+        "findings.fault.likely >= 1",
+        "findings == 2",
+        "findings.note.little-to-save",
+    ] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+    }
+    for not_met in ["findings.risk", "finding.not-offered", "findings.fault.certain", "findings > 2"] {
+        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+    }
+    let Judgement::Met(found) = judged("findings.fault", &document) else { panic!() };
+    assert_eq!((&*found[0].of, &*found[0].shown), ("localhost: findings.fault", "1: id-never-accepted (fault)"));
+    document.runs.clear();
+    assert!(matches!(judged("findings.fault", &document), Judgement::Unknown(_)), "of nothing, nothing is found");
+}
+
+#[test]
+fn a_finding_that_nothing_makes_is_refused() {
+    for (text, words) in [
+        ("finding.no-such-cause", "the name of a finding"),
+        ("1.3.findings > 0", "without a version or a kind"),
+        ("fault > 0", "'findings.' in front"),
+        ("tls.fault > 1ms", "'findings.' in front"),
+        ("findings.fault.risk", "one of each at most"),
+        ("failed", "one of < <= > >= == !="),
+    ] {
+        let error = text.parse::<Condition>().unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn p50_is_the_median_and_p95_lies_between_p90_and_p99() {
+    let document = measured();
+    for met in ["1.3.full.tls.p50 == 1ms", "1.3.full.tls.p95 > 1.05ms", "1.3.full.tls.p95 < 1.1ms"] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+    }
+    let mut earlier = measured();
+    earlier.runs.iter_mut().flat_map(|run| run.phases.values_mut()).for_each(|statistics| statistics.p95_ns = None);
+    assert!(matches!(judged("1.3.full.tls.p95 > 1ms", &earlier), Judgement::Unknown(_)), "an earlier version's result");
+}

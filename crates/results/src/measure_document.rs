@@ -1,0 +1,74 @@
+//! From what was seen to a document: figures, findings, and faults in words.
+
+use std::net::SocketAddr;
+
+use reprise_connection::Target;
+use reprise_connection::exchange::ConnectionReuse;
+use reprise_model::Observation;
+use reprise_model::document::{FirstConnection, MeasureDocument, Provenance};
+use reprise_probe::{Measurement, Options, Series, ratios, records, run, unequal_connects};
+
+use crate::asked_record::{target_record, ticket_request};
+use crate::failed::failure_of;
+use crate::warnings::{measure_warnings, order_warning};
+use reprise_diagnosis::{Case, findings};
+
+/// What a measurement of `target` with these options came to.
+pub fn measure_document(
+    target: &Target,
+    options: &Options,
+    measurement: &Measurement,
+    provenance: Provenance,
+) -> MeasureDocument {
+    let series = &measurement.series;
+    let unequal = unequal_connects(series, options.seed);
+    let mut warnings = measure_warnings(measurement, options);
+    warnings.extend(unequal.first().map(|pair| order_warning(*pair)));
+    let mut document = MeasureDocument {
+        all_connections: measurement.all,
+        first_connection: measurement.first.as_ref().and_then(first_connection),
+        failures: measurement.failures.iter().map(|failed| failure_of(failed, options)).collect(),
+        warnings,
+        order_suspect: !unequal.is_empty(),
+        interrupted: measurement.is_cut_short,
+        software: measurement.software.clone(),
+        ..figures_document(target, options, series, measurement.address, provenance)
+    };
+    let mut observations: Vec<Observation> = series.iter().flat_map(|series| &series.observations).copied().collect();
+    observations.extend(&measurement.others);
+    observations.sort_unstable_by_key(|seen| seen.index);
+    let keeps_alive = options.connections == ConnectionReuse::KeepAlive;
+    let psk_modes = &options.tls13.psk_modes;
+    document.findings =
+        findings(&Case { observations: &observations, figures: &document, keeps_alive, psk_modes, cpu_costs: &[] });
+    document
+}
+
+/// The figures of these connections, of which nothing else is said yet.
+pub(crate) fn figures_document(
+    target: &Target,
+    options: &Options,
+    series: &[Series],
+    address: Option<SocketAddr>,
+    provenance: Provenance,
+) -> MeasureDocument {
+    let shown = target_record(target, options, address);
+    MeasureDocument {
+        runs: series.iter().map(|series| run(series, options.seed)).collect(),
+        ratios: ratios(series, options.seed),
+        samples: records(series),
+        ticket_request: ticket_request(options),
+        ..MeasureDocument::begun(target.to_string(), shown, provenance)
+    }
+}
+
+/// The first connection of this process, where it completed.
+pub(crate) fn first_connection(seen: &Observation) -> Option<FirstConnection> {
+    Some(FirstConnection {
+        local_port: seen.local_port()?,
+        asked: seen.asked,
+        kind: seen.kind()?,
+        session_age_ns: seen.offered.map_or(0, |offered| offered.age.0),
+        phases: seen.phases,
+    })
+}

@@ -1,0 +1,120 @@
+//! Behind a balancer: how many nodes there are is named rightly or left open, and what they accept now and then is not
+//! called refused.
+//!
+//! `REPRISE_SEEDS=20` tries twenty orders of each instead of one.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
+
+use reprise_connection::Target;
+use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
+use reprise_model::document::{Confidence, Finding, Provenance};
+use reprise_model::{Kind, Version};
+use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+use reprise_results::measure_document;
+use reprise_servers::{Balancer, Balancing};
+
+/// From two series to six.
+const WANTED: [(&[Version], &[Kind]); 5] = [
+    (&[Version::Tls13], &[Kind::Full, Kind::Ticket]),
+    (&[Version::Tls12], &[Kind::Full, Kind::Id, Kind::Ticket]),
+    (&[Version::Tls12, Version::Tls13], &[Kind::Full, Kind::Ticket]),
+    (&[Version::Tls12, Version::Tls13], &[Kind::Full, Kind::Id, Kind::Ticket]),
+    (&[Version::Tls12, Version::Tls13], &[Kind::Full, Kind::Id, Kind::Ticket, Kind::Early]),
+];
+
+struct Fleet {
+    balancer: Balancer,
+    certificates: Certificates,
+    _nodes: Vec<EmbeddedServer>,
+}
+
+impl Fleet {
+    /// Nodes with the same certificate and each its own ticket keys or sessions.
+    fn new(nodes: usize, resumption: Resumption, balancing: Balancing) -> Self {
+        let authority = Authority::new().unwrap();
+        let identity = authority.server(&ServerSpec::new(KeyKind::P256)).unwrap();
+        let max_early_data = if resumption == Resumption::Id { 4_096 } else { 0 };
+        let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
+        let nodes: Vec<_> = (0..nodes).map(|_| EmbeddedServer::start(config.clone()).unwrap()).collect();
+        let addresses = nodes.iter().map(EmbeddedServer::address).collect();
+        let certificates = Certificates::Roots(vec![authority.certificate().clone()]);
+        Self { balancer: Balancer::start(addresses, balancing).unwrap(), certificates, _nodes: nodes }
+    }
+
+    /// Of sixty connections of each kind.
+    fn findings(&self, (versions, kinds): (&[Version], &[Kind]), seed: u64) -> Vec<Finding> {
+        let target: Target = self.balancer.address().to_string().parse().unwrap();
+        let (versions, kinds) = (versions.to_vec(), kinds.to_vec());
+        let certificates = self.certificates.clone();
+        let options = Options { versions, kinds, count: 60, certificates, seed, ..Options::default() };
+        let measurement = measure(&target, &options, &Silent, &Interrupt::default());
+        assert_eq!(measurement.ended_by, None);
+        measure_document(&target, &options, &measurement, Provenance::default()).findings
+    }
+}
+
+/// The numbers of nodes that a finding names.
+fn named(finding: &Finding) -> Vec<usize> {
+    let words: Vec<&str> = finding.evidence.iter().flat_map(|line| line.split(' ')).collect();
+    let pairs = words.windows(2).filter(|pair| pair[1] == "nodes");
+    pairs.filter_map(|pair| pair[0].parse().ok()).collect()
+}
+
+fn seeds() -> u64 {
+    std::env::var("REPRISE_SEEDS").map_or(1, |seeds| seeds.parse().unwrap())
+}
+
+/// Of all findings about resumption, how many name the nodes; a wrong number fails.
+fn named_rightly(resumption: Resumption, balancing: Balancing) -> (usize, usize) {
+    let (mut rightly, mut all) = (0, 0);
+    for nodes in [2, 3, 5] {
+        let fleet = Fleet::new(nodes, resumption, balancing);
+        for wanted in WANTED {
+            for seed in 0..seeds() {
+                let findings = fleet.findings(wanted, seed);
+                let shown =
+                    || format!("{nodes} nodes, {resumption:?}, {balancing:?}, {wanted:?}, seed {seed}: {findings:#?}");
+                for finding in &findings {
+                    let is_refusal = ["not-offered", "id-never-accepted"].contains(&finding.id.as_str());
+                    let says_refused = finding.title.contains("never accepted");
+                    assert!(!is_refusal || !says_refused || finding.confidence == Confidence::Possible, "{}", shown());
+                    assert_ne!(finding.id, "resumed-ticket-refused", "{}", shown());
+                    if ["hidden-nodes", "id-cache-per-process"].contains(&finding.id.as_str()) {
+                        all += 1;
+                        let named = named(finding);
+                        rightly += named.len().min(1);
+                        assert!(named.iter().all(|named| *named == nodes), "{}", shown());
+                        let is_sure = finding.confidence == Confidence::Certain;
+                        assert!(!is_sure || !named.is_empty(), "{}", shown());
+                    }
+                }
+            }
+        }
+    }
+    println!("{resumption:?}, {balancing:?}: {rightly} of {all} findings name the nodes");
+    (rightly, all)
+}
+
+#[test]
+fn nodes_taken_in_turn_are_counted_by_distance() {
+    let (rightly, all) = named_rightly(Resumption::Id, Balancing::RoundRobin);
+    assert!(rightly * 2 > all, "{rightly} of {all}");
+}
+
+#[test]
+fn nodes_taken_in_turn_are_counted_by_key_name() {
+    let (rightly, all) = named_rightly(Resumption::Ticket, Balancing::RoundRobin);
+    assert!(rightly * 2 > all, "{rightly} of {all}");
+}
+
+#[test]
+fn nodes_taken_at_random_are_left_open() {
+    let (rightly, all) = named_rightly(Resumption::Id, Balancing::Random);
+    assert!(rightly == 0 && all > 0, "{rightly} of {all}");
+}
+
+#[test]
+fn nodes_taken_at_random_are_counted_by_key_name() {
+    let (rightly, all) = named_rightly(Resumption::Ticket, Balancing::Random);
+    assert!(rightly * 2 > all, "{rightly} of {all}");
+}
