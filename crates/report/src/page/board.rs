@@ -17,7 +17,7 @@ pub(crate) fn board(document: &BoardDocument) -> Page {
     }
     blocks.extend(document.left_out.iter().map(|why| Block::Aside(format!("Left out: {why}"))));
     blocks.push(source(&document.provenance));
-    Page { title: "TLS on microcontrollers".to_owned(), blocks }
+    Page::new("board", "TLS on microcontrollers", blocks)
 }
 
 /// A heading, a grid and sentences below it.
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(shown[0], ["both-Os: Mbed TLS 2.28.10", "3.00", "10"]);
         assert_eq!(shown[1], ["both-Os: Mbed TLS 3.6.5", "2.00", "25"]);
         let mut csv = Vec::new();
-        crate::csv::board(&document(), &mut csv).unwrap();
+        crate::Report::from(crate::Document::Board(&document())).write(&crate::csv::FORMAT, &mut csv).unwrap();
         let csv = String::from_utf8(csv).unwrap();
         let second = csv.lines().nth(3).unwrap();
         assert!(second.starts_with("mps2-both-Os,Mbed TLS 3.6.5,p-256,full,"), "{csv}");

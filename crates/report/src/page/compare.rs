@@ -71,7 +71,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.push(Block::Aside(MORE.to_owned()));
     }
     blocks.push(source(&document.provenance));
-    Page { title: format!("TLS stacks side by side: {}", document.scenario), blocks }
+    Page::new("compare", format!("TLS stacks side by side: {}", document.scenario), blocks)
 }
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \

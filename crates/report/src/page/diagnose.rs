@@ -3,9 +3,10 @@
 use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
 
 use super::conditions::conditions;
-use super::findings::{Shown, items, left_out};
+use super::findings::{items, left_out};
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::document::Shown;
 use crate::figures::Figure;
 use crate::table::{Column, Draft, Table, Tone};
 
@@ -27,7 +28,11 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     }
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
-    Page { title: "diagnose".to_owned(), blocks }
+    let headline = match document.targets.as_slice() {
+        [target] => format!("Diagnosis of {}", target.target),
+        targets => format!("Diagnosis of {} targets", targets.len()),
+    };
+    Page { headline: Some(headline), ..Page::new("diagnose", "diagnose", blocks) }
 }
 
 /// One row for each target, one that was not reached included.

@@ -50,7 +50,7 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
-    Page { title: "What resuming a TLS session saves on this machine".to_owned(), blocks }
+    Page::new("measure", "What resuming a TLS session saves on this machine", blocks)
 }
 
 fn compared(result: &MeasureDocument) -> Option<Labelled<'_>> {

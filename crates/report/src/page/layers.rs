@@ -47,7 +47,7 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
         blocks.push(Block::warning("Incomplete: these are the requests made until then"));
     }
     blocks.push(source(&document.provenance));
-    Page { title: format!("Starting again at each level: {}", document.target), blocks }
+    Page::new("layers", format!("Starting again at each level: {}", document.target), blocks)
 }
 
 const LEGEND: &str = "Medians, ± half their 95 % interval, of one request. Each row recreates its level and all levels \

@@ -34,7 +34,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     summary.extend(document.warnings.iter().map(Block::warning));
     blocks.push(Block::Summary(summary));
     blocks.push(source(&document.provenance));
-    Page { title: format!("{} under load", title(&document.target)), blocks }
+    Page::new("load", format!("{} under load", title(&document.target)), blocks)
 }
 
 fn facts(document: &LoadDocument) -> Vec<Fact> {

@@ -10,8 +10,9 @@ use reprise_model::{Kind, Nanos, Phase, PskMode, Version};
 
 use super::baseline::baseline;
 use super::conditions::conditions;
-use super::findings::{Shown, items, left_out};
+use super::findings::{items, left_out};
 use super::{Block, Fact, Page, source};
+use crate::document::Shown;
 use crate::figures::{Figure, Scale, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 
@@ -36,7 +37,7 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     blocks.extend(conditions(&document.conditions));
     blocks.extend(left_out(document.findings.iter(), shown));
     blocks.push(source(&document.provenance));
-    Page { title: title(&document.target), blocks }
+    Page::new("measure", title(&document.target), blocks)
 }
 
 /// The target as its owner would write it, and the address it was found at.

@@ -24,7 +24,7 @@ pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
             .extend([Block::Heading("What else is not the same".to_owned()), Block::Table(differences(document, &labels))]);
     }
     blocks.extend(document.warnings.iter().map(Block::warning));
-    Page { title: labels.join(" against "), blocks }
+    Page::new("report", labels.join(" against "), blocks)
 }
 
 /// How many times the first result's figures the others' are, where there is an interval. The rest is in the table.

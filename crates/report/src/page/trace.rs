@@ -10,21 +10,13 @@ use reprise_model::{Kind, Nanos, Outcome};
 
 use super::measure::{title, use_of_psk};
 use super::{Block, Fact, Page, source};
+use crate::document::Shown;
 use crate::figures::{Figure, Unit};
 use crate::table::{Column, Draft, Table, Tone};
 use ladder::Ladder;
 
-/// What is shown of one trace.
-pub(crate) fn trace(document: &TraceDocument) -> Page {
-    page(document, false)
-}
-
-/// The same, and what each message is for and says.
-pub(crate) fn trace_explained(document: &TraceDocument) -> Page {
-    page(document, true)
-}
-
-fn page(document: &TraceDocument, explains: bool) -> Page {
+/// What is shown of one trace; in full also what each message is for and says.
+pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
     let mut blocks = Vec::new();
     let mut said = Vec::new();
     for trace in &document.traces {
@@ -36,7 +28,7 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
         let words: Vec<String> = words::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
         blocks.extend(words.iter().cloned().map(Block::Paragraph));
         said.extend(words);
-        if explains {
+        if shown.in_full {
             blocks.extend(explained::messages(trace));
         }
     }
@@ -49,7 +41,7 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
     blocks.extend(document.warnings.iter().map(Block::warning));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.push(source(&document.provenance));
-    Page { title: title(&document.target), blocks }
+    Page::new("trace", title(&document.target), blocks)
 }
 
 const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
