@@ -90,7 +90,7 @@ fn table(table: &Table) -> String {
         Alignment::Right => "---:".to_owned(),
     };
     let head = [table.columns.iter().map(header).collect(), table.columns.iter().map(rule).collect()];
-    let rows = table.rows().map(cells);
+    let rows = table.rows.iter().map(cells);
     head.into_iter().chain(rows).map(|cells: Vec<String>| format!("| {} |\n", cells.join(" | "))).collect()
 }
 

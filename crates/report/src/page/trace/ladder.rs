@@ -6,7 +6,7 @@ use reprise_model::document::{Trace, TracedConnection};
 use reprise_model::{Direction, Event, What};
 
 use super::words;
-use crate::figures::Unit;
+use crate::figures::{Unit, signed};
 
 /// The messages of one or two connections.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Step<'_> {
     fn shown(&self, unit: Unit) -> LadderMessage {
         let name = self.name();
         LadderMessage {
-            at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
+            at: unit.shown(signed(self.event.at.0)),
             size: self.size.to_string(),
             arrow: self.arrow(),
             name: if self.count > 1 { format!("{name} × {}", self.count) } else { name.to_owned() },
