@@ -15,7 +15,6 @@ mod outputs;
 mod printed_flags;
 mod progress;
 mod provenance;
-mod rendered;
 mod resumption_flags;
 mod route_flags;
 mod saved_result;

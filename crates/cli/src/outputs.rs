@@ -8,9 +8,9 @@ use anyhow::Context;
 use clap::Args;
 use reprise_probe::{Readers, Replacement};
 use reprise_report::terminal::Style;
+use reprise_report::{Format, Report, csv, har, html, json, markdown};
 
 use crate::notice::notice;
-use crate::rendered::{Format, Rendered};
 
 /// The formats of a result; each takes a file, `-` is standard output.
 #[derive(Args, Clone, Debug, Default)]
@@ -40,16 +40,16 @@ pub(crate) struct HarArgs {
 }
 
 /// A file that a flag names, and the format that goes there.
-pub(crate) type NamedOutput<'a> = (&'static str, Format, &'a Path);
+pub(crate) type NamedOutput<'a> = (&'static str, &'static Format, &'a Path);
 
 impl OutputArgs {
     /// The files that are named.
     pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
         let all = [
-            ("--json", Format::Json, &self.json),
-            ("--csv", Format::Csv, &self.csv),
-            ("--markdown", Format::Markdown, &self.markdown),
-            ("--html", Format::Html, &self.html),
+            ("--json", &json::FORMAT, &self.json),
+            ("--csv", &csv::FORMAT, &self.csv),
+            ("--markdown", &markdown::FORMAT, &self.markdown),
+            ("--html", &html::FORMAT, &self.html),
         ];
         all.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?))).collect()
     }
@@ -58,13 +58,13 @@ impl OutputArgs {
 impl HarArgs {
     /// The file that is named.
     pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
-        self.har.as_deref().map(|path| ("--har", Format::Har, path)).into_iter().collect()
+        self.har.as_deref().map(|path| ("--har", &har::FORMAT, path)).into_iter().collect()
     }
 }
 
 /// The outputs of one command, opened before anything is measured, so that a wrong path costs nothing.
 pub(crate) struct Outputs {
-    formats: Vec<(Format, Output)>,
+    formats: Vec<(&'static Format, Output)>,
 }
 
 impl Outputs {
@@ -81,17 +81,19 @@ impl Outputs {
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
     /// output that fails does not take the others along.
-    pub(crate) fn write(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let page = if self.take_standard_output() { Ok(()) } else { print_page(|style| result.terminal(style)) };
-        self.write_documents(result).and(page)
+    pub(crate) fn write<'a>(self, result: impl Into<Report<'a>>) -> anyhow::Result<()> {
+        let report = result.into();
+        let page = if self.take_standard_output() { Ok(()) } else { print_page(|style| report.terminal(style)) };
+        self.write_documents(report).and(page)
     }
 
     /// Writes the result in every format that was asked for, and no page. One that has nothing in it takes no other's place.
-    pub(crate) fn write_documents(self, result: &impl Rendered) -> anyhow::Result<()> {
-        let write = |(format, output): (Format, Output)| {
+    pub(crate) fn write_documents<'a>(self, result: impl Into<Report<'a>>) -> anyhow::Result<()> {
+        let report = result.into();
+        let write = |(format, output): (&Format, Output)| {
             let mut bytes = Vec::new();
-            result.write(format, &mut bytes)?;
-            if result.is_nothing() { output.write_nothing(&bytes) } else { output.write(&bytes) }
+            report.write(format, &mut bytes)?;
+            if report.document.is_nothing() { output.write_nothing(&bytes) } else { output.write(&bytes) }
         };
         self.formats.into_iter().map(write).fold(Ok(()), anyhow::Result::and)
     }

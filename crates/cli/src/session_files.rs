@@ -13,11 +13,11 @@ use reprise_engine::Session;
 use reprise_model::{Kind, Version};
 use reprise_probe::saved::{Destination, SealingKey, SessionFile, Unused, load, server};
 use reprise_probe::{Alpn, Certificates, Options};
+use reprise_report::Document;
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 
 use crate::notice::notice;
-use crate::rendered::Rendered;
 
 /// Where sessions come from and go to.
 #[derive(Args, Clone, Debug)]
@@ -181,7 +181,7 @@ fn offers(options: &Options, protocol: &Vec<u8>) -> bool {
 
 impl SessionFiles {
     /// Takes out what was used, and keeps what is left; of a run that measured nothing, no sessions take the place of earlier ones.
-    pub(crate) fn save(self, unused: &Unused, measured: &impl Rendered) -> anyhow::Result<()> {
+    pub(crate) fn save(self, unused: &Unused, measured: Document<'_>) -> anyhow::Result<()> {
         if let (Some(loaded), Some(destination)) = (&self.loaded, self.unused) {
             let remaining = unused.of_file(loaded);
             if remaining != *loaded {

@@ -4,24 +4,34 @@ use std::io::{self, Write};
 
 use reprise_board::document::{BoardDocument, BoardHandshake};
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, LoadLatency,
-    MeasureDocument, Run, SideBySideDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument, LoadLatency, MeasureDocument,
+    Run, SideBySideDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
 use serde::Serialize;
 
-/// One target, with the header.
-pub fn measure(document: &MeasureDocument, out: impl Write) -> io::Result<()> {
-    write(std::slice::from_ref(document), out)
-}
+use crate::document::{Document, Report, SCHEMAS};
+use crate::format::Format;
 
-/// The lab, with the header.
-pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
-    write(&document.results, out)
+/// `--csv`.
+pub static FORMAT: Format = Format { name: "csv", help: "Write the figures as CSV", schemas: SCHEMAS, write };
+
+fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    match report.document {
+        Document::Measure(document) => measure(std::slice::from_ref(document), out),
+        Document::Lab(document) => measure(&document.results, out),
+        Document::Diagnose(document) => diagnose(document, out),
+        Document::Trace(document) => trace(document, out),
+        Document::Load(document) => load(document, out),
+        Document::Compare(document) => compare(document, out),
+        Document::Layers(document) => layers(document, out),
+        Document::SideBySide(document) => side_by_side(document, out),
+        Document::Board(document) => board(document, out),
+    }
 }
 
 /// A load: one row for each second and kind, with the header.
-pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
+fn load(document: &LoadDocument, out: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
     let mut header = vec!["second", "kind", "completed", "phase"];
     header.extend(["p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns"]);
@@ -50,7 +60,7 @@ pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
 }
 
 /// Results side by side: one row for each figure of each result.
-pub fn side_by_side(document: &SideBySideDocument, out: impl Write) -> io::Result<()> {
+fn side_by_side(document: &SideBySideDocument, out: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
     let mut header = vec!["tls", "kind", "phase", "figure", "unit", "result", "value", "ci95_low", "ci95_high"];
     header.extend(["ratio", "ratio_ci95_low", "ratio_ci95_high"]);
@@ -71,7 +81,7 @@ pub fn side_by_side(document: &SideBySideDocument, out: impl Write) -> io::Resul
 }
 
 /// A trace: one row for each message, with the header.
-pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
+fn trace(document: &TraceDocument, out: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(["tls", "connection", "kind", "at_ns", "direction", "message", "size", "encrypted", "skipped"])?;
     for trace in &document.traces {
@@ -101,7 +111,7 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
 }
 
 /// A comparison: one row for each pair, handshake and side, with the header. What was skipped has its outcome, and no figures.
-pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
+fn compare(document: &CompareDocument, out: &mut Vec<u8>) -> io::Result<()> {
     const HEADER: &str = "scenario,client,server,tls,kind,key,group,cipher,mutual,outcome,side,n,median_ns,\
         ci95_low_ns,ci95_high_ns,mean_ns,p99_ns,instructions,over,psk_mode,request";
     let mut writer = ::csv::Writer::from_writer(out);
@@ -138,7 +148,7 @@ pub fn compare(document: &CompareDocument, out: impl Write) -> io::Result<()> {
 
 /// Levels: one row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and
 /// no figures.
-pub fn layers(document: &LayersDocument, out: impl Write) -> io::Result<()> {
+fn layers(document: &LayersDocument, out: &mut Vec<u8>) -> io::Result<()> {
     const HEADER: &str = "stack,tls,level,sessions,outcome,requests,handshakes,refused,clock,n,median_ns,\
         ci95_low_ns,ci95_high_ns,mean_ns,p99_ns";
     let mut writer = ::csv::Writer::from_writer(out);
@@ -180,7 +190,7 @@ pub fn layers(document: &LayersDocument, out: impl Write) -> io::Result<()> {
 }
 
 /// A diagnosis: one row for each finding, with the header.
-pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
+fn diagnose(document: &DiagnoseDocument, out: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = ::csv::Writer::from_writer(out);
     writer.write_record(["target", "id", "severity", "confidence", "title", "cost_ns"])?;
     for target in &document.targets {
@@ -226,7 +236,7 @@ struct Record<'a> {
     bytes_received: Option<u64>,
 }
 
-fn write(documents: &[MeasureDocument], mut out: impl Write) -> io::Result<()> {
+fn measure(documents: &[MeasureDocument], out: &mut Vec<u8>) -> io::Result<()> {
     out.write_all(header()?.as_bytes())?;
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(out);
     for document in documents {
@@ -304,7 +314,7 @@ fn record<'a>(
     }
 }
 /// The handshakes on microcontrollers, a row for each.
-pub fn board(document: &BoardDocument, out: &mut Vec<u8>) -> io::Result<()> {
+fn board(document: &BoardDocument, out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(
         out,
         "image,tls_stack,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"

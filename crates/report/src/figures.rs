@@ -17,14 +17,19 @@ impl Figure {
         format!("{} {}", self.value, self.spread).trim_end().to_owned()
     }
 
+    /// A figure as it stands.
+    pub(crate) fn plain(value: impl Into<String>) -> Self {
+        Self { value: value.into(), ..Self::default() }
+    }
+
     /// A count, `100`.
     pub(crate) fn count(count: u64) -> Self {
-        Self { value: count.to_string(), ..Self::default() }
+        Self::plain(count.to_string())
     }
 
     /// A difference of counts, `3874` or `−12`.
     pub(crate) fn difference(difference: i64) -> Self {
-        Self { value: signed(difference as f64, 0), ..Self::default() }
+        Self::plain(with_sign(difference as f64, 0))
     }
 
     /// A ratio with its interval, `5.61 ±0.06`.
@@ -36,7 +41,7 @@ impl Figure {
             _ => 1,
         };
         let spread = ci95.map(|[low, high]| format!("±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-        Self { value: signed(median, decimals), spread }
+        Self { value: with_sign(median, decimals), spread }
     }
 
     /// A change of what is now `ratio` times as much, in per cent and with both ends of its interval, which is seldom
@@ -44,7 +49,7 @@ impl Figure {
     pub(crate) fn change(ratio: f64, ci95: Option<[f64; 2]>) -> Self {
         let decimals = if (ratio - 1.0).abs() < 0.0995 { 1 } else { 0 };
         let percent = |ratio: f64| {
-            let shown = signed((ratio - 1.0) * 100.0, decimals);
+            let shown = with_sign((ratio - 1.0) * 100.0, decimals);
             let is_more = ratio > 1.0 && shown.contains(|digit: char| ('1'..='9').contains(&digit));
             if is_more { format!("+{shown}") } else { shown }
         };
@@ -54,12 +59,12 @@ impl Figure {
 
     /// A time that was taken once, `812` or `48.61`.
     pub(crate) fn time(unit: Unit, ns: i64) -> Self {
-        Self { value: unit.shown(ns), ..Self::default() }
+        Self::plain(unit.shown(ns))
     }
 
     /// A share in per cent, `82`.
     pub(crate) fn percent(share: f64) -> Self {
-        Self { value: signed(share * 100.0, 0), spread: String::new() }
+        Self::plain(with_sign(share * 100.0, 0))
     }
 }
 
@@ -92,7 +97,7 @@ impl Unit {
             Self::Micros => 0,
             Self::Millis => 2,
         };
-        signed(ns as f64 / self.nanos(), decimals)
+        with_sign(ns as f64 / self.nanos(), decimals)
     }
 
     /// How many nanoseconds it is.
@@ -137,18 +142,18 @@ impl Scale {
     pub(crate) fn median(self, statistics: &Statistics) -> Figure {
         let decimals = self.decimals;
         if statistics.max_ns == 0 {
-            return Figure { value: signed(0.0, decimals), ..Figure::default() };
+            return Figure::plain(with_sign(0.0, decimals));
         }
         let spread = half_interval(statistics).map(|half| format!("±{:.decimals$}", half / self.unit.nanos()));
         Figure {
-            value: signed(statistics.median_ns as f64 / self.unit.nanos(), decimals),
+            value: with_sign(statistics.median_ns as f64 / self.unit.nanos(), decimals),
             spread: spread.unwrap_or_default(),
         }
     }
 
     /// A difference of medians, `2.81` or `−0.02`.
     pub(crate) fn difference(self, ns: i64) -> Figure {
-        Figure { value: signed(ns as f64 / self.unit.nanos(), self.decimals), ..Figure::default() }
+        Figure::plain(with_sign(ns as f64 / self.unit.nanos(), self.decimals))
     }
 }
 
@@ -166,8 +171,13 @@ fn half_interval(statistics: &Statistics) -> Option<f64> {
     statistics.ci95_ns.map(|[low, high]| high.saturating_sub(low) as f64 / 2.0)
 }
 
+/// A count as what may be less than none.
+pub(crate) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// With a true minus sign, and none before a zero.
-fn signed(value: f64, decimals: usize) -> String {
+fn with_sign(value: f64, decimals: usize) -> String {
     let magnitude = format!("{:.decimals$}", value.abs());
     let is_zero = !magnitude.contains(|digit: char| digit.is_ascii_digit() && digit != '0');
     if value < 0.0 && !is_zero { format!("−{magnitude}") } else { magnitude }

@@ -1,7 +1,7 @@
 //! Connections as an HTTP archive (HAR 1.2), which browsers' developer tools and other viewers open. Only what was observed: what is
 //! not known is -1, as the format has it, or absent. A service that is not HTTP has entries with its timings alone.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -13,19 +13,32 @@ use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-/// Every counted connection to one target.
-pub fn measure(document: &MeasureDocument, out: impl Write) -> io::Result<()> {
-    write(entries_of(document), failed(document), &document.provenance, out)
-}
+use crate::document::{Document, Report};
+use crate::format::Format;
 
-/// Every counted connection to each server of the lab.
-pub fn lab(document: &LabDocument, out: impl Write) -> io::Result<()> {
-    let entries = document.results.iter().flat_map(entries_of).collect();
-    write(entries, document.results.iter().map(failed).fold(0, u64::saturating_add), &document.provenance, out)
+/// `--har`: results that have single connections.
+pub static FORMAT: Format = Format {
+    name: "har",
+    help: "Write each connection as an entry of an HTTP archive (HAR 1.2)",
+    schemas: &[MeasureDocument::SCHEMA, LabDocument::SCHEMA, TraceDocument::SCHEMA],
+    write,
+};
+
+fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    match report.document {
+        Document::Measure(document) => archive(entries_of(document), failed(document), &document.provenance, out),
+        Document::Lab(document) => {
+            let entries = document.results.iter().flat_map(entries_of).collect();
+            let failed = document.results.iter().map(failed).fold(0, u64::saturating_add);
+            archive(entries, failed, &document.provenance, out)
+        }
+        Document::Trace(document) => archive(traced(document), document.failures.len() as u64, &document.provenance, out),
+        _ => Ok(()),
+    }
 }
 
 /// The two connections of each version.
-pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
+fn traced(document: &TraceDocument) -> Vec<Value> {
     let connections = document.traces.iter().flat_map(|trace| {
         let asked = |kind| Asked { kind, ..trace.asked };
         let full = trace.full.iter().map(move |connection| (asked(Kind::Full), connection));
@@ -34,9 +47,7 @@ pub fn trace(document: &TraceDocument, out: impl Write) -> io::Result<()> {
     // With a session of another process, the full handshake is the second.
     let mut connections: Vec<(Asked, &TracedConnection)> = connections.collect();
     connections.sort_by_key(|(_, connection)| connection.start_ns);
-    let entries = connections.into_iter().map(|(asked, connection)| traced(document, asked, connection)).collect();
-    let failed = document.failures.len() as u64;
-    write(entries, failed, &document.provenance, out)
+    connections.into_iter().map(|(asked, connection)| entry_of(document, asked, connection)).collect()
 }
 
 /// One connection with its request, whatever the result that it comes from.
@@ -73,7 +84,7 @@ fn entries_of(document: &MeasureDocument) -> Vec<Value> {
     samples.iter().map(entry).collect()
 }
 
-fn traced(document: &TraceDocument, asked: Asked, connection: &TracedConnection) -> Value {
+fn entry_of(document: &TraceDocument, asked: Asked, connection: &TracedConnection) -> Value {
     Entry {
         started: started(&document.provenance, connection.start_ns),
         target: &document.target,
@@ -206,7 +217,7 @@ fn url(target: &Target) -> String {
     utf8_percent_encode(&format!("{scheme}://{host}:{}{path}", target.port), ESCAPED).to_string()
 }
 
-fn write(entries: Vec<Value>, failed: u64, provenance: &Provenance, mut out: impl Write) -> io::Result<()> {
+fn archive(entries: Vec<Value>, failed: u64, provenance: &Provenance, out: &mut Vec<u8>) -> io::Result<()> {
     let mut comment =
         "Times are those that the client observed. Each entry is a connection of its own; `connection` is the \
                        client's port. Times of day are as exact as a second, distances between them are exact."
@@ -222,8 +233,7 @@ fn write(entries: Vec<Value>, failed: u64, provenance: &Provenance, mut out: imp
             "comment": comment,
         }
     });
-    serde_json::to_writer_pretty(&mut out, &archive)?;
-    out.write_all(b"\n")
+    crate::json::write(&archive, out)
 }
 
 #[cfg(test)]

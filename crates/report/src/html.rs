@@ -10,81 +10,32 @@ mod rows;
 mod scale;
 mod table;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use reprise_board::document::BoardDocument;
-use reprise_diagnosis::Cause;
-use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
-};
+use std::io::Write;
 
-use crate::page::findings::Shown;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use reprise_diagnosis::Cause;
+
+use crate::document::SCHEMAS;
+use crate::format::Format;
 use crate::page::{self, Block, Fact, Item, Page, grouped};
 use crate::table::Tone;
 
-/// One target.
-pub fn measure(document: &MeasureDocument, shown: Shown) -> String {
-    render("reprise measure", &page::measure(document, shown))
-}
-
-/// The lab.
-pub fn lab(document: &LabDocument) -> String {
-    render("reprise measure", &page::lab(document))
-}
-
-/// A load.
-pub fn load(document: &LoadDocument) -> String {
-    render("reprise load", &page::load(document))
-}
-
-/// Several results side by side.
-pub fn side_by_side(document: &SideBySideDocument) -> String {
-    render("reprise report", &page::side_by_side(document))
-}
-
-/// TLS stacks side by side.
-pub fn compare(document: &CompareDocument) -> String {
-    render("reprise compare", &page::compare(document))
-}
-
-/// What it costs to start again at each level.
-pub fn layers(document: &LayersDocument) -> String {
-    render("reprise layers", &page::layers(document))
-}
-
-/// The messages of a full and of a resumed handshake.
-pub fn trace(document: &TraceDocument) -> String {
-    render("reprise trace", &page::trace(document))
-}
-
-/// The same, and what each message is for and says.
-pub fn trace_explained(document: &TraceDocument) -> String {
-    render("reprise trace", &page::trace_explained(document))
-}
-
-/// TLS on microcontrollers.
-pub fn board(document: &BoardDocument) -> String {
-    render("reprise board", &page::board(document))
-}
-
-/// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, shown: Shown) -> String {
-    let page = page::diagnose(document, shown);
-    let title = match document.targets.as_slice() {
-        [target] => format!("Diagnosis of {}", target.target),
-        targets => format!("Diagnosis of {} targets", targets.len()),
-    };
-    render("reprise diagnose", &Page { title, ..page })
-}
+/// `--html`.
+pub static FORMAT: Format = Format {
+    name: "html",
+    help: "Write the page with charts as one HTML file",
+    schemas: SCHEMAS,
+    write: |report, out| out.write_all(render(&report.page()).as_bytes()),
+};
 
 /// What is known of a cause.
 pub fn cause(cause: &Cause) -> String {
-    render("reprise explain", &page::cause::cause(cause))
+    render(&page::cause::cause(cause))
 }
 
 /// The causes by their names.
 pub fn causes(causes: impl Iterator<Item = &'static Cause>) -> String {
-    render("reprise explain", &page::cause::causes(causes))
+    render(&page::cause::causes(causes))
 }
 
 const STYLE: &str = include_str!("html/style.css");
@@ -93,7 +44,8 @@ const STYLE: &str = include_str!("html/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// A page of one command.
-fn render(command: &str, page: &Page) -> String {
+fn render(page: &Page) -> String {
+    let (title, command) = (page.headline.as_ref().unwrap_or(&page.title), format!("reprise {}", page.command));
     let sections = sections(page);
     let document = html! {
         (DOCTYPE)
@@ -104,13 +56,13 @@ fn render(command: &str, page: &Page) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="reprise";
-                title { (page.title) " – " (command) }
+                title { (title) " – " (command) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 main {
                     p.kicker { (command) }
-                    h1 { (page.title) }
+                    h1 { (title) }
                     @for (index, section) in sections.iter().enumerate() { (self::section(index, section, page)) }
                 }
                 @if let Some(source) = source(page) { footer { p { (source) } } }
@@ -157,7 +109,7 @@ fn source(page: &Page) -> Option<&str> {
 fn section(index: usize, section: &Section<'_>, page: &Page) -> Markup {
     // Findings stand one level below what they belong to.
     let has_heading = section.heading.is_some();
-    let name = section.heading.unwrap_or(&page.title);
+    let name = section.heading.unwrap_or(page.headline.as_ref().unwrap_or(&page.title));
     let blocks = html! {
         @for (place, block) in section.blocks.iter().enumerate() {
             (self::block(block, name, &format!("p{index}-{place}"), has_heading))
@@ -263,7 +215,7 @@ mod tests {
     use super::*;
 
     fn of(blocks: Vec<Block>) -> String {
-        render("reprise", &Page { title: "a page".to_owned(), blocks })
+        render(&Page { command: "measure", title: "a page".to_owned(), headline: None, blocks })
     }
 
     #[test]

@@ -4,8 +4,18 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Writes a document (`MeasureDocument`, `LabDocument`). Fails only where `out` does.
-pub fn write(document: &impl Serialize, mut out: impl Write) -> io::Result<()> {
+use crate::document::SCHEMAS;
+use crate::format::Format;
+
+/// `--json`.
+pub static FORMAT: Format = Format {
+    name: "json",
+    help: "Write the result as JSON (docs/schema/)",
+    schemas: SCHEMAS,
+    write: |report, out| write(&report.document, out),
+};
+
+pub(crate) fn write(document: &impl Serialize, mut out: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut out, document)?;
     out.write_all(b"\n")?;
     out.flush()

@@ -7,33 +7,49 @@
 //! where the target was gone before the end.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, Report as Suites, TestCase, TestCaseStatus, TestSuite};
 use reprise_diagnosis::cause;
 use reprise_model::document::{
-    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LoadDocument, MeasureDocument,
+    ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LabDocument, LoadDocument, MeasureDocument,
 };
 use reprise_model::{Failure, Kind};
 
-/// Writes a diagnosis. Fails only where `out` does.
-pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
-    let mut report = Report::new("reprise diagnose");
-    report.add_test_suites(document.targets.iter().map(suite));
-    add_conditions(&mut report, &document.conditions);
-    report.serialize(out).map_err(io::Error::other)
+use crate::document::{Document, Report};
+use crate::format::Format;
+
+/// `--junit`: results that are held against something.
+pub static FORMAT: Format = Format {
+    name: "junit",
+    help: "Write the findings, and what came of --kinds and of each --fail-if, as JUnit XML, for CI systems",
+    schemas: &[DiagnoseDocument::SCHEMA, MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA],
+    write,
+};
+
+fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    let suites = match report.document {
+        Document::Diagnose(document) => diagnose(document),
+        Document::Measure(document) => measure(std::slice::from_ref(document), report.kinds, &document.conditions),
+        Document::Lab(document) => measure(&document.results, report.kinds, &document.conditions),
+        Document::Load(document) => load(document),
+        _ => return Ok(()),
+    };
+    suites.serialize(out).map_err(io::Error::other)
 }
 
-/// Writes measurements: of one target, or of all servers of the lab, whose conditions are those of all. `kinds` are those that
-/// had to be observed on every connection. Fails only where `out` does.
-pub fn measure(
-    results: &[MeasureDocument],
-    kinds: &[Kind],
-    conditions: &[ConditionRecord],
-    out: impl Write,
-) -> io::Result<()> {
-    let mut report = Report::new("reprise measure");
+fn diagnose(document: &DiagnoseDocument) -> Suites {
+    let mut report = Suites::new("reprise diagnose");
+    report.add_test_suites(document.targets.iter().map(suite));
+    add_conditions(&mut report, &document.conditions);
+    report
+}
+
+/// Measurements of one target, or of all servers of the lab, whose conditions are those of all. `kinds` are those that had to be
+/// observed on every connection.
+fn measure(results: &[MeasureDocument], kinds: &[Kind], conditions: &[ConditionRecord]) -> Suites {
+    let mut report = Suites::new("reprise measure");
     report.add_test_suites(results.iter().map(|result| {
         let mut suite = TestSuite::new(&result.label);
         suite.add_test_case(reached(&result.label, !result.runs.is_empty(), result.failures.first(), NOTHING_COMPLETED));
@@ -54,11 +70,11 @@ pub fn measure(
     if results.len() != 1 {
         add_conditions(&mut report, conditions);
     }
-    report.serialize(out).map_err(io::Error::other)
+    report
 }
 
 /// A suite of the conditions that all targets are held against together.
-fn add_conditions(report: &mut Report, conditions: &[ConditionRecord]) {
+fn add_conditions(report: &mut Suites, conditions: &[ConditionRecord]) {
     if !conditions.is_empty() {
         let mut suite = TestSuite::new("conditions");
         suite.add_test_cases(conditions.iter().map(|record| condition("conditions", record)));
@@ -66,8 +82,7 @@ fn add_conditions(report: &mut Report, conditions: &[ConditionRecord]) {
     }
 }
 
-/// Writes a load. Fails only where `out` does.
-pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
+fn load(document: &LoadDocument) -> Suites {
     let target = &document.target;
     let name = format!("{}:{}", target.host, target.port);
     let mut suite = TestSuite::new(&name);
@@ -75,9 +90,9 @@ pub fn load(document: &LoadDocument, out: impl Write) -> io::Result<()> {
     suite.add_test_case(reached(&name, document.has_any(), None, NOTHING_COMPLETED));
     suite.add_test_cases(document.conditions.iter().map(|record| condition(&name, record)));
     suite.set_system_out(document.warnings.join("\n"));
-    let mut report = Report::new("reprise load");
+    let mut report = Suites::new("reprise load");
     report.add_test_suite(suite);
-    report.serialize(out).map_err(io::Error::other)
+    report
 }
 
 /// What stands for a failure where nothing completed and none is known.

@@ -1,7 +1,8 @@
 //! Results to terminal, HTML, JSON, CSV, Markdown, OpenMetrics, SARIF, JUnit, HAR and pcapng: pure functions to text and bytes.
 //!
-//! A result becomes a page (`page/RESULT.rs`: what is shown), and a page becomes text (`terminal.rs`, `markdown.rs`, `html.rs`: how it
-//! is shown). JSON and CSV are written from the document itself and contain everything.
+//! A [`Report`] is a document and how much of it is to be shown. Its page (`page/RESULT.rs`: what is shown) becomes text (`terminal.rs`,
+//! `markdown.rs`, `html.rs`: how it is shown); the other formats are written from the document itself. A format is one file with a
+//! [`Format`] and one line in [`FORMATS`]. A capture (`pcapng.rs`) and a watch (`openmetrics.rs`, `line.rs`) are no documents.
 //!
 //! ```
 //! let cause = reprise_diagnosis::cause("nagle").expect("a cause of this slug");
@@ -22,8 +23,11 @@ pub mod sarif;
 pub mod terminal;
 
 mod chart;
+mod document;
 mod figures;
+mod format;
 mod page;
 mod table;
 
-pub use page::findings::Shown;
+pub use document::{Document, Report, Shown};
+pub use format::{FORMATS, Format};

@@ -1,66 +1,22 @@
 //! Pages as GitHub's Markdown: what the terminal shows, with every column.
 
-use reprise_board::document::BoardDocument;
-use reprise_diagnosis::{Cause, Fix};
-use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
-};
+use std::io::Write;
 
+use reprise_diagnosis::{Cause, Fix};
+
+use crate::document::SCHEMAS;
+use crate::format::Format;
 use crate::page::cause::{FIXES, fixes, found_by, sections};
-use crate::page::findings::Shown;
-use crate::page::{self, Block, Item, Ladder, LadderCell, Page, Rung};
+use crate::page::{Block, Item, Ladder, LadderCell, Page, Rung};
 use crate::table::{Alignment, Column, Row, Table};
 
-/// One target.
-pub fn measure(document: &MeasureDocument, shown: Shown) -> String {
-    render(&page::measure(document, shown))
-}
-
-/// The lab.
-pub fn lab(document: &LabDocument) -> String {
-    render(&page::lab(document))
-}
-
-/// A load.
-pub fn load(document: &LoadDocument) -> String {
-    render(&page::load(document))
-}
-
-/// Results side by side.
-pub fn side_by_side(document: &SideBySideDocument) -> String {
-    render(&page::side_by_side(document))
-}
-
-/// TLS stacks side by side.
-pub fn compare(document: &CompareDocument) -> String {
-    render(&page::compare(document))
-}
-
-/// What it costs to start again at each level.
-pub fn layers(document: &LayersDocument) -> String {
-    render(&page::layers(document))
-}
-
-/// The messages of a full and of a resumed handshake.
-pub fn trace(document: &TraceDocument) -> String {
-    render(&page::trace(document))
-}
-
-/// TLS on microcontrollers.
-pub fn board(document: &BoardDocument) -> String {
-    render(&page::board(document))
-}
-
-/// The same, and what each message is for and says.
-pub fn trace_explained(document: &TraceDocument) -> String {
-    render(&page::trace_explained(document))
-}
-
-/// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, shown: Shown) -> String {
-    render(&page::diagnose(document, shown))
-}
+/// `--markdown`.
+pub static FORMAT: Format = Format {
+    name: "markdown",
+    help: "Write the tables as Markdown",
+    schemas: SCHEMAS,
+    write: |report, out| out.write_all(render(&report.page()).as_bytes()),
+};
 
 /// What is known of a cause. Its texts are Markdown as they are.
 pub fn cause(cause: &Cause) -> String {
@@ -134,7 +90,7 @@ fn table(table: &Table) -> String {
         Alignment::Right => "---:".to_owned(),
     };
     let head = [table.columns.iter().map(header).collect(), table.columns.iter().map(rule).collect()];
-    let rows = table.rows().map(cells);
+    let rows = table.rows.iter().map(cells);
     head.into_iter().chain(rows).map(|cells: Vec<String>| format!("| {} |\n", cells.join(" | "))).collect()
 }
 

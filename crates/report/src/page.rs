@@ -24,7 +24,7 @@ pub(crate) use load::load;
 pub(crate) use measure::measure;
 pub(crate) use side_by_side::side_by_side;
 pub(crate) use trace::ladder::{Ladder, LadderCell, LadderMessage, Rung};
-pub(crate) use trace::{trace, trace_explained};
+pub(crate) use trace::trace;
 
 use reprise_model::Failure;
 use reprise_model::document::{Finding, Provenance, Severity};
@@ -35,7 +35,11 @@ use crate::table::{Table, Tone};
 /// A title and what stands below it.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
+    /// The command that it is a result of.
+    pub(crate) command: &'static str,
     pub(crate) title: String,
+    /// The title where no command line stands above the page.
+    pub(crate) headline: Option<String>,
     pub(crate) blocks: Vec<Block>,
 }
 
@@ -59,6 +63,10 @@ pub(crate) enum Block {
 }
 
 impl Page {
+    fn new(command: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { command, title: title.into(), headline: None, blocks }
+    }
+
     /// The blocks for a format that draws nothing and is read as it was written, from the top or from the end.
     pub(crate) fn written(&self) -> impl Iterator<Item = &Block> {
         let blocks = self.blocks.iter().flat_map(|block| match block {

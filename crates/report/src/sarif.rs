@@ -2,22 +2,33 @@
 //! finding. A fault is an `error`, a risk a `warning`, a note a `note`. A target that was not reached is a notification of the
 //! invocation, and its run is not successful.
 
-use std::io::{self, Write};
-
 use reprise_diagnosis::cause;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Writes a diagnosis. Fails only where `out` does.
-pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> {
+use crate::document::Document;
+use crate::format::Format;
+
+/// `--sarif`.
+pub static FORMAT: Format = Format {
+    name: "sarif",
+    help: "Write the findings as SARIF 2.1.0, for code scanning",
+    schemas: &[DiagnoseDocument::SCHEMA],
+    write: |report, out| match report.document {
+        Document::Diagnose(document) => crate::json::write(&log(document), out),
+        _ => Ok(()),
+    },
+};
+
+fn log(document: &DiagnoseDocument) -> Value {
     let rules = rules(document);
     let results: Vec<Value> = document
         .targets
         .iter()
         .flat_map(|target| target.findings.iter().map(|finding| result(target, finding, &rules)))
         .collect();
-    let log = json!({
+    json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -33,8 +44,7 @@ pub fn diagnose(document: &DiagnoseDocument, out: impl Write) -> io::Result<()> 
             }],
             "results": results,
         }],
-    });
-    crate::json::write(&log, out)
+    })
 }
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");

@@ -1,12 +1,14 @@
-//! A table before any format: columns, rows, and what each row is for.
+//! Tables before any format: each row is something to tell of, each column says what there is to tell of a row.
 
-use crate::figures::{Figure, align};
+use reprise_model::document::Statistics;
 
-/// Columns and lines. Every row has a cell for each column.
+use crate::figures::{Figure, Scale, Unit, align};
+
+/// Columns and rows. Every row has a cell for each column.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One column.
@@ -29,13 +31,6 @@ pub(crate) enum Alignment {
     Right,
 }
 
-/// A row, or space between groups of rows.
-#[derive(Clone, Debug)]
-pub(crate) enum Line {
-    Row(Row),
-    Gap,
-}
-
 /// One row.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
@@ -43,6 +38,8 @@ pub(crate) struct Row {
     /// Said in place of the figures that are not there.
     pub(crate) note: Option<String>,
     pub(crate) tone: Tone,
+    /// Whether there is space between it and the row above.
+    pub(crate) begins_group: bool,
 }
 
 /// What a line is for, by which a format may colour it.
@@ -59,120 +56,137 @@ pub(crate) enum Tone {
     Fault,
 }
 
-impl Column {
+impl Table {
+    /// The same table without the column at this place.
+    pub(crate) fn without_column(mut self, index: usize) -> Self {
+        self.columns.remove(index);
+        for row in &mut self.rows {
+            row.cells.remove(index);
+        }
+        self
+    }
+}
+
+/// What a table has a row of each, and the table as far as its columns are known.
+pub(crate) struct Rows<T> {
+    items: Vec<T>,
+    table: Table,
+    /// Of each row, whether all that was asked of it by [`Rows::once`] is as in the row above.
+    repeats: Vec<bool>,
+}
+
+impl<T: Copy> Rows<T> {
+    /// A table with a row for each of these, and no column yet.
+    pub(crate) fn of(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<T> = items.into_iter().collect();
+        let row = Row { cells: Vec::new(), note: None, tone: Tone::Plain, begins_group: false };
+        let table = Table { columns: Vec::new(), rows: vec![row; items.len()] };
+        Self { table, repeats: (0..items.len()).map(|index| index > 0).collect(), items }
+    }
+
     /// A column of words.
-    pub(crate) fn words(name: &str) -> Self {
-        Self { name: name.to_owned(), unit: String::new(), alignment: Alignment::Left, rank: None }
+    pub(crate) fn words<S: Into<String>>(self, name: &str, cell: impl Fn(T) -> S) -> Self {
+        let cells = self.items.iter().map(|item| cell(*item).into()).collect();
+        self.column(name, "", Alignment::Left, cells)
     }
 
     /// A column of figures.
-    pub(crate) fn figures(name: &str, unit: &str) -> Self {
-        Self { unit: unit.to_owned(), alignment: Alignment::Right, ..Self::words(name) }
+    pub(crate) fn figures<F: Into<Option<Figure>>>(self, name: &str, unit: &str, cell: impl Fn(T) -> F) -> Self {
+        let figures: Vec<Option<Figure>> = self.items.iter().map(|item| cell(*item).into()).collect();
+        self.column(name, unit, Alignment::Right, align(&figures))
     }
 
-    /// The same, to be left out where space is short, the lowest rank first.
-    pub(crate) fn dispensable(self, rank: u8) -> Self {
-        Self { rank: Some(rank), ..self }
-    }
-}
-
-/// Columns of words, then columns of figures, each with its unit.
-pub(crate) fn columns(words: &[&str], figures: &[(&str, &str)]) -> Vec<Column> {
-    let figures = figures.iter().map(|(name, unit)| Column::figures(name, unit));
-    words.iter().map(|name| Column::words(name)).chain(figures).collect()
-}
-
-impl Line {
-    /// A row without a note.
-    pub(crate) fn row(cells: Vec<String>, tone: Tone) -> Self {
-        Self::Row(Row { cells, note: None, tone })
-    }
-}
-
-/// A row whose figures are not aligned yet.
-#[derive(Clone, Debug)]
-pub(crate) struct Draft {
-    pub(crate) words: Vec<String>,
-    pub(crate) figures: Vec<Option<Figure>>,
-    pub(crate) note: Option<String>,
-    pub(crate) tone: Tone,
-}
-
-impl Draft {
-    /// A row without a note.
-    pub(crate) fn new(words: Vec<String>, figures: Vec<Option<Figure>>, tone: Tone) -> Self {
-        Self { words, figures, note: None, tone }
-    }
-}
-
-impl Table {
-    /// Lays out rows of words and then figures under these columns; `None` is a gap. Columns that no row fills are left
-    /// out.
-    pub(crate) fn of_drafts(columns: Vec<Column>, drafts: Vec<Option<Draft>>) -> Self {
-        let mut lines: Vec<Line> = drafts.iter().map(|draft| draft.as_ref().map_or(Line::Gap, words_of)).collect();
-        let words = drafts.iter().flatten().map(|draft| draft.words.len()).max().unwrap_or_default();
-        for index in 0..columns.len().saturating_sub(words) {
-            let figure = |draft: &Option<Draft>| draft.as_ref()?.figures.get(index).cloned().flatten();
-            let column: Vec<Option<Figure>> = drafts.iter().map(figure).collect();
-            for (line, cell) in lines.iter_mut().zip(align(&column)) {
-                if let Line::Row(row) = line {
-                    row.cells.push(cell);
-                }
-            }
-        }
-        Self { columns, lines }.without_empty_columns()
+    /// A column of medians, all with the same decimals.
+    pub(crate) fn medians<'s>(self, name: &str, unit: Unit, of: impl Fn(T) -> Option<&'s Statistics>) -> Self {
+        let scale = Scale::of_column(unit, self.items.iter().filter_map(|item| of(*item)));
+        self.figures(name, unit.symbol(), |item| of(item).map(|statistics| scale.median(statistics)))
     }
 
-    /// The rows, without the gaps.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.lines.iter().filter_map(|line| match line {
-            Line::Row(row) => Some(row),
-            Line::Gap => None,
-        })
-    }
-
-    /// The same table without the column at this place.
-    pub(crate) fn without_column(mut self, index: usize) -> Self {
-        if index < self.columns.len() {
-            self.columns.remove(index);
-        }
-        for line in &mut self.lines {
-            if let Line::Row(row) = line
-                && index < row.cells.len()
-            {
-                row.cells.remove(index);
-            }
+    fn column(mut self, name: &str, unit: &str, alignment: Alignment, cells: Vec<String>) -> Self {
+        self.table.columns.push(Column { name: name.to_owned(), unit: unit.to_owned(), alignment, rank: None });
+        for (row, cell) in self.table.rows.iter_mut().zip(cells) {
+            row.cells.push(cell);
         }
         self
     }
 
-    fn without_empty_columns(self) -> Self {
-        let is_empty = |index: usize| self.rows().all(|row| row.cells.get(index).is_none_or(|cell| cell.trim().is_empty()));
-        let empty: Vec<usize> = (0..self.columns.len()).filter(|index| is_empty(*index)).collect();
-        empty.into_iter().rev().fold(self, Self::without_column)
+    /// The last column is left out where space is short, the lowest rank first.
+    pub(crate) fn dispensable(mut self, rank: impl Into<Option<u8>>) -> Self {
+        if let Some(column) = self.table.columns.last_mut() {
+            column.rank = rank.into();
+        }
+        self
     }
-}
 
-fn words_of(draft: &Draft) -> Line {
-    Line::Row(Row { cells: draft.words.clone(), note: draft.note.clone(), tone: draft.tone })
+    /// The last column stays blank where this, and what the columns before are asked in the same way, is as in the row above.
+    pub(crate) fn once<K: PartialEq>(mut self, key: impl Fn(T) -> K) -> Self {
+        let keys: Vec<K> = self.items.iter().map(|item| key(*item)).collect();
+        for (pair, repeats) in keys.windows(2).zip(self.repeats.iter_mut().skip(1)) {
+            *repeats &= matches!(pair, [above, below] if above == below);
+        }
+        for (row, _) in self.table.rows.iter_mut().zip(&self.repeats).filter(|(_, repeats)| **repeats) {
+            row.cells.last_mut().into_iter().for_each(String::clear);
+        }
+        self
+    }
+
+    /// The same, and where it is not as in the row above, a group of rows begins.
+    pub(crate) fn grouped<K: PartialEq>(self, key: impl Fn(T) -> K) -> Self {
+        let mut rows = self.once(key);
+        for (row, repeats) in rows.table.rows.iter_mut().zip(&rows.repeats).skip(1) {
+            row.begins_group = !repeats;
+        }
+        rows
+    }
+
+    /// What each row is for.
+    pub(crate) fn toned(mut self, tone: impl Fn(T) -> Tone) -> Self {
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.tone = tone(*item);
+        }
+        self
+    }
+
+    /// What is said of a row in place of figures.
+    pub(crate) fn noted(mut self, note: impl Fn(T) -> Option<String>) -> Self {
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.note = note(*item);
+        }
+        self
+    }
+
+    /// The table, without the columns that no row fills.
+    pub(crate) fn table(self) -> Table {
+        let Table { columns, rows } = &self.table;
+        let is_empty = |index: usize| rows.iter().all(|row| row.cells.get(index).is_none_or(|cell| cell.trim().is_empty()));
+        let empty: Vec<usize> = (0..columns.len()).filter(|index| is_empty(*index)).collect();
+        empty.into_iter().rev().fold(self.table, Table::without_column)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn draft(word: &str, figures: Vec<Option<Figure>>) -> Option<Draft> {
-        Some(Draft::new(vec![word.to_owned()], figures, Tone::Plain))
+    fn cells(table: &Table) -> Vec<String> {
+        table.rows.iter().map(|row| row.cells.join("|")).collect()
     }
 
     #[test]
     fn a_column_that_no_row_fills_is_left_out() {
-        let columns = vec![Column::words("kind"), Column::figures("resolve", "ms"), Column::figures("n", "")];
-        let drafts =
-            vec![draft("full", vec![None, Some(Figure::count(100))]), None, draft("id", vec![None, Some(Figure::count(7))])];
-        let table = Table::of_drafts(columns, drafts);
+        let rows = Rows::of([("full", 100), ("id", 7)]).words("kind", |(kind, _)| kind);
+        let table = rows.figures("resolve", "ms", |_| None).figures("n", "", |(_, n)| Figure::count(n)).table();
         assert_eq!(table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["kind", "n"]);
-        assert_eq!(table.rows().map(|row| row.cells.join("|")).collect::<Vec<_>>(), ["full|100", "id|  7"]);
-        assert_eq!(table.lines.len(), 3);
+        assert_eq!(cells(&table), ["full|100", "id|  7"]);
+    }
+
+    #[test]
+    fn what_a_row_shares_with_the_one_above_is_said_once() {
+        let rows = [("a", 1, "x"), ("a", 1, "x"), ("a", 2, "x"), ("b", 2, "x")];
+        let rows = Rows::of(rows).words("key", |row| row.0).once(|row| row.0);
+        let rows = rows.words("TLS", |row| row.1.to_string()).grouped(|row| row.1).words("kind", |row| row.2);
+        let table = rows.words("again", |row| row.2).once(|row| row.2).table();
+        assert_eq!(cells(&table), ["a|1|x|x", "||x|", "|2|x|x", "b|2|x|x"]);
+        assert_eq!(table.rows.iter().map(|row| row.begins_group).collect::<Vec<_>>(), [false, false, true, true]);
     }
 }

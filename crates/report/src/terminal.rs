@@ -6,14 +6,8 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use reprise_board::document::BoardDocument;
 use reprise_diagnosis::Cause;
-use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
-    TraceDocument,
-};
 
-use crate::page::findings::Shown;
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;
 
@@ -24,56 +18,6 @@ pub struct Style {
     pub color: bool,
     /// Columns of text; `None` where there is no terminal: tables then keep all their columns.
     pub width: Option<usize>,
-}
-
-/// One target.
-pub fn measure(document: &MeasureDocument, style: Style, shown: Shown) -> String {
-    render(&page::measure(document, shown), style)
-}
-
-/// The lab.
-pub fn lab(document: &LabDocument, style: Style) -> String {
-    render(&page::lab(document), style)
-}
-
-/// A load.
-pub fn load(document: &LoadDocument, style: Style) -> String {
-    render(&page::load(document), style)
-}
-
-/// Results side by side.
-pub fn side_by_side(document: &SideBySideDocument, style: Style) -> String {
-    render(&page::side_by_side(document), style)
-}
-
-/// What it costs to start again at each level.
-pub fn layers(document: &LayersDocument, style: Style) -> String {
-    render(&page::layers(document), style)
-}
-
-/// TLS stacks side by side.
-pub fn compare(document: &CompareDocument, style: Style) -> String {
-    render(&page::compare(document), style)
-}
-
-/// The messages of a full and of a resumed handshake.
-pub fn trace(document: &TraceDocument, style: Style) -> String {
-    render(&page::trace(document), style)
-}
-
-/// TLS on microcontrollers.
-pub fn board(document: &BoardDocument, style: Style) -> String {
-    render(&page::board(document), style)
-}
-
-/// The same, and what each message is for and says.
-pub fn trace_explained(document: &TraceDocument, style: Style) -> String {
-    render(&page::trace_explained(document), style)
-}
-
-/// What is wrong with each target, and if asked for, what was tried.
-pub fn diagnose(document: &DiagnoseDocument, style: Style, shown: Shown) -> String {
-    render(&page::diagnose(document, shown), style)
 }
 
 /// What is known of a cause.
@@ -95,7 +39,7 @@ const LABEL: usize = 9;
 const TITLE: anstyle::Style = anstyle::Style::new().bold();
 const QUIET: anstyle::Style = anstyle::Style::new().effects(Effects::DIMMED);
 
-fn render(page: &Page, style: Style) -> String {
+pub(crate) fn render(page: &Page, style: Style) -> String {
     let mut out = format!("{}\n", style.paint(TITLE, &visible(&page.title)));
     let mut previous: Option<&Block> = None;
     for block in page.written() {

@@ -9,14 +9,13 @@ use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
-use reprise_report::Shown;
+use reprise_report::{Document, Report, Shown, junit};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::FormatArgs;
 use crate::ending::Ending;
 use crate::outputs::{OutputArgs, Outputs};
-use crate::rendered::{Explained, Format, Found};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format; several of measure or load side by side.
@@ -60,11 +59,11 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     if arguments.merge {
         let outputs = open(MERGED)?;
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
-        outputs.write(&reprise_results::merge(&documents)?)?;
+        outputs.write(Document::Load(&reprise_results::merge(&documents)?))?;
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {
-        open(SideBySideDocument::SCHEMA)?.write(&side_by_side(&arguments.files)?)?;
+        open(SideBySideDocument::SCHEMA)?.write(Document::SideBySide(&side_by_side(&arguments.files)?))?;
         return Ok(Ending::Done);
     };
     let saved = Saved::read(file)?;
@@ -72,19 +71,17 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     ensure!(!arguments.verbose || is_wordy, "--verbose is for results of measure of a target, trace and diagnose alone");
     let outputs = open(&saved.schema)?;
     let part = Shown { in_full: arguments.verbose, experiments: formats.experiments };
+    let write = |document: Document<'_>| outputs.write(Report { shown: part, ..document.into() });
     match saved.schema.as_str() {
-        DiagnoseDocument::SCHEMA => {
-            outputs.write(&Found { document: &saved.document::<DiagnoseDocument>()?, shown: part })?
-        }
-        MeasureDocument::SCHEMA => outputs.write(&Found { document: &saved.document::<MeasureDocument>()?, shown: part })?,
-        LabDocument::SCHEMA => outputs.write(&saved.document::<LabDocument>()?)?,
-        LoadDocument::SCHEMA => outputs.write(&saved.document::<LoadDocument>()?)?,
-        CompareDocument::SCHEMA => outputs.write(&saved.document::<CompareDocument>()?)?,
-        LayersDocument::SCHEMA => outputs.write(&saved.document::<LayersDocument>()?)?,
-        SideBySideDocument::SCHEMA => outputs.write(&saved.document::<SideBySideDocument>()?)?,
-        BoardDocument::SCHEMA => outputs.write(&saved.document::<BoardDocument>()?)?,
-        TraceDocument::SCHEMA if arguments.verbose => outputs.write(&Explained(&saved.document()?))?,
-        TraceDocument::SCHEMA => outputs.write(&saved.document::<TraceDocument>()?)?,
+        DiagnoseDocument::SCHEMA => write(Document::Diagnose(&saved.document()?))?,
+        MeasureDocument::SCHEMA => write(Document::Measure(&saved.document()?))?,
+        LabDocument::SCHEMA => write(Document::Lab(&saved.document()?))?,
+        LoadDocument::SCHEMA => write(Document::Load(&saved.document()?))?,
+        CompareDocument::SCHEMA => write(Document::Compare(&saved.document()?))?,
+        LayersDocument::SCHEMA => write(Document::Layers(&saved.document()?))?,
+        SideBySideDocument::SCHEMA => write(Document::SideBySide(&saved.document()?))?,
+        BoardDocument::SCHEMA => write(Document::Board(&saved.document()?))?,
+        TraceDocument::SCHEMA => write(Document::Trace(&saved.document()?))?,
         other => bail!("{}: unknown schema '{other}'", shown(file)),
     }
     Ok(Ending::Done)
@@ -129,7 +126,7 @@ fn refuse_formats(formats: &FormatArgs, schema: &str) -> anyhow::Result<()> {
     }
     ensure!(!formats.experiments, "--experiments applies only to results of diagnose");
     let has_conditions = [MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA].contains(&schema);
-    let refused = formats.files().into_iter().find(|(_, format, _)| *format != Format::Junit || !has_conditions);
+    let refused = formats.files().into_iter().find(|(_, format, _)| format.name != junit::FORMAT.name || !has_conditions);
     refused.map_or(Ok(()), |(flag, ..)| bail!("{flag} applies only to results of diagnose"))
 }
 

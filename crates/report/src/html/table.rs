@@ -3,13 +3,12 @@
 use maud::{Markup, html};
 
 use super::tone;
-use crate::table::{Alignment, Column, Line, Row, Table};
+use crate::table::{Alignment, Column, Row, Table};
 
 /// `name` is what the table is about, for a screen reader.
 pub(super) fn render(table: &Table, name: &str) -> Markup {
     let table = without_bars(table.clone());
-    // Gaps part groups of rows.
-    let groups = table.lines.split(|line| matches!(line, Line::Gap)).filter(|group| !group.is_empty());
+    let groups = table.rows.chunk_by(|_, row| !row.begins_group);
     html! {
         div.scroll role="group" aria-label=(format!("Table: {name}")) tabindex="0" {
             table {
@@ -19,9 +18,7 @@ pub(super) fn render(table: &Table, name: &str) -> Markup {
                 }
                 @for group in groups {
                     tbody {
-                        @for line in group {
-                            @if let Line::Row(row) = line { (self::row(row, &table.columns)) }
-                        }
+                        @for row in group { (self::row(row, &table.columns)) }
                     }
                 }
             }
@@ -103,16 +100,14 @@ fn class(column: &Column) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Tone;
+    use crate::figures::Figure;
+    use crate::table::{Rows, Tone};
 
     #[test]
     fn a_note_stands_where_figures_are_missing() {
-        let columns = vec![Column::words("kind"), Column::figures("n", ""), Column::figures("tls", "ms")];
-        let row = |cells: [&str; 3]| {
-            let cells = cells.map(str::to_owned).to_vec();
-            Line::Row(Row { cells, note: Some("refused".to_owned()), tone: Tone::Warning })
-        };
-        let table = Table { columns, lines: vec![row(["ticket", "0", "    "]), Line::Gap, row(["id", "1", "3 ±1"])] };
+        let rows = Rows::of([("ticket", 0, None), ("id", 1, Some("3 ±1"))]).words("kind", |row| row.0).grouped(|row| row.0);
+        let rows = rows.figures("n", "", |row| Figure::count(row.1)).figures("tls", "ms", |row| row.2.map(Figure::plain));
+        let table = rows.noted(|_| Some("refused".to_owned())).toned(|_| Tone::Warning).table();
         let html = render(&table, "Costs").into_string();
         assert!(html.contains("<th scope=\"row\"><span class=\"short\">ticket</span></th>"), "{html}");
         assert!(html.contains("<td class=\"note\" colspan=\"1\">refused</td>"), "{html}");

@@ -1,11 +1,11 @@
 //! What is other than in an earlier result.
 
 use reprise_model::Phase;
-use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange};
+use reprise_model::document::{Change, ChangeCause, Comparison, Difference, PhaseChange, Provenance};
 
-use super::{Block, Item};
+use super::{Block, Item, grouped};
 use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Draft, Table, Tone, columns};
+use crate::table::{Rows, Table, Tone};
 
 /// One comparison, and the label of the result that it belongs to: empty where there is only one.
 pub(super) type Labelled<'a> = (&'a str, &'a Comparison);
@@ -13,7 +13,7 @@ pub(super) type Labelled<'a> = (&'a str, &'a Comparison);
 /// The part of a page that compares.
 pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     let Some((_, first)) = comparisons.first() else { return Vec::new() };
-    let mut blocks = vec![Block::Heading(heading(first))];
+    let mut blocks = vec![heading(first.files.len(), &first.file, first.provenance.as_ref())];
     let shown: Vec<(&str, &PhaseChange)> = comparisons
         .iter()
         .flat_map(|(label, comparison)| comparison.phases.iter().map(move |change| (*label, change)))
@@ -33,28 +33,18 @@ pub(super) fn baseline(comparisons: &[Labelled<'_>]) -> Vec<Block> {
     for (label, comparison) in comparisons {
         blocks.extend(comparison.differences.iter().map(|difference| Block::Item(item(label, difference))));
     }
-    let mut warnings: Vec<String> = Vec::new();
-    for (_, comparison) in comparisons {
-        warnings
-            .extend(comparison.warnings.iter().filter(|warning| !warnings.contains(warning)).cloned().collect::<Vec<_>>());
-    }
-    blocks.extend(warnings.into_iter().map(Block::warning));
+    let warnings = comparisons.iter().flat_map(|(_, comparison)| &comparison.warnings);
+    blocks.extend(grouped(warnings, |warning| warning.as_str()).into_iter().map(|(warning, _)| Block::warning(warning)));
     blocks
 }
 
-fn heading(comparison: &Comparison) -> String {
-    if let (Some(provenance), [_, _, ..]) = (&comparison.provenance, comparison.files.as_slice()) {
-        return format!(
-            "Against {} results, the last of them {} of {}",
-            comparison.files.len(),
-            comparison.file,
-            provenance.time
-        );
-    }
-    match &comparison.provenance {
-        Some(provenance) => format!("Against {} of {}", comparison.file, provenance.time),
-        None => format!("Against {}", comparison.file),
-    }
+/// "Against nginx.json of 2026-10-01T08:00:00Z".
+pub(super) fn heading(files: usize, file: &str, provenance: Option<&Provenance>) -> Block {
+    Block::Heading(match (provenance, files) {
+        (Some(provenance), 2..) => format!("Against {files} results, the last of them {file} of {}", provenance.time),
+        (Some(provenance), _) => format!("Against {file} of {}", provenance.time),
+        (None, _) => format!("Against {file}"),
+    })
 }
 
 /// The handshake and, of a single target, the whole are always of interest; the rest where it changed.
@@ -67,48 +57,37 @@ fn table(changes: &[(&str, &PhaseChange)]) -> Table {
     let all = || changes.iter().flat_map(|(_, it)| [&it.before, &it.after]);
     let unit = Unit::of_all(all().map(|statistics| statistics.median_ns));
     let scale = Scale::of_column(unit, all());
-    let columns = columns(
-        &["server", "TLS", "kind", "phase", "is"],
-        &[("before", unit.symbol()), ("now", unit.symbol()), ("change", "%"), ("own", "%")],
-    );
-    let mut drafts = Vec::new();
-    let mut previous = None;
-    for (label, change) in changes {
-        let place = (*label, change.tls, change.kind);
-        let (same_label, same_version) = match previous {
-            Some((before, tls, _)) => (before == *label, before == *label && tls == change.tls),
-            None => (false, false),
-        };
-        let once = |text: &str, again: bool| if again { String::new() } else { text.to_owned() };
-        if previous.is_some() && !same_version {
-            drafts.push(None);
-        }
-        let is_others = change.own.is_some_and(|own| own.cause != ChangeCause::Tls);
-        let (is, tone) = match change.change {
-            Change::Slower if is_others => ("slower", Tone::Quiet),
-            Change::Faster if is_others => ("faster", Tone::Quiet),
-            Change::Slower => ("slower", Tone::Warning),
-            Change::Faster => ("faster", Tone::Gain),
-            Change::None => ("", Tone::Plain),
-            Change::Unknown => ("unknown", Tone::Quiet),
-        };
-        let words = vec![
-            once(label, same_label),
-            once(change.tls.number(), same_version),
-            once(change.kind.name(), previous == Some(place)),
-            change.phase.name().to_owned(),
-            is.to_owned(),
-        ];
-        let figures = vec![
-            Some(scale.median(&change.before)),
-            Some(scale.median(&change.after)),
-            change.ratio.map(|ratio| Figure::change(ratio, change.ci95)),
-            change.own.map(|own| Figure::change(own.ratio, own.ci95)),
-        ];
-        drafts.push(Some(Draft::new(words, figures, tone)));
-        previous = Some(place);
+    Rows::of(changes)
+        .words("server", |(label, _)| *label)
+        .once(|(label, _)| *label)
+        .words("TLS", |(_, it)| it.tls.number())
+        .grouped(|(_, it)| it.tls)
+        .words("kind", |(_, it)| it.kind.name())
+        .once(|(_, it)| it.kind)
+        .words("phase", |(_, it)| it.phase.name())
+        .words("is", |(_, it)| word(it.change))
+        .figures("before", unit.symbol(), |(_, it)| scale.median(&it.before))
+        .figures("now", unit.symbol(), |(_, it)| scale.median(&it.after))
+        .figures("change", "%", |(_, it)| it.ratio.map(|ratio| Figure::change(ratio, it.ci95)))
+        .figures("own", "%", |(_, it)| it.own.map(|own| Figure::change(own.ratio, own.ci95)))
+        .toned(|(_, it)| match it.change {
+            Change::Slower | Change::Faster if it.own.is_some_and(|own| own.cause != ChangeCause::Tls) => Tone::Quiet,
+            Change::Slower => Tone::Warning,
+            Change::Faster => Tone::Gain,
+            Change::None => Tone::Plain,
+            Change::Unknown => Tone::Quiet,
+        })
+        .table()
+}
+
+/// A change in a table: none has no word.
+pub(super) fn word(change: Change) -> &'static str {
+    match change {
+        Change::Slower => "slower",
+        Change::Faster => "faster",
+        Change::None => "",
+        Change::Unknown => "unknown",
     }
-    Table::of_drafts(columns, drafts)
 }
 
 /// Whether TLS changed, or the machine or the network: of each server where there is something to say, or once of all.

@@ -20,17 +20,15 @@ pub(crate) fn cause(cause: &Cause) -> Page {
     }
     blocks.push(Block::Heading("Found by".to_owned()));
     blocks.push(Block::Paragraph(found_by(cause)));
-    Page { title: format!("{}: {}", cause.slug, cause.title), blocks }
+    Page::new("explain", format!("{}: {}", cause.slug, cause.title), blocks)
 }
 
 /// The names of all, with their titles.
 pub(crate) fn causes(causes: impl Iterator<Item = &'static Cause>) -> Page {
     let facts = causes.map(|cause| Fact::new(cause.slug, cause.title)).collect();
     let more = Block::Aside("reprise explain ID: what happens, how it shows, how to fix it".to_owned());
-    Page {
-        title: "Why a connection does not resume, or gains nothing from resuming".to_owned(),
-        blocks: vec![Block::Facts(facts), more],
-    }
+    let title = "Why a connection does not resume, or gains nothing from resuming";
+    Page::new("explain", title, vec![Block::Facts(facts), more])
 }
 
 /// Above the remedies.

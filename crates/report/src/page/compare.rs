@@ -4,15 +4,13 @@ mod charts;
 pub(super) mod words;
 
 use reprise_model::PskMode;
-use reprise_model::document::{
-    CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide, Statistics,
-};
+use reprise_model::document::{CompareDocument, CompareMatrixCell, CompareOver, CompareRatio, CompareRow, CompareSide};
 
 use self::words::{psk_ke, stack, words};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, compare_baseline, grouped, source};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Line, Table, Tone, columns};
+use crate::figures::{Figure, Unit};
+use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
@@ -71,7 +69,7 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
         blocks.push(Block::Aside(MORE.to_owned()));
     }
     blocks.push(source(&document.provenance));
-    Page { title: format!("TLS stacks side by side: {}", document.scenario), blocks }
+    Page::new("compare", format!("TLS stacks side by side: {}", document.scenario), blocks)
 }
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
@@ -150,77 +148,50 @@ fn facts(document: &CompareDocument) -> Vec<Fact> {
 
 /// One group of rows for each handshake, the cheapest stack first.
 fn costs(document: &CompareDocument) -> Table {
-    let rows = &document.rows;
     // A resumption of 20 µs stands beside a handshake of 20 ms.
     let unit = Unit::Micros;
-    let scale = |of: fn(&CompareRow) -> &Statistics| Scale::of_column(unit, rows.iter().map(of));
-    let (client, server, both) = (scale(|row| &row.client_ns), scale(|row| &row.server_ns), scale(|row| &row.both_ns));
-    let on_a_clock = |of: fn(&CompareRow) -> Option<&Statistics>| Scale::of_column(unit, rows.iter().filter_map(of));
-    let (wall, ready) = (on_a_clock(|row| row.wall_ns.as_ref()), on_a_clock(|row| row.ready_ns.as_ref()));
-    let mut columns = vec![
-        Column::words("handshake"),
-        Column::words("stack"),
-        Column::figures("n", "").dispensable(0),
-        Column::figures("of", "").dispensable(0),
-        Column::figures("client", unit.symbol()),
-        Column::figures("server", unit.symbol()),
-        Column::figures("both", unit.symbol()),
-    ];
-    let over_loopback = document.over == CompareOver::Loopback;
-    if over_loopback {
-        columns.extend([Column::figures("wall", unit.symbol()), Column::figures("ready", unit.symbol())]);
-    }
-    columns.push(Column::figures("bytes", "").dispensable(1));
-    let mut drafts = Vec::new();
-    for (case, mut of_case) in grouped(rows, |row| &row.case) {
-        of_case.sort_by_key(|row| row.wall_ns.unwrap_or(row.both_ns).median_ns);
-        if !drafts.is_empty() {
-            drafts.push(None);
-        }
-        for (index, row) in of_case.into_iter().enumerate() {
-            let asked = row.kinds.of(row.case.kind);
-            let others = row.kinds.total().saturating_sub(asked);
-            let mut figures = vec![
-                Some(Figure::count(row.n)),
-                Some(Figure::count(row.connections)),
-                Some(client.median(&row.client_ns)),
-                Some(server.median(&row.server_ns)),
-                Some(both.median(&row.both_ns)),
-            ];
-            if over_loopback {
-                figures.extend([row.wall_ns.map(|it| wall.median(&it)), row.ready_ns.map(|it| ready.median(&it))]);
-            }
-            figures.push(Some(Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0))));
-            drafts.push(Some(Draft {
-                words: vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)],
-                figures,
-                note: (others > 0).then(|| format!("{others} of another kind")),
-                tone: if others > 0 { Tone::Warning } else { Tone::Plain },
-            }));
-        }
-    }
-    Table::of_drafts(columns, drafts)
+    let others = |row: &CompareRow| row.kinds.total().saturating_sub(row.kinds.of(row.case.kind));
+    let rows = Rows::of(by_case(&document.rows, |row| row.wall_ns.unwrap_or(row.both_ns).median_ns))
+        .words("handshake", |row| words(&row.case))
+        .grouped(|row| &row.case)
+        .words("stack", |row| stack(&row.client, &row.server))
+        .figures("n", "", |row| Figure::count(row.n))
+        .dispensable(0)
+        .figures("of", "", |row| Figure::count(row.connections))
+        .dispensable(0)
+        .medians("client", unit, |row| Some(&row.client_ns))
+        .medians("server", unit, |row| Some(&row.server_ns))
+        .medians("both", unit, |row| Some(&row.both_ns))
+        .medians("wall", unit, |row| row.wall_ns.as_ref())
+        .medians("ready", unit, |row| row.ready_ns.as_ref())
+        .figures("bytes", "", |row| Figure::count(row.bytes.sent.0.saturating_add(row.bytes.received.0)))
+        .dispensable(1);
+    let rows = rows.noted(|row| (others(row) > 0).then(|| format!("{} of another kind", others(row))));
+    rows.toned(|row| if others(row) > 0 { Tone::Warning } else { Tone::Plain }).table()
+}
+
+/// The rows of each handshake together, in the order of this.
+fn by_case<K: Ord>(rows: &[CompareRow], order: impl Fn(&CompareRow) -> K) -> Vec<&CompareRow> {
+    let cases = grouped(rows, |row| &row.case).into_iter().map(|(_, mut of_case)| {
+        of_case.sort_by_key(|row| order(row));
+        of_case
+    });
+    cases.flatten().collect()
 }
 
 /// One group of rows for each handshake, the fewest first.
 fn instructions(document: &CompareDocument) -> Table {
-    let columns = columns(&["handshake", "stack"], &[("client", "k"), ("server", "k"), ("both", "k")]);
-    let mut drafts = Vec::new();
-    for (case, mut of_case) in grouped(&document.rows, |row| &row.case) {
-        of_case.retain(|row| row.instructions.is_some());
-        let of = |row: &CompareRow, side| row.instructions.and_then(|count| count.of(side));
-        of_case.sort_by_key(|row| of(row, CompareSide::Both));
-        if !drafts.is_empty() && !of_case.is_empty() {
-            drafts.push(None);
-        }
-        for (index, row) in of_case.into_iter().enumerate() {
-            let figure = |side| of(row, side).map(|count| Figure::count(count.div_ceil(1000)));
-            let words = vec![if index == 0 { words(case) } else { String::new() }, stack(&row.client, &row.server)];
-            let figures = [CompareSide::Client, CompareSide::Server, CompareSide::Both].map(figure).to_vec();
-            drafts.push(Some(Draft::new(words, figures, Tone::Plain)));
-        }
+    let of = |row: &CompareRow, side| row.instructions.and_then(|count| count.of(side));
+    let mut counted = by_case(&document.rows, |row| of(row, CompareSide::Both));
+    counted.retain(|row| row.instructions.is_some());
+    let mut rows = Rows::of(counted)
+        .words("handshake", |row| words(&row.case))
+        .grouped(|row| &row.case)
+        .words("stack", |row| stack(&row.client, &row.server));
+    for side in [CompareSide::Client, CompareSide::Server, CompareSide::Both] {
+        rows = rows.figures(side.name(), "k", |row| of(row, side).map(|count| Figure::count(count.div_ceil(1000))));
     }
-    Table::of_drafts(columns, drafts)
+    rows.table()
 }
 
 fn counted(document: &CompareDocument) -> String {
@@ -233,50 +204,37 @@ fn counted(document: &CompareDocument) -> String {
 }
 
 fn ratios(document: &CompareDocument) -> Table {
-    let mut sides = vec![CompareSide::Client, CompareSide::Server, CompareSide::Both];
-    if document.over == CompareOver::Loopback {
-        sides.extend([CompareSide::Wall, CompareSide::Ready]);
-    }
-    let columns = ["stack", "from", "to"].into_iter().map(Column::words);
-    let columns = columns.chain(sides.iter().map(|side| Column::figures(side.name(), "×"))).collect();
     let of_side = |side: CompareSide| document.ratios.iter().filter(move |ratio| ratio.side == side);
-    let mut drafts = Vec::new();
-    let mut previous: Option<&CompareRatio> = None;
-    for both in of_side(CompareSide::Both) {
-        let same = |ratio: &&CompareRatio| {
-            (&ratio.client, &ratio.server, &ratio.from, &ratio.to) == (&both.client, &both.server, &both.from, &both.to)
+    let mut rows = Rows::of(of_side(CompareSide::Both))
+        .words("stack", |it| stack(&it.client, &it.server))
+        .grouped(|it| (&it.client, &it.server))
+        .words("from", |it| words(&it.from))
+        .words("to", |it| words(&it.to));
+    for side in CompareSide::ALL {
+        let same = |one: &CompareRatio, other: &CompareRatio| {
+            (&one.client, &one.server, &one.from, &one.to) == (&other.client, &other.server, &other.from, &other.to)
         };
-        let figure = |side| of_side(side).find(same).map(|ratio| Figure::ratio(ratio.median, ratio.ci95));
-        let again = previous.is_some_and(|it| (&it.client, &it.server) == (&both.client, &both.server));
-        if previous.is_some() && !again {
-            drafts.push(None);
-        }
-        let stack = if again { String::new() } else { stack(&both.client, &both.server) };
-        let figures = sides.iter().map(|side| figure(*side)).collect();
-        let tone = if both.median > 1.0 { Tone::Gain } else { Tone::Plain };
-        drafts.push(Some(Draft::new(vec![stack, words(&both.from), words(&both.to)], figures, tone)));
-        previous = Some(both);
+        let of_this = |both: &CompareRatio| of_side(side).find(|it| same(it, both));
+        rows = rows.figures(side.name(), "×", |both| of_this(both).map(|it| Figure::ratio(it.median, it.ci95)));
     }
-    Table::of_drafts(columns, drafts)
+    rows.toned(|both| if both.median > 1.0 { Tone::Gain } else { Tone::Plain }).table()
 }
 
-/// A line for each client, a column for each server: what works of all that was tried.
+/// A row for each client, a column for each server: what works of all that was tried.
 fn matrix(document: &CompareDocument) -> Vec<Block> {
     if document.matrix.is_empty() {
         return Vec::new();
     }
-    let servers = grouped(&document.matrix, |cell| &cell.server);
-    let columns =
-        std::iter::once("client \\ server").chain(servers.iter().map(|(name, _)| name.as_str())).map(Column::words);
-    let lines = grouped(&document.matrix, |cell| &cell.client).into_iter().map(|(client, of_client)| {
-        let cells = servers.iter().map(|(server, _)| {
-            let of_pair = of_client.iter().filter(|cell| cell.server == **server);
+    let clients = grouped(&document.matrix, |cell| &cell.client);
+    let mut rows = Rows::of(&clients).words("client \\ server", |(client, _)| *client);
+    for (server, _) in grouped(&document.matrix, |cell| &cell.server) {
+        rows = rows.words(server, |(_, cells)| {
+            let of_pair = cells.iter().filter(|cell| cell.server == *server);
             of_pair.map(|cell| shown(cell)).collect::<Vec<_>>().join(" ")
         });
-        Line::row(std::iter::once(client.clone()).chain(cells).collect(), Tone::Plain)
-    });
+    }
     let mut blocks = vec![
-        Block::Table(Table { columns: columns.collect(), lines: lines.collect() }),
+        Block::Table(rows.table()),
         Block::Aside("f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
     ];
     blocks.extend(failures(&document.matrix).into_iter().map(Block::warning));
@@ -310,34 +268,19 @@ fn shown(cell: &CompareMatrixCell) -> String {
 }
 
 fn claims(document: &CompareDocument) -> Table {
-    let columns = vec![
-        Column::words("claim"),
-        Column::words("stack"),
-        Column::figures("published", "×"),
-        Column::figures("measured", "×"),
-        Column::words("verdict"),
-    ];
-    let mut lines = Vec::new();
-    let mut previous = None;
-    for claim in &document.claims {
-        let again = previous == Some(&claim.claim);
-        if previous.is_some() && !again {
-            lines.push(Line::Gap);
-        }
-        previous = Some(&claim.claim);
-        let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
-        let interval = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
-        let cells = vec![
-            if again { String::new() } else { claim.claim.clone() },
-            claim.stack.clone(),
-            claim.published.map(|published| format!("{published:.2}")).unwrap_or_default(),
-            format!("{:.decimals$}{interval}", claim.measured),
-            claim.verdict.clone(),
-        ];
-        let tone = if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain };
-        lines.push(Line::row(cells, tone));
-    }
-    Table { columns, lines }
+    Rows::of(&document.claims)
+        .words("claim", |claim| &claim.claim)
+        .grouped(|claim| &claim.claim)
+        .words("stack", |claim| &claim.stack)
+        .figures("published", "×", |claim| claim.published.map(|published| Figure::plain(format!("{published:.2}"))))
+        .figures("measured", "×", |claim| {
+            let decimals = if claim.measured < 0.0995 { 3 } else { 2 };
+            let spread = claim.ci95.map(|[low, high]| format!(" ±{:.decimals$}", (high - low) / 2.0)).unwrap_or_default();
+            Figure::plain(format!("{:.decimals$}{spread}", claim.measured))
+        })
+        .words("verdict", |claim| &claim.verdict)
+        .toned(|claim| if claim.verdict == "other direction" { Tone::Warning } else { Tone::Plain })
+        .table()
 }
 
 /// Why figures are not as published, each reason once.
@@ -351,11 +294,15 @@ fn reasons(document: &CompareDocument) -> impl Iterator<Item = String> {
 /// What several handshakes were skipped for is said once.
 fn skipped(document: &CompareDocument) -> Table {
     let groups = grouped(&document.skipped, |it| (&it.client, &it.server, &it.outcome, &it.reason));
-    let lines = groups.into_iter().map(|((client, server, outcome, reason), group)| {
-        let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
-        let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
-        let tone = if outcome == "unsupported" { Tone::Quiet } else { Tone::Warning };
-        Line::row(vec![stack(client, server), format!("{handshake}{more}"), outcome.clone(), reason.clone()], tone)
-    });
-    Table { columns: columns(&["stack", "handshake", "outcome", "reason"], &[]), lines: lines.collect() }
+    Rows::of(&groups)
+        .words("stack", |((client, server, ..), _)| stack(client, server))
+        .words("handshake", |(_, group)| {
+            let handshake = group.first().map(|skipped| words(&skipped.case)).unwrap_or_default();
+            let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
+            format!("{handshake}{more}")
+        })
+        .words("outcome", |((.., outcome, _), _)| *outcome)
+        .words("reason", |((.., reason), _)| *reason)
+        .toned(|((.., outcome, _), _)| if *outcome == "unsupported" { Tone::Quiet } else { Tone::Warning })
+        .table()
 }

@@ -2,20 +2,16 @@
 
 use reprise_model::document::{Change, CompareBaseline, CompareChange};
 
-use super::baseline::count;
+use super::baseline::{count, heading, word};
 use super::compare::words::{stack, words};
 use super::{Block, Item};
-use crate::figures::{Figure, Unit};
-use crate::table::{Draft, Table, Tone, columns};
+use crate::figures::Figure;
+use crate::table::{Rows, Table, Tone};
 
 /// The part of a page that compares with earlier results.
 pub(super) fn blocks(baseline: &CompareBaseline) -> Vec<Block> {
     let file = baseline.files.last().map_or("", String::as_str);
-    let heading = match baseline.files.len() {
-        0 | 1 => format!("Against {file} of {}", baseline.provenance.time),
-        several => format!("Against {several} results, the last of them {file} of {}", baseline.provenance.time),
-    };
-    let mut blocks = vec![Block::Heading(heading)];
+    let mut blocks = vec![heading(baseline.files.len(), file, Some(&baseline.provenance))];
     let changed: Vec<&CompareChange> = baseline.changes.iter().filter(|it| is_change(it)).collect();
     if !changed.is_empty() {
         blocks.push(Block::Table(changes(&changed)));
@@ -43,44 +39,30 @@ fn is_change(change: &CompareChange) -> bool {
 }
 
 fn changes(changed: &[&CompareChange]) -> Table {
-    let unit = Unit::Micros;
-    let columns = columns(
-        &["handshake", "stack", "of", "is"],
-        &[("before", unit.symbol()), ("now", unit.symbol()), ("change", "%"), ("own", "%")],
-    );
-    let draft = |change: &&CompareChange| {
-        let (is, tone) = match change.judged().2 {
-            Change::Slower => ("slower", Tone::Warning),
-            Change::Faster => ("faster", Tone::Gain),
-            Change::None => ("", Tone::Quiet),
-            Change::Unknown => ("unknown", Tone::Quiet),
-        };
-        Some(Draft {
-            words: vec![
-                words(&change.case),
-                stack(&change.client, &change.server),
-                change.side.name().to_owned(),
-                is.to_owned(),
-            ],
-            figures: vec![
-                Some(Figure::count(change.before_ns / 1000)),
-                Some(Figure::count(change.after.median_ns / 1000)),
-                Some(Figure::change(change.ratio, change.ci95)),
-                change.own.as_ref().map(|own| Figure::change(own.ratio, own.ci95)),
-            ],
-            note: change.own.as_ref().map(|own| format!("beside {}", own.beside)),
-            tone,
+    Rows::of(changed.iter().copied())
+        .words("handshake", |it| words(&it.case))
+        .words("stack", |it| stack(&it.client, &it.server))
+        .words("of", |it| it.side.name())
+        .words("is", |it| word(it.judged().2))
+        .figures("before", "µs", |it| Figure::count(it.before_ns / 1000))
+        .figures("now", "µs", |it| Figure::count(it.after.median_ns / 1000))
+        .figures("change", "%", |it| Figure::change(it.ratio, it.ci95))
+        .figures("own", "%", |it| it.own.as_ref().map(|own| Figure::change(own.ratio, own.ci95)))
+        .noted(|it| it.own.as_ref().map(|own| format!("beside {}", own.beside)))
+        .toned(|it| match it.judged().2 {
+            Change::Slower => Tone::Warning,
+            Change::Faster => Tone::Gain,
+            Change::None | Change::Unknown => Tone::Quiet,
         })
-    };
-    Table::of_drafts(columns, changed.iter().map(draft).collect())
+        .table()
 }
 
 fn instructions(baseline: &CompareBaseline) -> Table {
-    let columns = columns(&["instructions", "stack"], &[("client", "%"), ("server", "%")]);
-    let drafts = baseline.instructions.iter().map(|it| {
-        let change = |before: u64, after: u64| (before > 0).then(|| Figure::change(after as f64 / before as f64, None));
-        let figures = vec![change(it.before.client, it.after.client), change(it.before.server, it.after.server)];
-        Some(Draft::new(vec![words(&it.case), stack(&it.client, &it.server)], figures, Tone::Plain))
-    });
-    Table::of_drafts(columns, drafts.collect())
+    let change = |before: u64, after: u64| (before > 0).then(|| Figure::change(after as f64 / before as f64, None));
+    Rows::of(&baseline.instructions)
+        .words("instructions", |it| words(&it.case))
+        .words("stack", |it| stack(&it.client, &it.server))
+        .figures("client", "%", |it| change(it.before.client, it.after.client))
+        .figures("server", "%", |it| change(it.before.server, it.after.server))
+        .table()
 }

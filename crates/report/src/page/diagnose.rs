@@ -3,11 +3,12 @@
 use reprise_model::document::{DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Severity};
 
 use super::conditions::conditions;
-use super::findings::{Shown, items, left_out};
+use super::findings::{items, left_out};
 use super::{Block, Fact, Page, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
+use crate::document::Shown;
 use crate::figures::Figure;
-use crate::table::{Column, Draft, Table, Tone};
+use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a diagnosis. Each experiment has its row only where it was asked for.
 pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
@@ -27,32 +28,34 @@ pub(crate) fn diagnose(document: &DiagnoseDocument, shown: Shown) -> Page {
     }
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
-    Page { title: "diagnose".to_owned(), blocks }
+    let headline = match document.targets.as_slice() {
+        [target] => format!("Diagnosis of {}", target.target),
+        targets => format!("Diagnosis of {} targets", targets.len()),
+    };
+    Page { headline: Some(headline), ..Page::new("diagnose", "diagnose", blocks) }
 }
 
 /// One row for each target, one that was not reached included.
 fn summary(targets: &[Diagnosis]) -> Table {
-    let columns = ["target", "address"].map(Column::words).into_iter().enumerate();
-    let columns = columns.map(|(index, column)| if index == 0 { column } else { column.dispensable(0) });
-    let counts = ["faults", "risks", "notes", "connections"].map(|name| Column::figures(name, "").dispensable(1));
-    Table::of_drafts(columns.chain(counts).collect(), targets.iter().map(|target| Some(row(target))).collect())
-}
-
-fn row(target: &Diagnosis) -> Draft {
-    let count = |severity| target.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
-    let figures = [count(Severity::Fault), count(Severity::Risk), count(Severity::Note), target.connections.into()];
-    let tone = match target.findings.iter().map(|finding| finding.severity).min() {
-        _ if !target.reached => Tone::Fault,
-        Some(Severity::Fault) => Tone::Fault,
-        Some(Severity::Risk) => Tone::Warning,
-        Some(Severity::Note) | None => Tone::Plain,
-    };
-    Draft {
-        words: vec![target.target.clone(), target.address.clone().unwrap_or_default()],
-        figures: figures.into_iter().map(|count| target.reached.then(|| Figure::count(count))).collect(),
-        note: (!target.reached).then(|| "not reached".to_owned()),
-        tone,
+    let mut rows = Rows::of(targets)
+        .words("target", |target| &target.target)
+        .words("address", |target| target.address.clone().unwrap_or_default())
+        .dispensable(0);
+    let severities = [("faults", Severity::Fault), ("risks", Severity::Risk), ("notes", Severity::Note)];
+    for (name, severity) in severities {
+        let count = |target: &Diagnosis| target.findings.iter().filter(|it| it.severity == severity).count() as u64;
+        rows = rows.figures(name, "", |it| it.reached.then(|| Figure::count(count(it)))).dispensable(1);
     }
+    rows.figures("connections", "", |it| it.reached.then(|| Figure::count(it.connections.into())))
+        .dispensable(1)
+        .noted(|target| (!target.reached).then(|| "not reached".to_owned()))
+        .toned(|target| match target.findings.iter().map(|finding| finding.severity).min() {
+            _ if !target.reached => Tone::Fault,
+            Some(Severity::Fault) => Tone::Fault,
+            Some(Severity::Risk) => Tone::Warning,
+            Some(Severity::Note) | None => Tone::Plain,
+        })
+        .table()
 }
 
 fn about(target: &Diagnosis, shown: Shown) -> Vec<Block> {
@@ -149,36 +152,40 @@ const PLAIN: &str = "nothing varied";
 
 /// What each mechanism came to under each version.
 fn matrix(records: &[MechanismRecord]) -> Table {
-    let row = |record: &MechanismRecord| {
-        let MechanismRecord { asked, given, offered, resumed } = *record;
-        let (resumed_of, tone) = match offered {
-            0 => ("not tried".to_owned(), Tone::Quiet),
-            _ if resumed < offered => (format!("{resumed} of {offered}"), Tone::Warning),
-            _ => (format!("{resumed} of {offered}"), Tone::Plain),
-        };
-        let given = if given { "yes" } else { "no" };
-        let words = vec![asked.tls.to_string(), asked.kind.name().to_owned(), given.to_owned(), resumed_of];
-        Some(Draft::new(words, Vec::new(), tone))
-    };
-    let columns = ["version", "mechanism", "given", "resumed"].map(Column::words);
-    Table::of_drafts(columns.into(), records.iter().map(row).collect())
+    Rows::of(records)
+        .words("version", |it| it.asked.tls.to_string())
+        .words("mechanism", |it| it.asked.kind.name())
+        .words("given", |it| if it.given { "yes" } else { "no" })
+        .words("resumed", |it| match it.offered {
+            0 => "not tried".to_owned(),
+            offered => format!("{} of {offered}", it.resumed),
+        })
+        .toned(|it| match it.offered {
+            0 => Tone::Quiet,
+            offered if it.resumed < offered => Tone::Warning,
+            _ => Tone::Plain,
+        })
+        .table()
 }
 
 /// What was tried, what it took and what it came to, in the order of time.
 fn experiments(records: &[ExperimentRecord]) -> Table {
-    let row = |record: &ExperimentRecord| {
-        let asked = record.asked.map(|asked| format!("{} {}", asked.tls, asked.kind)).unwrap_or_default();
-        let counts = [record.connections, record.offered, record.resumed, record.failed];
-        Some(Draft {
-            words: vec![record.name.clone(), asked, record.varies.clone()],
-            figures: counts.iter().map(|count| Some(Figure::count((*count).into()))).collect(),
-            note: Some(outcome(record)).filter(|outcome| !outcome.is_empty()),
-            tone: Tone::Plain,
-        })
-    };
-    let words = [Column::words("experiment"), Column::words("under"), Column::words("varies").dispensable(0)];
-    let counts = ["connections", "offered", "resumed", "failed"].map(|name| Column::figures(name, "").dispensable(1));
-    Table::of_drafts(words.into_iter().chain(counts).collect(), records.iter().map(row).collect())
+    let asked = |it: &ExperimentRecord| it.asked.map(|asked| format!("{} {}", asked.tls, asked.kind)).unwrap_or_default();
+    Rows::of(records)
+        .words("experiment", |it| &it.name)
+        .words("under", asked)
+        .words("varies", |it| &it.varies)
+        .dispensable(0)
+        .figures("connections", "", |it| Figure::count(it.connections.into()))
+        .dispensable(1)
+        .figures("offered", "", |it| Figure::count(it.offered.into()))
+        .dispensable(1)
+        .figures("resumed", "", |it| Figure::count(it.resumed.into()))
+        .dispensable(1)
+        .figures("failed", "", |it| Figure::count(it.failed.into()))
+        .dispensable(1)
+        .noted(|it| Some(outcome(it)).filter(|outcome| !outcome.is_empty()))
+        .table()
 }
 
 fn outcome(record: &ExperimentRecord) -> String {

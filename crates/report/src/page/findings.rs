@@ -4,15 +4,7 @@ use reprise_diagnosis::cause;
 use reprise_model::document::Finding;
 
 use super::{Block, Item};
-
-/// How much of a result its page shows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Shown {
-    /// Notes that ask for nothing too, and the remedies of every software.
-    pub in_full: bool,
-    /// Each experiment of a diagnosis.
-    pub experiments: bool,
-}
+use crate::document::Shown;
 
 /// The findings as items, in this order. A remedy that the finding before has too is not said twice. `software` is what the server or
 /// client says that it is, or what somebody says of it.

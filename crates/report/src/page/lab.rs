@@ -9,8 +9,8 @@ use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;
 use super::{Block, Fact, Page, grouped, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart, Interval, Intervals};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Table, Tone};
+use crate::figures::{Figure, Unit};
+use crate::table::{Rows, Table, Tone};
 
 /// How many characters the longest bar has.
 const BAR: usize = 20;
@@ -50,7 +50,7 @@ pub(crate) fn lab(document: &LabDocument) -> Page {
     blocks.extend(baseline(&document.results.iter().filter_map(compared).collect::<Vec<_>>()));
     blocks.extend(conditions(&document.conditions));
     blocks.push(source(&document.provenance));
-    Page { title: "What resuming a TLS session saves on this machine".to_owned(), blocks }
+    Page::new("measure", "What resuming a TLS session saves on this machine", blocks)
 }
 
 fn compared(result: &MeasureDocument) -> Option<Labelled<'_>> {
@@ -135,6 +135,15 @@ impl<'a> Comparison<'a> {
         self.result.ratios.iter().find(|ratio| (ratio.phase, ratio.tls, ratio.from, ratio.to) == wanted)
     }
 
+    /// Why nothing was reused.
+    fn refused(&self) -> Option<&'static str> {
+        self.reused.filter(|run| run.n == 0).map(|run| match &run.observed {
+            observed if observed.kinds.total() == 0 => "none completed",
+            observed if observed.sessions_offered == 0 => "not offered",
+            _ => "refused",
+        })
+    }
+
     /// The share of a new session's time that is saved.
     fn saved(&self, phase: Phase) -> Option<f64> {
         let (new, reused) = (self.new_statistics(phase)?.median_ns, self.reused_statistics(phase)?.median_ns);
@@ -183,65 +192,32 @@ fn ratios(comparisons: &[Comparison<'_>]) -> Option<Chart> {
 
 fn table(comparisons: &[Comparison<'_>], phase: Phase, with_bars: bool) -> Table {
     let new = || comparisons.iter().filter_map(|it| it.new_statistics(phase));
-    let reused = || comparisons.iter().filter_map(|it| it.reused_statistics(phase));
-    let unit = Unit::of_all(new().chain(reused()).map(|statistics| statistics.median_ns));
-    let (scale_of_new, scale_of_reused) = (Scale::of_column(unit, new()), Scale::of_column(unit, reused()));
+    let reused = comparisons.iter().filter_map(|it| it.reused_statistics(phase));
+    let unit = Unit::of_all(new().chain(reused).map(|statistics| statistics.median_ns));
     let longest = new().map(|statistics| statistics.median_ns).max().unwrap_or_default();
     let counted = samples(comparisons).is_none();
-
-    let mut columns = vec![Column::words("key"), Column::words("TLS"), Column::words("server")];
-    // Where space is short, what the ratio and the server say as well goes before the bars.
-    columns.push(Column::words("reused by").dispensable(2));
+    let mut rows = Rows::of(sorted(comparisons))
+        .words("key", |it| it.key())
+        .once(|it| it.key())
+        .words("TLS", |it| it.version.number())
+        .grouped(|it| it.version)
+        .words("server", |it| it.server())
+        // Where space is short, what the ratio and the server say as well goes before the bars.
+        .words("reused by", reused_by)
+        .dispensable(2);
     if with_bars {
-        columns.push(Column::words("taken █ saved ░").dispensable(3));
+        rows = rows.words("taken █ saved ░", |it| bar(it, phase, longest)).dispensable(3);
     }
-    columns.extend([
-        Column::figures("n", "").dispensable(0),
-        Column::figures("new", unit.symbol()),
-        Column::figures("reused", unit.symbol()),
-        Column::figures("ratio", "×"),
-        Column::figures("saved", "%").dispensable(1),
-    ]);
-
-    let mut drafts = Vec::new();
-    let mut previous: Option<&Comparison<'_>> = None;
-    for comparison in sorted(comparisons) {
-        let same_key = previous.is_some_and(|it| it.key() == comparison.key());
-        let same_version = same_key && previous.is_some_and(|it| it.version == comparison.version);
-        if previous.is_some() && !same_version {
-            drafts.push(None);
-        }
-        let shown_once = |text: &str, again: bool| if again { String::new() } else { text.to_owned() };
-        let mut words = vec![
-            shown_once(comparison.key(), same_key),
-            shown_once(comparison.version.number(), same_version),
-            comparison.server().to_owned(),
-            reused_by(comparison).to_owned(),
-        ];
-        if with_bars {
-            words.push(bar(comparison, phase, longest));
-        }
-        let ratio = comparison.ratio(phase);
-        let refused = comparison.reused.filter(|run| run.n == 0).map(|run| match &run.observed {
-            observed if observed.kinds.total() == 0 => "none completed",
-            observed if observed.sessions_offered == 0 => "not offered",
-            _ => "refused",
-        });
-        drafts.push(Some(Draft {
-            words,
-            figures: vec![
-                counted.then(|| Figure::count(comparison.samples())),
-                comparison.new_statistics(phase).map(|it| scale_of_new.median(it)),
-                comparison.reused_statistics(phase).map(|it| scale_of_reused.median(it)),
-                ratio.map(|it| Figure::ratio(it.median, it.ci95)),
-                comparison.saved(phase).map(Figure::percent),
-            ],
-            note: refused.map(str::to_owned),
-            tone: if refused.is_some() { Tone::Warning } else { Tone::Plain },
-        }));
-        previous = Some(comparison);
-    }
-    Table::of_drafts(columns, drafts)
+    rows.figures("n", "", |it| counted.then(|| Figure::count(it.samples())))
+        .dispensable(0)
+        .medians("new", unit, |it| it.new_statistics(phase))
+        .medians("reused", unit, |it| it.reused_statistics(phase))
+        .figures("ratio", "×", |it| it.ratio(phase).map(|it| Figure::ratio(it.median, it.ci95)))
+        .figures("saved", "%", |it| it.saved(phase).map(Figure::percent))
+        .dispensable(1)
+        .noted(|it| it.refused().map(str::to_owned))
+        .toned(|it| if it.refused().is_some() { Tone::Warning } else { Tone::Plain })
+        .table()
 }
 
 /// By key in the order of the document, then by version, then by server in the order of the document.

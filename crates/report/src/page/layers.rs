@@ -1,12 +1,12 @@
 //! What it costs to start again at each level.
 
-use reprise_model::document::{LayersDifference, LayersDocument, LayersGenerator, LayersRow, Statistics};
+use reprise_model::document::{LayersDifference, LayersDocument, LayersRow};
 use reprise_model::{Kind, Level};
 
 use super::{Block, Fact, Item, Page, grouped, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Line, Table, Tone, columns};
+use crate::figures::{Figure, Unit, signed};
+use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of levels.
 pub(crate) fn layers(document: &LayersDocument) -> Page {
@@ -47,7 +47,7 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
         blocks.push(Block::warning("Incomplete: these are the requests made until then"));
     }
     blocks.push(source(&document.provenance));
-    Page { title: format!("Starting again at each level: {}", document.target), blocks }
+    Page::new("layers", format!("Starting again at each level: {}", document.target), blocks)
 }
 
 const LEGEND: &str = "Medians, ± half their 95 % interval, of one request. Each row recreates its level and all levels \
@@ -102,35 +102,22 @@ fn chart(rows: &[&LayersRow]) -> Option<Chart> {
 
 fn costs(rows: &[&LayersRow]) -> Table {
     let unit = Unit::of_all(rows.iter().map(|row| row.wall_ns.median_ns));
-    let scale = |of: fn(&LayersRow) -> &Statistics| Scale::of_column(unit, rows.iter().map(|row| of(row)));
-    let (cpu, wall) = (scale(|row| &row.cpu_ns), scale(|row| &row.wall_ns));
-    let columns = vec![
-        Column::words("level"),
-        Column::words("sessions"),
-        Column::words("observed"),
-        Column::figures("n", "").dispensable(0),
-        Column::figures("CPU", unit.symbol()),
-        Column::figures("time", unit.symbol()),
-        Column::figures("sum", "ms").dispensable(1),
-    ];
-    let mut drafts = Vec::new();
-    for level in Level::ALL {
-        for row in rows.iter().filter(|row| row.level == level) {
+    Rows::of(Level::ALL.into_iter().flat_map(|level| rows.iter().copied().filter(move |row| row.level == level)))
+        .words("level", |row| row.level.name())
+        .words("sessions", |row| with(row.sessions))
+        .words("observed", kinds)
+        .figures("n", "", |row| Figure::count(row.requests))
+        .dispensable(0)
+        .medians("CPU", unit, |row| Some(&row.cpu_ns))
+        .medians("time", unit, |row| Some(&row.wall_ns))
+        .figures("sum", "ms", |row| {
             let sum = row.wall_ns.mean_ns.saturating_mul(row.requests);
-            drafts.push(Some(Draft {
-                words: vec![level.name().to_owned(), with(row.sessions).to_owned(), kinds(row)],
-                figures: vec![
-                    Some(Figure::count(row.requests)),
-                    Some(cpu.median(&row.cpu_ns)),
-                    Some(wall.median(&row.wall_ns)),
-                    Some(Figure::time(Unit::Millis, i64::try_from(sum).unwrap_or(i64::MAX))),
-                ],
-                note: note(row),
-                tone: if note(row).is_some() { Tone::Warning } else { Tone::Plain },
-            }));
-        }
-    }
-    Table::of_drafts(columns, drafts)
+            Figure::time(Unit::Millis, signed(sum))
+        })
+        .dispensable(1)
+        .noted(note)
+        .toned(|row| if note(row).is_some() { Tone::Warning } else { Tone::Plain })
+        .table()
 }
 
 fn with(sessions: bool) -> &'static str {
@@ -162,38 +149,19 @@ fn note(row: &LayersRow) -> Option<String> {
 
 fn differences(document: &LayersDocument) -> Table {
     let unit = Unit::of_all(document.differences.iter().map(|it| it.wall_ns.median_ns.unsigned_abs()));
-    let columns = vec![
-        Column::words("stack"),
-        Column::words("sessions"),
-        Column::words("from"),
-        Column::words("to"),
-        Column::figures("CPU", unit.symbol()),
-        Column::figures("time", unit.symbol()),
-        Column::words("95 % interval of the time"),
-    ];
-    let mut lines = Vec::new();
-    let mut previous: Option<&LayersDifference> = None;
-    for it in &document.differences {
-        let same =
-            previous.is_some_and(|before| (&before.stack, before.tls, before.sessions) == (&it.stack, it.tls, it.sessions));
-        if previous.is_some() && !same {
-            lines.push(Line::Gap);
-        }
-        let subject = if same { String::new() } else { format!("{} {}", it.stack, it.tls.number()) };
-        let interval = it.wall_ns.ci95_ns.map(|[low, high]| format!("{} to {}", unit.shown(low), unit.shown(high)));
-        let cells = vec![
-            subject,
-            if same { String::new() } else { with(it.sessions).to_owned() },
-            it.from.name().to_owned(),
-            it.to.name().to_owned(),
-            unit.shown(it.cpu_ns.median_ns),
-            unit.shown(it.wall_ns.median_ns),
-            interval.unwrap_or_default(),
-        ];
-        lines.push(Line::row(cells, if is_negative(it) { Tone::Warning } else { Tone::Plain }));
-        previous = Some(it);
-    }
-    Table { columns, lines }
+    let interval = |[low, high]: [i64; 2]| format!("{} to {}", unit.shown(low), unit.shown(high));
+    Rows::of(&document.differences)
+        .words("stack", |it| format!("{} {}", it.stack, it.tls.number()))
+        .grouped(|it| (&it.stack, it.tls, it.sessions))
+        .words("sessions", |it| with(it.sessions))
+        .once(|it| it.sessions)
+        .words("from", |it| it.from.name())
+        .words("to", |it| it.to.name())
+        .figures("CPU", unit.symbol(), |it| Figure::time(unit, it.cpu_ns.median_ns))
+        .figures("time", unit.symbol(), |it| Figure::time(unit, it.wall_ns.median_ns))
+        .words("95 % interval of the time", |it| it.wall_ns.ci95_ns.map(interval).unwrap_or_default())
+        .toned(|it| if is_negative(it) { Tone::Warning } else { Tone::Plain })
+        .table()
 }
 
 /// A level contains the next, and so cannot cost less, unless something else differs.
@@ -216,17 +184,12 @@ fn is_negative(difference: &LayersDifference) -> bool {
 }
 
 fn generators(document: &LayersDocument) -> Table {
-    let unit = Unit::Micros;
-    let rows = &document.generators;
-    let scale = |of: fn(&LayersGenerator) -> &Statistics| Scale::of_column(unit, rows.iter().map(of));
-    let (init, first, next) = (scale(|it| &it.init_ns), scale(|it| &it.first_ns), scale(|it| &it.next_ns));
-    let figures = ["initialisation", "first 32 bytes", "next 32 bytes"].map(|name| (name, unit.symbol()));
-    let columns = columns(&["stack"], &figures);
-    let draft = |it: &LayersGenerator| {
-        let figures = [init.median(&it.init_ns), first.median(&it.first_ns), next.median(&it.next_ns)];
-        Some(Draft::new(vec![it.stack.clone()], figures.map(Some).to_vec(), Tone::Plain))
-    };
-    Table::of_drafts(columns, rows.iter().map(draft).collect())
+    Rows::of(&document.generators)
+        .words("stack", |it| &it.stack)
+        .medians("initialisation", Unit::Micros, |it| Some(&it.init_ns))
+        .medians("first 32 bytes", Unit::Micros, |it| Some(&it.first_ns))
+        .medians("next 32 bytes", Unit::Micros, |it| Some(&it.next_ns))
+        .table()
 }
 
 fn claims(document: &LayersDocument) -> impl Iterator<Item = Block> + '_ {
@@ -240,12 +203,16 @@ fn claims(document: &LayersDocument) -> impl Iterator<Item = Block> + '_ {
 /// What is skipped without and with sessions for one reason is said once.
 fn skipped(document: &LayersDocument) -> Table {
     let groups = grouped(&document.skipped, |it| (&it.stack, it.tls, &it.outcome, &it.reason));
-    let lines = groups.into_iter().map(|((stack, tls, outcome, reason), group)| {
-        let tls = tls.map(|tls| format!(" {}", tls.number())).unwrap_or_default();
-        let levels = grouped(group, |it| it.level.map_or("all", Level::name));
-        let levels: Vec<&str> = levels.into_iter().map(|(level, _)| level).collect();
-        let tone = if outcome == "unsupported" { Tone::Quiet } else { Tone::Warning };
-        Line::row(vec![format!("{stack}{tls}"), levels.join(", "), outcome.clone(), reason.clone()], tone)
-    });
-    Table { columns: columns(&["stack", "level", "outcome", "reason"], &[]), lines: lines.collect() }
+    Rows::of(&groups)
+        .words("stack", |((stack, tls, ..), _)| {
+            format!("{stack}{}", tls.map(|tls| format!(" {}", tls.number())).unwrap_or_default())
+        })
+        .words("level", |(_, group)| {
+            let levels = grouped(group.iter().copied(), |it| it.level.map_or("all", Level::name));
+            levels.into_iter().map(|(level, _)| level).collect::<Vec<_>>().join(", ")
+        })
+        .words("outcome", |((.., outcome, _), _)| *outcome)
+        .words("reason", |((.., reason), _)| *reason)
+        .toned(|((.., outcome, _), _)| if *outcome == "unsupported" { Tone::Quiet } else { Tone::Warning })
+        .table()
 }

@@ -8,7 +8,8 @@ use reprise_model::{Kind, Phase};
 use super::conditions::conditions;
 use super::measure::title;
 use super::{Block, Fact, Item, Page, source};
-use crate::table::{Column, Line, Table, Tone};
+use crate::figures::Figure;
+use crate::table::{Rows, Table, Tone};
 
 /// The page of a load.
 pub(crate) fn load(document: &LoadDocument) -> Page {
@@ -34,7 +35,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     summary.extend(document.warnings.iter().map(Block::warning));
     blocks.push(Block::Summary(summary));
     blocks.push(source(&document.provenance));
-    Page { title: format!("{} under load", title(&document.target)), blocks }
+    Page::new("load", format!("{} under load", title(&document.target)), blocks)
 }
 
 fn facts(document: &LoadDocument) -> Vec<Fact> {
@@ -144,22 +145,23 @@ fn limited(limit: Option<&LoadCpuLimit>) -> String {
 }
 
 fn connections(document: &LoadDocument) -> Table {
-    let columns = vec![Column::words("outcome"), Column::figures("n", ""), Column::figures("a second", "")];
     let seconds = document.seconds.max(1e-9);
-    let row = |name: &str, count: u64, a_second: f64, tone| {
-        let cells = vec![name.to_owned(), count.to_string(), format!("{a_second:.1}")];
-        Line::row(cells, tone)
-    };
     let mean = |kind: &Kind, count: u64| document.rate.mean_by_kind.get(kind).copied().unwrap_or(count as f64 / seconds);
-    let completed = document.completed.iter().map(|(kind, count)| row(kind.name(), *count, mean(kind, *count), Tone::Plain));
-    let errors = document.errors.iter().map(|(name, count)| row(name, *count, *count as f64 / seconds, Tone::Fault));
+    let completed =
+        document.completed.iter().map(|(kind, count)| (kind.name(), *count, Some(mean(kind, *count)), Tone::Plain));
+    let errors =
+        document.errors.iter().map(|(name, count)| (name.as_str(), *count, Some(*count as f64 / seconds), Tone::Fault));
     // What is in no rate has none.
-    let beside = |name: &str, count: u64| {
-        let cells = vec![name.to_owned(), count.to_string(), "–".to_owned()];
-        (count > 0).then_some(Line::row(cells, Tone::Plain))
-    };
-    let beside = [beside("late", document.late), beside("not started", document.not_started)].into_iter().flatten();
-    Table { columns, lines: aligned(completed.chain(errors).chain(beside).collect(), 1) }
+    let beside = [("late", document.late), ("not started", document.not_started)];
+    let beside = beside.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name, count, None, Tone::Plain));
+    Rows::of(completed.chain(errors).chain(beside))
+        .words("outcome", |(name, ..)| name)
+        .figures("n", "", |(_, count, ..)| Figure::count(count))
+        .figures("a second", "", |(_, _, rate, _)| {
+            Figure::plain(rate.map_or("–".to_owned(), |rate: f64| format!("{rate:.1}")))
+        })
+        .toned(|(.., tone)| tone)
+        .table()
 }
 
 /// Of fewer connections, p99.9 is the maximum under another name.
@@ -172,77 +174,37 @@ fn p999(document: &LoadDocument, kind: Kind, latency: &LoadLatency) -> Option<u6
 }
 
 fn latencies(document: &LoadDocument) -> Table {
-    let figures = ["p50", "p90", "p95", "p99", "p99.9", "max"].map(|name| {
-        let column = Column::figures(name, "ms");
-        if name == "p95" { column.dispensable(0) } else { column }
+    let latencies = document.latency_ns.iter().flat_map(|(kind, phases)| {
+        let phases = Phase::ALL.into_iter().filter_map(|phase| Some((*kind, phase.name(), phases.get(&phase)?)));
+        phases.chain(document.latency_from_intended_ns.get(kind).map(|latency| (*kind, "from intended", latency)))
     });
-    let columns = [Column::words("kind"), Column::words("phase")].into_iter().chain(figures).collect();
-    let row = |kind: Kind, phase: &str, latency: &LoadLatency| {
-        let LoadLatency { p50, p90, p95, p99, max, .. } = *latency;
-        let shown = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e6));
-        let figures = [Some(p50), Some(p90), p95, Some(p99), p999(document, kind, latency), Some(max)].map(shown);
-        let cells = [kind.name().to_owned(), phase.to_owned()].into_iter().chain(figures).collect();
-        Line::row(cells, Tone::Plain)
-    };
-    let mut lines = Vec::new();
-    for (kind, phases) in &document.latency_ns {
-        let shown = Phase::ALL.into_iter().filter_map(|phase| Some(row(*kind, phase.name(), phases.get(&phase)?)));
-        lines.extend(shown);
-        if let Some(latency) = document.latency_from_intended_ns.get(kind) {
-            lines.push(row(*kind, "from intended", latency));
-        }
-    }
-    Table { columns, lines: aligned(lines, 2) }
+    let shown = |ns: Option<u64>| Figure::plain(ns.map_or("–".to_owned(), |ns| format!("{:.3}", ns as f64 / 1e6)));
+    Rows::of(latencies)
+        .words("kind", |(kind, ..)| kind.name())
+        .words("phase", |(_, phase, _)| phase)
+        .figures("p50", "ms", |(.., it)| shown(Some(it.p50)))
+        .figures("p90", "ms", |(.., it)| shown(Some(it.p90)))
+        .figures("p95", "ms", |(.., it)| shown(it.p95))
+        .dispensable(0)
+        .figures("p99", "ms", |(.., it)| shown(Some(it.p99)))
+        .figures("p99.9", "ms", |(kind, _, it)| shown(p999(document, kind, it)))
+        .figures("max", "ms", |(.., it)| shown(Some(it.max)))
+        .table()
 }
 
 fn steps(document: &LoadDocument) -> Table {
-    let columns = vec![
-        Column::figures("asked", "/s"),
-        Column::figures("held", "/s"),
-        Column::figures(&document.asked.step.map_or("latency".to_owned(), quantile), "ms"),
-        Column::figures("n", ""),
-        Column::figures("errors", ""),
-        Column::figures("not started", ""),
-        Column::words("held?"),
-    ];
-    let row = |step: &LoadStep| {
-        let latency = format!("{:.3}", step.latency_ns as f64 / 1e6);
-        let held = if step.passed { "yes" } else { "no" };
-        let cells = vec![
-            format!("{:.1}", step.rate),
-            format!("{:.1}", step.held),
-            latency,
-            step.samples.to_string(),
-            step.errors.to_string(),
-            step.not_started.to_string(),
-            held.to_owned(),
-        ];
-        Line::row(cells, if step.passed { Tone::Gain } else { Tone::Plain })
-    };
-    Table { columns, lines: aligned(document.steps.iter().map(row).collect(), 0) }
-}
-
-/// Figures end under one another: all cells from this column on become as wide as the widest.
-pub(super) fn aligned(mut lines: Vec<Line>, from: usize) -> Vec<Line> {
-    let cells = |line: &Line| match line {
-        Line::Row(row) => row.cells.len(),
-        Line::Gap => 0,
-    };
-    for column in from..lines.iter().map(cells).max().unwrap_or_default() {
-        let width = |line: &Line| match line {
-            Line::Row(row) => row.cells.get(column).map_or(0, |cell| cell.chars().count()),
-            Line::Gap => 0,
-        };
-        let widest = lines.iter().map(width).max().unwrap_or_default();
-        for line in &mut lines {
-            if let Line::Row(row) = line
-                && let Some(cell) = row.cells.get_mut(column)
-            {
-                *cell = format!("{cell:>widest$}");
-            }
-        }
-    }
-    lines
+    Rows::of(&document.steps)
+        .figures("asked", "/s", |step| Figure::plain(format!("{:.1}", step.rate)))
+        .figures("held", "/s", |step| Figure::plain(format!("{:.1}", step.held)))
+        .figures(&document.asked.step.map_or("latency".to_owned(), quantile), "ms", |step| {
+            Figure::plain(format!("{:.3}", step.latency_ns as f64 / 1e6))
+        })
+        .figures("n", "", |step| Figure::count(step.samples))
+        .figures("errors", "", |step| Figure::count(step.errors))
+        .figures("not started", "", |step| Figure::count(step.not_started))
+        .words("held?", |step| if step.passed { "yes" } else { "no" })
+        .toned(|step| if step.passed { Tone::Gain } else { Tone::Plain })
+        .table()
 }
 
 fn verdict(document: &LoadDocument) -> Item {

@@ -10,10 +10,11 @@ use reprise_results::sentences;
 
 use super::baseline::baseline;
 use super::conditions::conditions;
-use super::findings::{Shown, items, left_out};
+use super::findings::{items, left_out};
 use super::{Block, Fact, Page, source};
-use crate::figures::{Figure, Scale, Unit};
-use crate::table::{Column, Draft, Table, Tone};
+use crate::document::Shown;
+use crate::figures::{Figure, Scale, Unit, signed};
+use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of one target.
 pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
@@ -36,7 +37,7 @@ pub(crate) fn measure(document: &MeasureDocument, shown: Shown) -> Page {
     blocks.extend(conditions(&document.conditions));
     blocks.extend(left_out(document.findings.iter(), shown));
     blocks.push(source(&document.provenance));
-    Page { title: title(&document.target), blocks }
+    Page::new("measure", title(&document.target), blocks)
 }
 
 /// The target as its owner would write it, and the address it was found at.
@@ -159,23 +160,50 @@ fn table(document: &MeasureDocument) -> Table {
     let layout = Layout::of(document);
     let mut runs: Vec<&Run> = document.runs.iter().collect();
     runs.sort_by_key(|run| run.asked);
-    let mut drafts: Vec<Option<Draft>> = Vec::new();
-    let mut previous = None;
-    for run in runs {
-        let is_first = previous != Some(run.asked.tls);
-        if is_first && previous.is_some() {
-            drafts.push(None);
-        }
-        previous = Some(run.asked.tls);
-        drafts.extend(layout.rows(document, run, is_first).into_iter().map(Some));
+    let lines: Vec<Line> = runs.into_iter().flat_map(|run| layout.lines(document, run)).collect();
+    let mut rows = Rows::of(&lines)
+        .words("TLS", |line| line.version.number())
+        .grouped(|line| line.version)
+        .words("kind", |line| &line.name)
+        .figures("n", "", |line| line.n.map(Figure::count));
+    for phase in Phase::ALL {
+        let rank = match phase {
+            Phase::Receive => Some(0),
+            Phase::Resolve => Some(1),
+            Phase::Wait => Some(3),
+            Phase::Connect | Phase::Proxy | Phase::Starttls => Some(5),
+            Phase::Tls | Phase::Total => None,
+        };
+        rows = rows.figures(phase.name(), layout.unit.symbol(), |line| line.times.get(&phase).cloned()).dispensable(rank);
     }
-    Table::of_drafts(layout.columns(), drafts)
+    rows.figures("round", "trips", |line| line.round_trips.map(Figure::difference))
+        .dispensable(4)
+        .figures("sent", "bytes", |line| line.sent.map(Figure::difference))
+        .dispensable(2)
+        .figures("received", "bytes", |line| line.received.map(Figure::difference))
+        .dispensable(2)
+        .noted(|line| line.note.clone())
+        .toned(|line| line.tone)
+        .table()
 }
 
 /// A p95 is shown of no fewer samples.
 const FEWEST_FOR_P95: u64 = 20;
 
-/// Which columns there are and how their times are shown.
+/// A line of the table.
+struct Line {
+    version: Version,
+    name: String,
+    n: Option<u64>,
+    times: BTreeMap<Phase, Figure>,
+    round_trips: Option<i64>,
+    sent: Option<i64>,
+    received: Option<i64>,
+    note: Option<String>,
+    tone: Tone,
+}
+
+/// How times are shown.
 struct Layout {
     unit: Unit,
     scales: BTreeMap<Phase, Scale>,
@@ -189,132 +217,110 @@ impl Layout {
         Self { unit, scales }
     }
 
-    fn columns(&self) -> Vec<Column> {
-        let time = |phase: Phase| {
-            let column = Column::figures(phase.name(), self.unit.symbol());
-            match phase {
-                Phase::Receive => column.dispensable(0),
-                Phase::Resolve => column.dispensable(1),
-                Phase::Wait => column.dispensable(3),
-                Phase::Connect | Phase::Proxy | Phase::Starttls => column.dispensable(5),
-                Phase::Tls | Phase::Total => column,
-            }
-        };
-        let mut columns = vec![Column::words("TLS"), Column::words("kind"), Column::figures("n", "")];
-        columns.extend(Phase::ALL.map(time));
-        columns.extend([
-            Column::figures("round", "trips").dispensable(4),
-            Column::figures("sent", "bytes").dispensable(2),
-            Column::figures("received", "bytes").dispensable(2),
-        ]);
-        columns
-    }
-
-    /// A run's own row, and below it what it saves, what came out otherwise, what failed, and the next request.
-    fn rows(&self, document: &MeasureDocument, run: &Run, is_first: bool) -> Vec<Draft> {
-        let version = if is_first { run.asked.tls.number() } else { "" };
-        let mut rows = vec![self.own(run, version)];
-        rows.extend(self.p95(run));
+    /// A run's own line, and below it what it saves, what came out otherwise, what failed, and the next request.
+    fn lines(&self, document: &MeasureDocument, run: &Run) -> Vec<Line> {
+        let mut lines = vec![self.own(run)];
+        lines.extend(self.p95(run));
         if run.n > 0 && run.n < run.observed.kinds.total() {
-            rows.push(remark("  others", otherwise(run)));
+            lines.push(Line { note: Some(otherwise(run)), tone: Tone::Warning, ..Line::of(run, "  others") });
         }
         if run.failed > 0 {
             let all = run.observed.kinds.total().saturating_add(run.failed);
-            let note = format!("{} of {all}", run.failed);
-            rows.push(Draft { tone: Tone::Fault, ..remark("  failed", note) });
+            let note = Some(format!("{} of {all}", run.failed));
+            lines.push(Line { note, tone: Tone::Fault, ..Line::of(run, "  failed") });
         }
-        rows.extend(self.savings(document, run));
-        rows.extend(self.next_request(run));
-        rows
+        lines.extend(self.savings(document, run).into_iter().flatten());
+        lines.extend(self.next_request(run));
+        lines
     }
 
-    fn own(&self, run: &Run, version: &str) -> Draft {
-        let mut figures = vec![Some(Figure::count(run.n))];
-        figures.extend(Phase::ALL.map(|phase| Some(self.scales.get(&phase)?.median(run.phases.get(&phase)?))));
-        figures.extend([
-            run.round_trips.map(Figure::count),
-            run.bytes.map(|bytes| Figure::count(bytes.sent.0)),
-            run.bytes.map(|bytes| Figure::count(bytes.received.0)),
-        ]);
+    /// The time of each phase that has one, as it is shown in the column of the phase.
+    fn times(&self, of: impl Fn(Phase, Scale) -> Option<Figure>) -> BTreeMap<Phase, Figure> {
+        self.scales.iter().filter_map(|(phase, scale)| Some((*phase, of(*phase, *scale)?))).collect()
+    }
+
+    fn own(&self, run: &Run) -> Line {
         let none_as_asked = run.n == 0;
-        Draft {
-            words: vec![version.to_owned(), run.asked.kind.name().to_owned()],
-            figures,
+        Line {
+            n: Some(run.n),
+            times: self.times(|phase, scale| Some(scale.median(run.phases.get(&phase)?))),
+            round_trips: run.round_trips.map(signed),
+            sent: run.bytes.map(|bytes| signed(bytes.sent.0)),
+            received: run.bytes.map(|bytes| signed(bytes.received.0)),
             note: none_as_asked.then(|| otherwise(run)),
             tone: if none_as_asked { Tone::Warning } else { Tone::Plain },
+            ..Line::of(run, run.asked.kind.name())
         }
     }
 
     /// What ninety-five in a hundred are below; of fewer than a score of samples that is the largest, or nearly.
-    fn p95(&self, run: &Run) -> Option<Draft> {
-        let times = Phase::ALL.map(|phase| {
+    fn p95(&self, run: &Run) -> Option<Line> {
+        let time = |phase: Phase, scale: Scale| {
             let time = run.phases.get(&phase)?.p95_ns?;
-            Some(self.scales.get(&phase)?.difference(i64::try_from(time).ok()?))
-        });
-        (run.n >= FEWEST_FOR_P95 && times.iter().any(Option::is_some)).then(|| {
-            let figures = std::iter::once(None).chain(times).collect();
-            Draft::new(vec![String::new(), "  p95".to_owned()], figures, Tone::Quiet)
-        })
+            Some(scale.difference(i64::try_from(time).ok()?))
+        };
+        let line = Line { times: self.times(time), tone: Tone::Quiet, ..Line::of(run, "  p95") };
+        (run.n >= FEWEST_FOR_P95 && !line.times.is_empty()).then_some(line)
     }
 
-    fn savings(&self, document: &MeasureDocument, run: &Run) -> Vec<Draft> {
-        let Some(full) = document.run(run.asked.tls, Kind::Full).filter(|_| run.asked.kind != Kind::Full) else {
-            return Vec::new();
-        };
+    fn savings(&self, document: &MeasureDocument, run: &Run) -> Option<[Line; 2]> {
+        let full = document.run(run.asked.tls, Kind::Full).filter(|_| run.asked.kind != Kind::Full)?;
         let ratio = |phase: Phase| {
             document.ratios.iter().find(|ratio| {
                 (ratio.phase, ratio.tls, ratio.from, ratio.to) == (phase, run.asked.tls, Kind::Full, run.asked.kind)
             })
         };
-        let ratios = Phase::ALL.map(ratio);
-        if ratios.iter().all(Option::is_none) {
-            return Vec::new();
-        }
-        let bytes = full.bytes.zip(run.bytes);
-        let mut saves = vec![None];
-        saves.extend(
-            ratios.iter().map(|ratio| ratio.and_then(|it| Some(self.scales.get(&it.phase)?.difference(it.saved_ns)))),
-        );
-        saves.extend([
-            difference(full.round_trips, run.round_trips),
-            bytes.and_then(|(full, run)| difference(Some(full.sent.0), Some(run.sent.0))),
-            bytes.and_then(|(full, run)| difference(Some(full.received.0), Some(run.received.0))),
-        ]);
-        let mut times = vec![None];
-        times.extend(ratios.iter().map(|ratio| ratio.map(|it| Figure::ratio(it.median, it.ci95))));
-        let tone = tone_of_saving(ratios.iter().flatten().find(|ratio| ratio.phase == Phase::Tls));
-        let draft = |name: &str, figures| Draft::new(vec![String::new(), name.to_owned()], figures, tone);
-        vec![draft("  saves", saves), draft("  ratio", times)]
+        let less = |full: Option<u64>, run: Option<u64>| Some(signed(full?).saturating_sub(signed(run?)));
+        let tone = tone_of_saving(ratio(Phase::Tls));
+        let saves = Line {
+            times: self.times(|phase, scale| ratio(phase).map(|it| scale.difference(it.saved_ns))),
+            round_trips: less(full.round_trips, run.round_trips),
+            sent: less(full.bytes.map(|it| it.sent.0), run.bytes.map(|it| it.sent.0)),
+            received: less(full.bytes.map(|it| it.received.0), run.bytes.map(|it| it.received.0)),
+            tone,
+            ..Line::of(run, "  saves")
+        };
+        let times = self.times(|phase, _| ratio(phase).map(|it| Figure::ratio(it.median, it.ci95)));
+        let ratios = Line { times, tone, ..Line::of(run, "  ratio") };
+        (!ratios.times.is_empty()).then_some([saves, ratios])
     }
 
-    fn next_request(&self, run: &Run) -> Option<Draft> {
-        let next = run.next_request.as_ref()?;
-        let times = Phase::ALL.map(|phase| {
-            let statistics = match phase {
-                Phase::Wait => &next.wait,
-                Phase::Receive => &next.receive,
-                _ => return None,
-            };
-            Some(self.scales.get(&phase)?.median(statistics))
-        });
-        let figures = std::iter::once(Some(Figure::count(next.n))).chain(times).collect();
-        let words = vec![String::new(), "  next request".to_owned()];
-        Some(Draft::new(words, figures, Tone::Plain))
+    fn next_request(&self, run: &Run) -> Option<Line> {
+        let n = run.next_request.as_ref()?.n;
+        let times = self.times(|phase, scale| next_statistics(run, phase).map(|it| scale.median(it)));
+        Some(Line { n: Some(n), times, ..Line::of(run, "  next request") })
     }
 }
 
-/// The times of one phase that a run's rows show.
+impl Line {
+    /// A line with nothing in it yet.
+    fn of(run: &Run, name: &str) -> Self {
+        Self {
+            version: run.asked.tls,
+            name: name.to_owned(),
+            n: None,
+            times: BTreeMap::new(),
+            round_trips: None,
+            sent: None,
+            received: None,
+            note: None,
+            tone: Tone::Plain,
+        }
+    }
+}
+
+/// The times of one phase that a run's lines show.
 fn statistics(run: &Run, phase: Phase) -> impl Iterator<Item = &Statistics> {
-    let next = run.next_request.as_ref().and_then(|next| match phase {
+    run.phases.get(&phase).into_iter().chain(next_statistics(run, phase))
+}
+
+fn next_statistics(run: &Run, phase: Phase) -> Option<&Statistics> {
+    let next = run.next_request.as_ref()?;
+    match phase {
         Phase::Wait => Some(&next.wait),
         Phase::Receive => Some(&next.receive),
         _ => None,
-    });
-    run.phases.get(&phase).into_iter().chain(next)
-}
-
-fn remark(name: &str, note: String) -> Draft {
-    Draft { words: vec![String::new(), name.to_owned()], figures: Vec::new(), note: Some(note), tone: Tone::Warning }
+    }
 }
 
 /// What the connections were that did not come out as asked: "refused: 100 of 100 were full".
@@ -331,14 +337,9 @@ fn otherwise(run: &Run) -> String {
 }
 
 /// Green is earned: by a handshake that is faster beyond its interval.
-fn tone_of_saving(ratio: Option<&&Ratio>) -> Tone {
+fn tone_of_saving(ratio: Option<&Ratio>) -> Tone {
     match ratio {
         Some(ratio) if ratio.ci95.map_or(ratio.median, |[low, _]| low) > 1.0 => Tone::Gain,
         _ => Tone::Quiet,
     }
-}
-
-fn difference(full: Option<u64>, resumed: Option<u64>) -> Option<Figure> {
-    let clamped = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    Some(Figure::difference(clamped(full?).saturating_sub(clamped(resumed?))))
 }

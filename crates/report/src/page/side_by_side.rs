@@ -2,12 +2,11 @@
 
 use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
 
-use super::load::aligned;
 use super::measure::title;
 use super::{Block, Fact, Page};
 use crate::chart::{Chart, Interval, Intervals};
 use crate::figures::Figure;
-use crate::table::{Column, Line, Table, Tone};
+use crate::table::{Rows, Table, Tone};
 
 /// The page of several results.
 pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
@@ -24,15 +23,14 @@ pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
             .extend([Block::Heading("What else is not the same".to_owned()), Block::Table(differences(document, &labels))]);
     }
     blocks.extend(document.warnings.iter().map(Block::warning));
-    Page { title: labels.join(" against "), blocks }
+    Page::new("report", labels.join(" against "), blocks)
 }
 
 /// How many times the first result's figures the others' are, where there is an interval. The rest is in the table.
 fn ratios(document: &SideBySideDocument, labels: &[&str]) -> Option<Chart> {
     let (first, others) = labels.split_first()?;
     let of_row = |row: &SideBySideRow| {
-        let name = [format!("TLS {}", row.tls.number()), row.kind.map_or("all", |kind| kind.name()).to_owned(), named(row)]
-            .join(" ");
+        let name = [format!("TLS {}", row.tls.number()), kind(row).to_owned(), named(row)].join(" ");
         let values = row.values.iter().skip(1).zip(others).filter_map(|(value, label)| Some((value.as_ref()?, label)));
         let interval = move |(value, label): (&SideBySideValue, &&str)| {
             let name = if others.len() > 1 { format!("{name}, {label}") } else { name.clone() };
@@ -63,47 +61,43 @@ fn legend(labels: &[&str]) -> String {
 }
 
 fn figures(document: &SideBySideDocument, labels: &[&str]) -> Table {
-    let mut columns = vec![Column::words("TLS"), Column::words("kind"), Column::words("figure"), Column::words("unit")];
-    columns.extend(labels.iter().map(|label| Column::figures(label, "")));
-    let others = labels.get(1..).unwrap_or_default();
-    columns.extend(others.iter().map(|label| Column::figures("ratio", if others.len() > 1 { label } else { "" })));
-    let mut lines = Vec::new();
-    let mut previous: Option<&SideBySideRow> = None;
-    for row in &document.rows {
-        let is_new_version = previous.is_none_or(|it| it.tls != row.tls);
-        let is_new_kind = is_new_version || previous.is_none_or(|it| it.kind != row.kind);
-        if is_new_kind && previous.is_some() {
-            lines.push(Line::Gap);
-        }
-        previous = Some(row);
-        let micros = row.values.iter().flatten().all(|it| it.value < 10_000_000.0);
-        let unit = match row.unit {
-            SideBySideUnit::Ns if micros => "µs",
-            SideBySideUnit::Ns => "ms",
-            SideBySideUnit::EachSecond => "/s",
-            SideBySideUnit::Bytes => "B",
-            SideBySideUnit::Count => "",
-        };
-        let mut cells = vec![
-            if is_new_version { row.tls.number() } else { "" }.to_owned(),
-            if is_new_kind { row.kind.map_or("all", |kind| kind.name()) } else { "" }.to_owned(),
-            named(row),
-            unit.to_owned(),
-        ];
-        let scale = match row.unit {
-            SideBySideUnit::Ns if micros => 1e3,
-            SideBySideUnit::Ns => 1e6,
-            _ => 1.0,
-        };
-        cells.extend(row.values.iter().map(|value| value.map_or("–".to_owned(), |it| shown(&it, scale, row.unit))));
-        cells.extend(row.values.iter().skip(1).map(|value| value.and_then(ratio).unwrap_or_else(|| "–".to_owned())));
-        lines.push(Line::row(cells, tone(row)));
+    let mut rows = Rows::of(&document.rows)
+        .words("TLS", |row| row.tls.number())
+        .once(|row| row.tls)
+        .words("kind", kind)
+        .grouped(|row| row.kind)
+        .words("figure", named)
+        .words("unit", |row| unit(row).0);
+    let value = |row: &SideBySideRow, index: usize| row.values.get(index).copied().flatten();
+    let or_none = |text: Option<String>| Figure::plain(text.unwrap_or_else(|| "–".to_owned()));
+    for (index, label) in labels.iter().enumerate() {
+        rows = rows.figures(label, "", |row| or_none(value(row, index).map(|it| shown(&it, row))));
     }
-    Table { columns, lines: aligned(lines, 4) }
+    for (index, label) in labels.iter().enumerate().skip(1) {
+        let label = if labels.len() > 2 { label } else { "" };
+        rows = rows.figures("ratio", label, |row| or_none(value(row, index).and_then(ratio)));
+    }
+    rows.toned(tone).table()
 }
 
-fn shown(value: &SideBySideValue, scale: f64, unit: SideBySideUnit) -> String {
-    let decimals = match unit {
+fn kind(row: &SideBySideRow) -> &'static str {
+    row.kind.map_or("all", |kind| kind.name())
+}
+
+/// The unit of a row, and what a value is divided by.
+fn unit(row: &SideBySideRow) -> (&'static str, f64) {
+    match row.unit {
+        SideBySideUnit::Ns if row.values.iter().flatten().all(|it| it.value < 10_000_000.0) => ("µs", 1e3),
+        SideBySideUnit::Ns => ("ms", 1e6),
+        SideBySideUnit::EachSecond => ("/s", 1.0),
+        SideBySideUnit::Bytes => ("B", 1.0),
+        SideBySideUnit::Count => ("", 1.0),
+    }
+}
+
+fn shown(value: &SideBySideValue, row: &SideBySideRow) -> String {
+    let (_, scale) = unit(row);
+    let decimals = match row.unit {
         SideBySideUnit::Count | SideBySideUnit::Bytes => 0,
         _ if value.value / scale < 9.95 => 2,
         _ if value.value / scale < 999.5 => 1,
@@ -133,11 +127,9 @@ fn tone(row: &SideBySideRow) -> Tone {
 }
 
 fn differences(document: &SideBySideDocument, labels: &[&str]) -> Table {
-    let columns = std::iter::once("what").chain(labels.iter().copied()).map(Column::words).collect();
-    let row = |it: &reprise_model::document::SideBySideDifference| {
-        let values = it.values.iter().map(|value| value.clone().unwrap_or_else(|| "not said".to_owned()));
-        let cells = std::iter::once(it.what.clone()).chain(values).collect();
-        Line::row(cells, Tone::Plain)
-    };
-    Table { columns, lines: document.differences.iter().map(row).collect() }
+    let mut rows = Rows::of(&document.differences).words("what", |it| &it.what);
+    for (index, label) in labels.iter().enumerate() {
+        rows = rows.words(label, |it| it.values.get(index).cloned().flatten().unwrap_or_else(|| "not said".to_owned()));
+    }
+    rows.table()
 }

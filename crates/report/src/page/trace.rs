@@ -2,29 +2,20 @@
 
 mod explained;
 pub(crate) mod ladder;
-mod purpose;
-mod words;
+mod sentences;
 
 use reprise_model::document::{Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome};
 
 use super::measure::{title, use_of_psk};
 use super::{Block, Fact, Page, source};
-use crate::figures::{Figure, Unit};
-use crate::table::{Column, Draft, Table, Tone};
+use crate::document::Shown;
+use crate::figures::{Figure, Unit, signed};
+use crate::table::{Rows, Table, Tone};
 use ladder::Ladder;
 
-/// What is shown of one trace.
-pub(crate) fn trace(document: &TraceDocument) -> Page {
-    page(document, false)
-}
-
-/// The same, and what each message is for and says.
-pub(crate) fn trace_explained(document: &TraceDocument) -> Page {
-    page(document, true)
-}
-
-fn page(document: &TraceDocument, explains: bool) -> Page {
+/// What is shown of one trace; in full also what each message is for and says.
+pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
     let mut blocks = Vec::new();
     let mut said = Vec::new();
     for trace in &document.traces {
@@ -33,10 +24,11 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
         blocks.push(Block::Ladder(Ladder::of(trace, unit)));
         blocks.push(Block::Table(figures(trace, unit)));
         // What holds for one version as for the other is said once.
-        let words: Vec<String> = words::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
+        let words: Vec<String> =
+            sentences::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
         blocks.extend(words.iter().cloned().map(Block::Paragraph));
         said.extend(words);
-        if explains {
+        if shown.in_full {
             blocks.extend(explained::messages(trace));
         }
     }
@@ -49,7 +41,7 @@ fn page(document: &TraceDocument, explains: bool) -> Page {
     blocks.extend(document.warnings.iter().map(Block::warning));
     blocks.extend(document.failures.iter().map(|failure| Block::Item(failure.into())));
     blocks.push(source(&document.provenance));
-    Page { title: title(&document.target), blocks }
+    Page::new("trace", title(&document.target), blocks)
 }
 
 const LEGEND: &str = "→ sent, ← received; ⇒ ⇐ under encryption. Times count from the first handshake byte, sizes are those of \
@@ -84,58 +76,41 @@ fn negotiated(trace: &Trace) -> String {
 
 /// A row for each connection, and what lies between them where the second resumed.
 fn figures(trace: &Trace, unit: Unit) -> Table {
-    let columns = vec![
-        Column::words(""),
-        Column::figures("messages", ""),
-        Column::figures("round", "trips"),
+    let full = trace.full.iter().map(|full| Line { name: "full".to_owned(), of: full, less: None });
+    let second = trace.resumed.iter().map(|second| Line { name: sentences::name_of_second(trace), of: second, less: None });
+    let both = trace.full.iter().zip(&trace.resumed).filter(|_| trace.has_resumed());
+    let saves = both.map(|(full, second)| Line { name: "  saves".to_owned(), of: full, less: Some(second) });
+    let lines: Vec<Line<'_>> = full.chain(second).chain(saves).collect();
+    let time = |line: &Line<'_>, of: fn(&TracedConnection) -> Option<Nanos>| {
+        line.value(|it| of(it).map(|Nanos(ns)| ns)).map(|ns| Figure::time(unit, ns))
+    };
+    let count = |line: &Line<'_>, of: fn(&TracedConnection) -> u64| line.value(|it| Some(of(it))).map(Figure::difference);
+    Rows::of(&lines)
+        .words("", |line| &line.name)
+        .figures("messages", "", |line| count(line, TracedConnection::handshake_messages))
+        .figures("round", "trips", |line| count(line, |it| it.round_trips))
         // What lies before TLS is shown where there is such.
-        Column::figures("proxy", unit.symbol()),
-        Column::figures("starttls", unit.symbol()),
-        Column::figures("tls", unit.symbol()),
-        Column::figures("total", unit.symbol()),
-        Column::figures("sent", "bytes"),
-        Column::figures("received", "bytes"),
-    ];
-    let full = trace.full.as_ref().map(|full| row(full, "full", unit));
-    let second = trace.resumed.as_ref().map(|second| row(second, &words::name_of_second(trace), unit));
-    let both = trace.full.as_ref().zip(trace.resumed.as_ref()).filter(|_| trace.has_resumed());
-    let savings = both.map(|(full, second)| savings(full, second, unit));
-    Table::of_drafts(columns, [full, second, savings].into_iter().flatten().map(Some).collect())
+        .figures("proxy", unit.symbol(), |line| time(line, |it| it.phases.proxy))
+        .figures("starttls", unit.symbol(), |line| time(line, |it| it.phases.starttls))
+        .figures("tls", unit.symbol(), |line| time(line, |it| it.phases.tls))
+        .figures("total", unit.symbol(), |line| time(line, |it| it.phases.total))
+        .figures("sent", "bytes", |line| count(line, |it| it.sent.0))
+        .figures("received", "bytes", |line| count(line, |it| it.received.0))
+        // One connection of each is no proof of a gain: it is told in passing.
+        .toned(|line| if line.less.is_some() { Tone::Quiet } else { Tone::Plain })
+        .table()
 }
 
-fn row(connection: &TracedConnection, name: &str, unit: Unit) -> Draft {
-    let time = |time: Option<Nanos>| time.map(|Nanos(ns)| Figure::time(unit, signed(ns)));
-    let figures = vec![
-        Some(Figure::count(connection.handshake_messages())),
-        Some(Figure::count(connection.round_trips)),
-        time(connection.phases.proxy),
-        time(connection.phases.starttls),
-        time(connection.phases.tls),
-        time(connection.phases.total),
-        Some(Figure::count(connection.sent.0)),
-        Some(Figure::count(connection.received.0)),
-    ];
-    Draft::new(vec![name.to_owned()], figures, Tone::Plain)
+/// A connection, or what it has more than another.
+struct Line<'t> {
+    name: String,
+    of: &'t TracedConnection,
+    less: Option<&'t TracedConnection>,
 }
 
-/// One connection of each is no proof of a gain: it is told in passing.
-fn savings(full: &TracedConnection, resumed: &TracedConnection, unit: Unit) -> Draft {
-    let difference = |full: u64, resumed: u64| signed(full).saturating_sub(signed(resumed));
-    let time = |full: Option<Nanos>, resumed: Option<Nanos>| Some(Figure::time(unit, difference(full?.0, resumed?.0)));
-    let count = |full: u64, resumed: u64| Some(Figure::difference(difference(full, resumed)));
-    let figures = vec![
-        count(full.handshake_messages(), resumed.handshake_messages()),
-        count(full.round_trips, resumed.round_trips),
-        time(full.phases.proxy, resumed.phases.proxy),
-        time(full.phases.starttls, resumed.phases.starttls),
-        time(full.phases.tls, resumed.phases.tls),
-        time(full.phases.total, resumed.phases.total),
-        count(full.sent.0, resumed.sent.0),
-        count(full.received.0, resumed.received.0),
-    ];
-    Draft::new(vec!["  saves".to_owned()], figures, Tone::Quiet)
-}
-
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
+impl Line<'_> {
+    fn value(&self, of: impl Fn(&TracedConnection) -> Option<u64>) -> Option<i64> {
+        let less = self.less.map_or(Some(0), &of)?;
+        Some(signed(of(self.of)?).saturating_sub(signed(less)))
+    }
 }

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent, presets};
 
 use super::{QUIET, Style, tone, visible, wrapped};
-use crate::table::{Alignment, Line, Row, Table, Tone};
+use crate::table::{Alignment, Row, Table, Tone};
 
 /// Between two columns.
 const GAP: u16 = 2;
@@ -20,11 +20,11 @@ pub(super) fn render(table: &Table, style: Style) -> String {
     for header in drawn.by_ref().take(header_lines(&table) + 1) {
         line(style.paint(QUIET, &header));
     }
-    for content in &table.lines {
-        match content {
-            Line::Gap => line(String::new()),
-            Line::Row(row) => line(painted(&drawn.next().unwrap_or_default(), row, style)),
+    for (row, text) in table.rows.iter().zip(drawn) {
+        if row.begins_group {
+            line(String::new());
         }
+        line(painted(&text, row, style));
     }
     if !left_out.is_empty() {
         let said = format!("Columns omitted: {}.", left_out.join(", "));
@@ -60,7 +60,7 @@ fn draw(table: &Table) -> String {
             1 => column.name.clone(),
             _ => format!("{}\n{}", column.name, column.unit),
         }));
-    drawn.add_rows(table.rows().map(|row| row.cells.iter().map(|cell| visible(cell))));
+    drawn.add_rows(table.rows.iter().map(|row| row.cells.iter().map(|cell| visible(cell))));
     let last = table.columns.len().saturating_sub(1);
     for (index, (drawn, column)) in drawn.column_iter_mut().zip(&table.columns).enumerate() {
         drawn.set_padding((0, if index == last { 0 } else { GAP }));
@@ -100,15 +100,12 @@ fn quiet_spreads(text: &str, style: Style) -> String {
 mod tests {
     use super::*;
     use crate::figures::Figure;
-    use crate::table::{Column, Draft};
+    use crate::table::Rows;
 
     fn table() -> Table {
-        let row = |kind: &str, ratio| {
-            let figures = vec![Some(Figure::count(100)), Some(Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1])))];
-            Draft::new(vec![kind.to_owned()], figures, Tone::Plain)
-        };
-        let columns = vec![Column::words("kind"), Column::figures("n", "").dispensable(0), Column::figures("tls", "ms")];
-        Table::of_drafts(columns, vec![Some(row("full", 1.0)), None, Some(row("ticket", 12.5))])
+        let rows = Rows::of([("full", 1.0), ("ticket", 12.5)]).words("kind", |(kind, _)| kind).grouped(|(kind, _)| kind);
+        let rows = rows.figures("n", "", |_| Figure::count(100)).dispensable(0);
+        rows.figures("tls", "ms", |(_, ratio)| Figure::ratio(ratio, Some([ratio - 0.1, ratio + 0.1]))).table()
     }
 
     fn lines(width: Option<usize>) -> Vec<String> {

@@ -12,6 +12,7 @@ use reprise_board::{
     find_firmware, require, require_compiler, side_by_side,
 };
 use reprise_probe::Interrupt;
+use reprise_report::Document;
 
 use crate::ending::Ending;
 use crate::outputs::Outputs;
@@ -32,7 +33,7 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
     let measured = run.measure();
     run.progress.finish();
     let document = measured?;
-    outputs.write(&document)?;
+    outputs.write(Document::Board(&document))?;
     if document.interrupted {
         return Ok(Ending::interrupted());
     }

@@ -12,6 +12,7 @@ use reprise_compare::{
     Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Scenario, Selection, compare, serve_requests,
 };
 use reprise_probe::{Interrupt, Observer};
+use reprise_report::Document;
 
 use crate::ending::Ending;
 use crate::outputs::Outputs;
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     waiting.finish();
     let mut document = compared.context("--resume")?;
     let complaints = gate.judge(&mut document);
-    outputs.write(&document)?;
+    outputs.write(Document::Compare(&document))?;
     Ok(match (document.interrupted, document.rows.is_empty(), complaints) {
         (true, _, _) => Ending::interrupted(),
         (false, true, _) => Ending::BadAnswer("no stack made any of these handshakes: see 'Skipped'".to_owned()),

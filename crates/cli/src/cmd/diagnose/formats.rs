@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use reprise_report::{junit, sarif};
 
 use crate::outputs::NamedOutput;
-use crate::rendered::Format;
 
 /// What only a diagnosis has.
 #[derive(Args, Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct FormatArgs {
 impl FormatArgs {
     /// The files that are named.
     pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
-        let named = [("--sarif", Format::Sarif, &self.sarif), ("--junit", Format::Junit, &self.junit)];
+        let named = [("--sarif", &sarif::FORMAT, &self.sarif), ("--junit", &junit::FORMAT, &self.junit)];
         named.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?))).collect()
     }
 }

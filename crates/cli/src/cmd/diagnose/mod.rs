@@ -12,6 +12,7 @@ use reprise_model::FailureClass;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Provenance};
 use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
+use reprise_report::{Document, Report};
 
 use crate::cmd::measure::server_cpu;
 use crate::complaint::complaints;
@@ -20,7 +21,6 @@ use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
-use crate::rendered::Found;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;
@@ -66,7 +66,7 @@ fn finish(
     let schema = DiagnoseDocument::SCHEMA.to_owned();
     let mut document = DiagnoseDocument { schema, targets, conditions: Vec::new(), provenance };
     document.conditions = arguments.fail_if.iter().map(|condition| condition.record(&document)).collect();
-    outputs.write(&Found { document: &document, shown: arguments.shown() })?;
+    outputs.write(Report { shown: arguments.shown(), ..Document::Diagnose(&document).into() })?;
     Ok(ending(&document))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use reprise_compare::{FoundStack, Layers, StackRef, layers};
 use reprise_model::Level;
 use reprise_probe::Interrupt;
+use reprise_report::Document;
 
 use crate::cmd::compare::{Waiting, chosen, plugins};
 use crate::ending::Ending;
@@ -46,7 +47,7 @@ pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
     let mut waiting = Waiting::new("samples", interrupt);
     let document = layers(&plan, &launcher, provenance(), &mut waiting);
     waiting.finish();
-    outputs.write(&document)?;
+    outputs.write(Document::Layers(&document))?;
     Ok(match (document.interrupted, document.rows.is_empty()) {
         (true, _) => Ending::interrupted(),
         (false, true) => Ending::BadAnswer("no request was answered at any level: see 'Skipped'".to_owned()),

@@ -6,12 +6,12 @@ use anyhow::bail;
 use clap::Args;
 use reprise_model::Kind;
 use reprise_model::document::LoadDocument;
+use reprise_report::junit;
 use reprise_results::{ConditionError, LoadCondition, LoadPlanned};
 
 use super::LoadArgs;
 use crate::complaint::complaints;
 use crate::outputs::NamedOutput;
-use crate::rendered::Format;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct GateArgs {
 impl GateArgs {
     /// The file that is named to be written.
     pub(super) fn files(&self) -> Vec<NamedOutput<'_>> {
-        self.junit.as_deref().map(|path| ("--junit", Format::Junit, path)).into_iter().collect()
+        self.junit.as_deref().map(|path| ("--junit", &junit::FORMAT, path)).into_iter().collect()
     }
 }
 

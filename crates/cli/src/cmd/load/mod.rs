@@ -15,6 +15,7 @@ use reprise_load::search;
 use reprise_model::document::{LoadDocument, Target as TargetRecord};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
+use reprise_report::Document;
 use reprise_results::fault::FaultContext;
 use reprise_results::{fewer_connections, word_load};
 
@@ -86,7 +87,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
     };
     live.finish();
     let complaints = gate.judge(&mut document);
-    outputs.write(&document)?;
+    outputs.write(Document::Load(&document))?;
     Ok(match (ending(&document, target_is_gone), complaints) {
         (Ending::Done, Some(complaints)) => Ending::BadAnswer(complaints),
         (ending, _) => ending,

@@ -6,17 +6,16 @@ use anyhow::bail;
 use clap::Args;
 use reprise_model::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
 use reprise_model::{Asked, Kind};
-use reprise_report::Shown;
+use reprise_report::{Report, Shown, junit};
 use reprise_results::{Condition, Planned, Scope};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
 use super::server_cpu::server_cpu;
-use super::subject::{Gated, Measured};
+use super::subject::Measured;
 use crate::complaint::complaint;
 use crate::notice::notice;
 use crate::outputs::NamedOutput;
-use crate::rendered::Format;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -43,7 +42,7 @@ pub(crate) struct GateArgs {
 impl GateArgs {
     /// The file that is named to be written.
     pub(super) fn files(&self) -> Vec<NamedOutput<'_>> {
-        self.junit.as_deref().map(|path| ("--junit", Format::Junit, path)).into_iter().collect()
+        self.junit.as_deref().map(|path| ("--junit", &junit::FORMAT, path)).into_iter().collect()
     }
 }
 
@@ -111,8 +110,8 @@ impl Gate {
     }
 
     /// The result with what it was held against, to be shown so far.
-    pub(super) fn gated<'a>(&'a self, measured: &'a Measured, shown: Shown) -> Gated<'a> {
-        Gated { measured, kinds: &self.kinds, shown }
+    pub(super) fn gated<'a>(&'a self, measured: &'a Measured, shown: Shown) -> Report<'a> {
+        Report { document: measured.document(), shown, kinds: &self.kinds }
     }
 
     /// What is bad about it. The result keeps what came of each condition.

@@ -25,7 +25,6 @@ use self::watch::Watch;
 use crate::ending::Ending;
 use crate::notice::notice;
 use crate::outputs::Outputs;
-use crate::rendered::Rendered;
 
 pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let gate = Gate::open(&arguments)?;
@@ -41,14 +40,14 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
     if software.is_some() {
         measured.results_mut().iter_mut().for_each(|result| result.software.clone_from(&software));
     }
-    let saved = unused.map_or(Ok(()), |unused| files.save(&unused, &gate.gated(&measured, shown)));
+    let saved = unused.map_or(Ok(()), |unused| files.save(&unused, measured.document()));
     gate.compare(&mut measured);
     let complaints = gate.judge(&mut measured);
     let gated = gate.gated(&measured, shown);
     // Why one target could not be measured is said last; there is nothing to show beside.
     let is_one = matches!(measured, Measured::Target(_));
-    let without_page = is_one && failure.is_some() && gated.is_nothing();
-    let written = if without_page { outputs.write_documents(&gated) } else { outputs.write(&gated) };
+    let without_page = is_one && failure.is_some() && gated.document.is_nothing();
+    let written = if without_page { outputs.write_documents(gated) } else { outputs.write(gated) };
     written?;
     saved?;
     Ok(ending(failure, complaints))

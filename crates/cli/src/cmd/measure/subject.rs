@@ -4,19 +4,17 @@ use std::io;
 
 use anyhow::bail;
 use reprise_connection::Target;
+use reprise_model::Failure;
 use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
-use reprise_model::{Failure, Kind};
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
-use reprise_report::terminal::Style;
-use reprise_report::{Shown, junit};
+use reprise_report::Document;
 use serde::Serialize;
 
 use super::server_cpu::server_cpu;
 use super::{MeasureArgs, lab, target};
 use crate::progress::Progress;
 use crate::provenance::provenance;
-use crate::rendered::{Format, Found, Rendered};
 use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
@@ -80,6 +78,13 @@ impl Subject {
 }
 
 impl Measured {
+    pub(super) fn document(&self) -> Document<'_> {
+        match self {
+            Self::Target(document) => Document::Measure(document),
+            Self::Lab(document) => Document::Lab(document),
+        }
+    }
+
     /// One result for each server.
     pub(super) fn results(&self) -> &[MeasureDocument] {
         match self {
@@ -103,51 +108,10 @@ impl Measured {
         }
     }
 
-    /// What came of the conditions.
-    pub(super) fn conditions(&self) -> &[ConditionRecord] {
-        match self {
-            Self::Target(document) => &document.conditions,
-            Self::Lab(document) => &document.conditions,
-        }
-    }
-
     /// As one line of JSON, with its end.
     pub(super) fn json_line(&self) -> io::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
         Ok(line)
-    }
-}
-
-/// A measurement as it is written, with the kinds that had to be observed, and how much of it its page shows.
-pub(super) struct Gated<'a> {
-    pub(super) measured: &'a Measured,
-    pub(super) kinds: &'a [Kind],
-    pub(super) shown: Shown,
-}
-
-impl Gated<'_> {
-    fn with_document<T>(&self, rendered: impl FnOnce(&dyn Rendered) -> T) -> T {
-        match self.measured {
-            Measured::Target(document) => rendered(&Found { document: &**document, shown: self.shown }),
-            Measured::Lab(document) => rendered(&**document),
-        }
-    }
-}
-
-impl Rendered for Gated<'_> {
-    fn terminal(&self, style: Style) -> String {
-        self.with_document(|document| document.terminal(style))
-    }
-
-    fn write(&self, format: Format, out: &mut Vec<u8>) -> io::Result<()> {
-        match format {
-            Format::Junit => junit::measure(self.measured.results(), self.kinds, self.measured.conditions(), out),
-            other => self.with_document(|document| document.write(other, out)),
-        }
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.with_document(|document| document.is_nothing())
     }
 }

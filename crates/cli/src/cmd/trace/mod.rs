@@ -12,13 +12,13 @@ use reprise_connection::Target;
 use reprise_model::Kind;
 use reprise_model::document::TraceDocument;
 use reprise_probe::{Capture, Interrupt};
+use reprise_report::{Document, Report, Shown};
 use zeroize::Zeroizing;
 
 use self::lab::Lab;
 use crate::ending::Ending;
 use crate::outputs::{Output, Outputs};
 use crate::provenance::provenance;
-use crate::rendered::Explained;
 use crate::session_files;
 
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
         bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
     }
     let kind = arguments.kind();
-    let explains = arguments.verbose;
+    let shown = Shown { in_full: arguments.verbose, ..Shown::default() };
     let files = arguments.session_files.clone();
     // It serves as long as it is held.
     let (target, mut options, _server) = match arguments.target() {
@@ -46,14 +46,13 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
     let document = reprise_results::trace_document(&target, &options, &tracing, provenance());
-    let saved = files.save(&tracing.unused, &document);
+    let saved = files.save(&tracing.unused, Document::Trace(&document));
+    let report = Report { shown, ..Document::Trace(&document).into() };
     let written = if to_standard_output || document.traces.is_empty() {
         // Without a trace there is no page.
-        outputs.write_documents(&document)
-    } else if explains {
-        outputs.write(&Explained(&document))
+        outputs.write_documents(report)
     } else {
-        outputs.write(&document)
+        outputs.write(report)
     };
     // One output that fails does not take the others along.
     if let (Some(pcap), Some(capture)) = (pcap, &tracing.capture) {

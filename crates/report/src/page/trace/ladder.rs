@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use reprise_model::document::{Trace, TracedConnection};
 use reprise_model::{Direction, Event, What};
 
-use super::words;
-use crate::figures::Unit;
+use super::sentences;
+use crate::figures::{Unit, signed};
 
 /// The messages of one or two connections.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Ladder {
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
         let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
         let first = trace.full.as_ref().map(|full| ("full".to_owned(), steps(full, &skipped)));
-        let second = trace.resumed.as_ref().map(|second| (words::name_of_second(trace), steps(second, &HashSet::new())));
+        let second = trace.resumed.as_ref().map(|second| (sentences::name_of_second(trace), steps(second, &HashSet::new())));
         let (titles, (mut rungs, after)) = match (first, second) {
             (Some((full, (handshake, rest))), Some((resumed, (second_handshake, second_rest)))) => {
                 let rungs = side_by_side(&handshake, &second_handshake, unit);
@@ -119,7 +119,7 @@ impl Step<'_> {
     fn shown(&self, unit: Unit) -> LadderMessage {
         let name = self.name();
         LadderMessage {
-            at: unit.shown(i64::try_from(self.event.at.0).unwrap_or(i64::MAX)),
+            at: unit.shown(signed(self.event.at.0)),
             size: self.size.to_string(),
             arrow: self.arrow(),
             name: if self.count > 1 { format!("{name} × {}", self.count) } else { name.to_owned() },

@@ -1,20 +1,18 @@
 //! Documents in `documents/` against the texts in `golden/` that they become. `REPRISE_BLESS=1` writes the texts anew: read
 //! the difference before it is committed.
 
-// What a helper of a test unwraps is as good as an assertion.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use reprise_model::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
-use reprise_report::terminal::{self, Style};
-use reprise_report::{Shown, csv, json, line, markdown};
+use reprise_report::terminal::Style;
+use reprise_report::{Document, FORMATS, Format, csv, json, line, markdown};
 use reprise_results::{Earlier, Scope};
 use serde_json::Value;
+
+use crate::{read, terminal, tests, text};
 
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
 const MEASURED: [&str; 3] = ["nginx", "refused", "away"];
@@ -24,9 +22,9 @@ fn a_target_on_terminals_of_every_width() {
     for name in MEASURED {
         let document = measured(name);
         for width in [80, 120] {
-            compare(&format!("{name}.{width}.txt"), &terminal::measure(&document, plain(Some(width)), Shown::default()));
+            compare(&format!("{name}.{width}.txt"), &terminal(Document::Measure(&document), plain(Some(width))));
         }
-        compare(&format!("{name}.txt"), &terminal::measure(&document, plain(None), Shown::default()));
+        compare(&format!("{name}.txt"), &terminal(Document::Measure(&document), plain(None)));
     }
 }
 
@@ -35,11 +33,9 @@ fn a_saved_result_is_read_to_the_last_digit() {
     let mut document = measured("nginx");
     // One that a parser gets wrong by its last digit unless it takes care.
     document.ratios[0].median = 0.990_779_763_209_298_5;
-    let mut saved = Vec::new();
-    json::write(&document, &mut saved).unwrap();
-    let mut again = Vec::new();
-    json::write(&serde_json::from_slice::<MeasureDocument>(&saved).unwrap(), &mut again).unwrap();
-    assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(saved).unwrap());
+    let saved = text(&json::FORMAT, Document::Measure(&document));
+    let again: MeasureDocument = serde_json::from_str(&saved).unwrap();
+    assert_eq!(text(&json::FORMAT, Document::Measure(&again)), saved);
 }
 
 #[test]
@@ -47,14 +43,10 @@ fn a_result_without_a_run_has_no_table_and_says_why() {
     let mut document = measured("away");
     document.runs.clear();
     document.ratios.clear();
-    let page = terminal::measure(&document, plain(None), Shown::default());
+    let page = terminal(Document::Measure(&document), plain(None));
     assert!(page.contains("Nothing was measured.") && !page.contains("Medians"), "{page}");
     assert!(!page.contains("\n\n\n"), "no empty table: {page}");
-    let table = |document: &MeasureDocument| {
-        let mut table = Vec::new();
-        csv::measure(document, &mut table).unwrap();
-        String::from_utf8(table).unwrap()
-    };
+    let table = |document: &MeasureDocument| text(&csv::FORMAT, Document::Measure(document));
     assert_eq!(table(&document).lines().collect::<Vec<_>>(), table(&measured("away")).lines().take(1).collect::<Vec<_>>());
 }
 
@@ -67,7 +59,7 @@ fn counts_that_no_measurement_has_do_not_overflow() {
             run.observed.kinds.0.insert(Kind::Psk, u64::MAX);
             (run.failed, run.observed.sessions_offered) = (u64::MAX, u64::MAX);
         }
-        assert!(terminal::measure(&document, plain(None), Shown::default()).contains("Medians"));
+        assert!(terminal(Document::Measure(&document), plain(None)).contains("Medians"));
     }
 }
 
@@ -75,11 +67,11 @@ fn counts_that_no_measurement_has_do_not_overflow() {
 fn a_target_in_colour() {
     let style = Style { color: true, width: Some(120) };
     for name in MEASURED {
-        let coloured = terminal::measure(&measured(name), style, Shown::default());
+        let coloured = terminal(Document::Measure(&measured(name)), style);
         compare(&format!("{name}.color.txt"), &coloured);
         assert_eq!(
             without_escapes(&coloured),
-            terminal::measure(&measured(name), plain(Some(120)), Shown::default()),
+            terminal(Document::Measure(&measured(name)), plain(Some(120))),
             "colour moves nothing"
         );
     }
@@ -88,49 +80,43 @@ fn a_target_in_colour() {
 #[test]
 fn the_lab_on_terminals_of_every_width() {
     for width in [80, 120] {
-        compare(&format!("lab.{width}.txt"), &terminal::lab(&lab(), plain(Some(width))));
+        compare(&format!("lab.{width}.txt"), &terminal(Document::Lab(&lab()), plain(Some(width))));
     }
-    compare("lab.color.txt", &terminal::lab(&lab(), Style { color: true, width: Some(120) }));
+    compare("lab.color.txt", &terminal(Document::Lab(&lab()), Style { color: true, width: Some(120) }));
 }
 
 #[test]
 fn markdown_and_csv() {
     for name in MEASURED {
-        compare(&format!("{name}.md"), &markdown::measure(&measured(name), Shown::default()));
-        let mut table = Vec::new();
-        csv::measure(&measured(name), &mut table).unwrap();
-        compare(&format!("{name}.csv"), &String::from_utf8(table).unwrap());
+        compare(&format!("{name}.md"), &text(&markdown::FORMAT, Document::Measure(&measured(name))));
+        compare(&format!("{name}.csv"), &text(&csv::FORMAT, Document::Measure(&measured(name))));
     }
-    compare("lab.md", &markdown::lab(&lab()));
-    let mut table = Vec::new();
-    csv::lab(&lab(), &mut table).unwrap();
-    compare("lab.csv", &String::from_utf8(table).unwrap());
+    compare("lab.md", &text(&markdown::FORMAT, Document::Lab(&lab())));
+    compare("lab.csv", &text(&csv::FORMAT, Document::Lab(&lab())));
 }
 
 #[test]
 fn ladders_side_by_side_and_below_one_another() {
     for name in TRACED {
         for width in [60, 100] {
-            let page = terminal::trace(&traced(name), plain(Some(width)));
+            let page = terminal(Document::Trace(&traced(name)), plain(Some(width)));
             let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width.max(64), "{name}: {widest} columns on a terminal of {width}");
             compare(&format!("{name}.{width}.txt"), &page);
         }
-        let coloured = terminal::trace(&traced(name), Style { color: true, width: Some(100) });
+        let coloured = terminal(Document::Trace(&traced(name)), Style { color: true, width: Some(100) });
         compare(&format!("{name}.color.txt"), &coloured);
-        let page = terminal::trace(&traced(name), plain(Some(100)));
+        let page = terminal(Document::Trace(&traced(name)), plain(Some(100)));
         assert_eq!(without_escapes(&coloured), page, "colour moves nothing");
-        compare(&format!("{name}.md"), &markdown::trace(&traced(name)));
-        let mut table = Vec::new();
-        csv::trace(&traced(name), &mut table).unwrap();
-        compare(&format!("{name}.csv"), &String::from_utf8(table).unwrap());
+        compare(&format!("{name}.md"), &text(&markdown::FORMAT, Document::Trace(&traced(name))));
+        compare(&format!("{name}.csv"), &text(&csv::FORMAT, Document::Trace(&traced(name))));
     }
 }
 
 #[test]
 fn an_empty_or_contradictory_trace_does_not_crash() {
     let nothing = TraceDocument { traces: Vec::new(), ..traced("mutual") };
-    assert!(terminal::trace(&nothing, plain(None)).starts_with("https://"));
+    assert!(terminal(Document::Trace(&nothing), plain(None)).starts_with("https://"));
     let mut odd = traced("mutual");
     for trace in &mut odd.traces {
         let full = trace.full.as_mut().unwrap();
@@ -139,7 +125,7 @@ fn an_empty_or_contradictory_trace_does_not_crash() {
         full.events.truncate(2);
     }
     for width in [None, Some(0), Some(1)] {
-        assert!(terminal::trace(&odd, plain(width)).contains("ClientHello"));
+        assert!(terminal(Document::Trace(&odd), plain(width)).contains("ClientHello"));
     }
 }
 
@@ -147,15 +133,11 @@ fn an_empty_or_contradictory_trace_does_not_crash() {
 fn a_target_against_a_baseline() {
     let document = against_an_earlier_one();
     for width in [80, 120] {
-        compare(&format!("baseline.{width}.txt"), &terminal::measure(&document, plain(Some(width)), Shown::default()));
+        compare(&format!("baseline.{width}.txt"), &terminal(Document::Measure(&document), plain(Some(width))));
     }
-    compare("baseline.md", &markdown::measure(&document, Shown::default()));
-    let coloured = terminal::measure(&document, Style { color: true, width: Some(120) }, Shown::default());
-    assert_eq!(
-        without_escapes(&coloured),
-        terminal::measure(&document, plain(Some(120)), Shown::default()),
-        "colour moves nothing"
-    );
+    compare("baseline.md", &text(&markdown::FORMAT, Document::Measure(&document)));
+    let coloured = terminal(Document::Measure(&document), Style { color: true, width: Some(120) });
+    assert_eq!(without_escapes(&coloured), terminal(Document::Measure(&document), plain(Some(120))), "colour moves nothing");
 }
 
 #[test]
@@ -167,7 +149,7 @@ fn the_lab_against_a_baseline_names_its_servers() {
     }
     let missing = reprise_results::no_such_result(&now.results[0], "lab.json");
     now.results[0].baseline = Some(Box::new(missing));
-    let page = terminal::lab(&now, plain(Some(100)));
+    let page = terminal(Document::Lab(&now), plain(Some(100)));
     assert!(page.contains("changed beyond its interval"), "{page}");
     assert!(page.contains(&format!("The baseline has no result of {}", now.results[0].label)), "{page}");
     let labels = now.results.iter().skip(1).filter(|result| page.contains(&result.label)).count();
@@ -181,7 +163,7 @@ fn not_measured_is_not_reported_as_not_offered() {
     document.runs.retain(|run| run.asked.tls == Version::Tls12);
     document.warnings.push("TLS 1.3 is not measured: the server closed the connection".to_owned());
     document.baseline = Some(Box::new(against(&document, &earlier, "nginx.json")));
-    let page = terminal::measure(&document, plain(None), Shown::default());
+    let page = terminal(Document::Measure(&document), plain(None));
     assert!(page.contains("changed  TLS 1.3 full: was measured before, is not now\n"), "{page}");
     assert!(!page.contains("offered now"), "{page}");
 }
@@ -251,18 +233,17 @@ fn openmetrics_of_several_rounds_add_up_and_parse() {
 
 #[test]
 fn json_loses_nothing() {
-    let mut written = Vec::new();
-    json::write(&lab(), &mut written).unwrap();
-    let read: Value = serde_json::from_slice(&written).unwrap();
-    assert_eq!(read, serde_json::from_str::<Value>(&source("lab")).unwrap());
-    assert!(written.ends_with(b"}\n"));
+    let written = text(&json::FORMAT, Document::Lab(&lab()));
+    let value: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(value, read::<Value>("lab"));
+    assert!(written.ends_with("}\n"));
 }
 
 #[test]
 fn no_line_of_a_table_is_wider_than_the_terminal() {
     for name in MEASURED {
         for width in [70, 80, 100, 120] {
-            let page = terminal::measure(&measured(name), plain(Some(width)), Shown::default());
+            let page = terminal(Document::Measure(&measured(name)), plain(Some(width)));
             let widest = page.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{name}: {widest} columns on a terminal of {width}");
         }
@@ -273,7 +254,7 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
 fn a_terminal_of_one_column_is_overrun_and_not_a_crash() {
     for name in MEASURED {
         for width in [0, 1] {
-            assert!(terminal::measure(&measured(name), plain(Some(width)), Shown::default()).contains("total"));
+            assert!(terminal(Document::Measure(&measured(name)), plain(Some(width))).contains("total"));
         }
     }
 }
@@ -284,11 +265,11 @@ fn a_document_without_runs_still_makes_a_page() {
     document.runs.clear();
     document.ratios.clear();
     document.findings.clear();
-    let page = terminal::measure(&document, plain(Some(80)), Shown::default());
+    let page = terminal(Document::Measure(&document), plain(Some(80)));
     assert!(page.starts_with("https://localhost:8443/ at 127.0.0.1\n"));
-    assert!(markdown::measure(&document, Shown::default()).starts_with("# https://localhost:8443/"));
+    assert!(text(&markdown::FORMAT, Document::Measure(&document)).starts_with("# https://localhost:8443/"));
     let nothing = LabDocument { results: Vec::new(), ..lab() };
-    assert!(terminal::lab(&nothing, plain(None)).starts_with("What resuming a TLS session saves"));
+    assert!(terminal(Document::Lab(&nothing), plain(None)).starts_with("What resuming a TLS session saves"));
 }
 
 #[test]
@@ -300,7 +281,7 @@ fn a_target_on_which_nothing_completed_is_told_row_by_row() {
         run.phases.clear();
         (run.n, run.failed) = (0, 100);
     }
-    let page = terminal::measure(&document, plain(Some(80)), Shown::default());
+    let page = terminal(Document::Measure(&document), plain(Some(80)));
     assert_eq!(page.matches("none completed").count(), 3);
     assert_eq!(page.matches("failed  100 of 100").count(), 3);
     assert!(page.contains("None of 300 connections completed"));
@@ -311,19 +292,15 @@ fn plain(width: Option<usize>) -> Style {
 }
 
 fn measured(name: &str) -> MeasureDocument {
-    serde_json::from_str(&source(name)).unwrap()
+    read(name)
 }
 
 fn traced(name: &str) -> TraceDocument {
-    serde_json::from_str(&source(name)).unwrap()
+    read(name)
 }
 
 fn lab() -> LabDocument {
-    serde_json::from_str(&source("lab")).unwrap()
-}
-
-fn source(name: &str) -> String {
-    fs::read_to_string(tests().join("documents").join(name).with_extension("json")).unwrap()
+    read("lab")
 }
 
 fn compare(name: &str, rendered: &str) {
@@ -335,13 +312,31 @@ fn compare(name: &str, rendered: &str) {
     assert!(rendered == expected, "{name} differs; REPRISE_BLESS=1 writes it anew. It is now:\n{rendered}");
 }
 
-fn tests() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
-}
-
 /// Colours alone: from ESC to `m`.
 fn without_escapes(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |out, part| out + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn every_document_has_the_formats_that_say_so() {
+    let (measured, lab, traced): (MeasureDocument, _, TraceDocument) = (read("nginx"), lab(), read("mutual"));
+    let (load, compare, layers, board) = (read("load"), read("compare"), read("layers"), read("board"));
+    let documents = [
+        Document::Measure(&measured),
+        Document::Lab(&lab),
+        Document::Trace(&traced),
+        Document::Load(&load),
+        Document::Compare(&compare),
+        Document::Layers(&layers),
+        Document::Board(&board),
+    ];
+    for document in documents {
+        for format in FORMATS {
+            let is_written = !text(format, document).is_empty();
+            assert_eq!(is_written, format.writes(document.schema()), "{} of {}", format.name, document.schema());
+        }
+        assert_eq!(Format::of(document.schema()).next().unwrap().name, "json");
+    }
 }

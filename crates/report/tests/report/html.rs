@@ -1,19 +1,17 @@
 //! Pages as HTML: what a server says stays text, every part of a page is there, a large result stays a small page, and the
 //! colours can be told from their ground.
 
-// What a helper of a test unwraps is as good as an assertion.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
     CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SampleRecord, TraceDocument,
 };
-use reprise_report::{Shown, har, html, json};
+use reprise_report::{Document, html, json};
 use serde_json::Value;
+
+use crate::{read, source, tests, text};
 
 const MEASURED: [&str; 4] = ["nginx", "refused", "away", "sampled"];
 const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
@@ -25,16 +23,16 @@ const HOSTILE: &str = "\"'></title></style>--><script>alert(1)</script><img src=
 fn no_string_of_a_document_becomes_markup() {
     let mut tried = 0;
     for name in MEASURED {
-        tried += assert_inert(&source(name), |it: MeasureDocument| html::measure(&it, Shown::default()));
+        tried += assert_inert(&source(name), |it: MeasureDocument| text(&html::FORMAT, Document::Measure(&it)));
     }
     for name in TRACED {
-        tried += assert_inert(&source(name), |it: TraceDocument| html::trace(&it));
+        tried += assert_inert(&source(name), |it: TraceDocument| text(&html::FORMAT, Document::Trace(&it)));
     }
-    tried += assert_inert(&source("lab"), |it: LabDocument| html::lab(&it));
-    tried += assert_inert(&source("load"), |it: LoadDocument| html::load(&it));
-    tried += assert_inert(&source("compare"), |it: CompareDocument| html::compare(&it));
-    tried += assert_inert(&source("board"), |it: BoardDocument| html::board(&it));
-    tried += assert_inert(&source("layers"), |it: LayersDocument| html::layers(&it));
+    tried += assert_inert(&source("lab"), |it: LabDocument| text(&html::FORMAT, Document::Lab(&it)));
+    tried += assert_inert(&source("load"), |it: LoadDocument| text(&html::FORMAT, Document::Load(&it)));
+    tried += assert_inert(&source("compare"), |it: CompareDocument| text(&html::FORMAT, Document::Compare(&it)));
+    tried += assert_inert(&source("board"), |it: BoardDocument| text(&html::FORMAT, Document::Board(&it)));
+    tried += assert_inert(&source("layers"), |it: LayersDocument| text(&html::FORMAT, Document::Layers(&it)));
     assert!(tried > 200, "only {tried} strings were replaced");
 }
 
@@ -111,22 +109,22 @@ fn every_drawing_has_a_name_and_a_description() {
 }
 
 #[test]
-fn charts_show_what_was_measured() {
-    let page = html::load(&serde_json::from_str(&source("load")).unwrap());
+fn charts_show_what_was_read() {
+    let page = text(&html::FORMAT, Document::Load(&read("load")));
     for part in ["Connections completed each second", "Latency by percentile", ">p99.9</text>", "latency, ms</text>"] {
         assert!(page.contains(part), "{part}");
     }
-    let page = html::measure(&measured("sampled"), Shown::default());
+    let page = text(&html::FORMAT, Document::Measure(&read("sampled")));
     for part in ["How long handshakes take", "What resuming gains", "% of connections</text>"] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let page = html::trace(&serde_json::from_str(&source("mutual")).unwrap());
+    let page = text(&html::FORMAT, Document::Trace(&read("mutual")));
     assert!(page.contains("class=\"arrow skipped\"") && page.contains("The same as a table"), "{page}");
 }
 
 #[test]
 fn a_result_of_ten_megabytes_is_a_small_page() {
-    let mut document = measured("sampled");
+    let mut document: MeasureDocument = read("sampled");
     let asked = document.runs[0].asked;
     let sample = |index: u32| SampleRecord {
         index: Some(index),
@@ -139,17 +137,16 @@ fn a_result_of_ten_megabytes_is_a_small_page() {
         ..document.samples[0].clone()
     };
     document.samples = (0..30_000).map(sample).collect();
-    let mut saved = Vec::new();
-    json::write(&document, &mut saved).unwrap();
+    let saved = text(&json::FORMAT, Document::Measure(&document));
     assert!(saved.len() > 10_000_000, "{} bytes of JSON", saved.len());
-    let page = html::measure(&document, Shown::default());
+    let page = text(&html::FORMAT, Document::Measure(&document));
     assert!(page.len() < 100_000, "{} bytes of HTML", page.len());
 }
 
 /// Every colour of text against what it stands on, by WCAG 2.2, 1.4.3 and 1.4.11, in both modes.
 #[test]
 fn colours_can_be_told_from_their_ground() {
-    let style = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/html/style.css")).unwrap();
+    let style = fs::read_to_string(tests().join("../src/html/style.css")).unwrap();
     let modes: Vec<BTreeMap<&str, &str>> = style.split(":root {").skip(1).map(variables).collect();
     assert_eq!(modes.len(), 3, "light, dark, print");
     for colors in modes {
@@ -188,77 +185,15 @@ fn luminance(color: &str) -> f64 {
     0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4)
 }
 
-#[test]
-fn an_archive_has_what_was_observed_and_nothing_else() {
-    let mut archive = Vec::new();
-    let document = measured("sampled");
-    har::measure(&document, &mut archive).unwrap();
-    let archive: Value = serde_json::from_slice(&archive).unwrap();
-    assert_valid(&archive);
-    let entries = archive["log"]["entries"].as_array().unwrap();
-    assert_eq!(entries.len(), document.samples.len());
-    let ports: Vec<String> = document.samples.iter().map(|sample| sample.local_port.to_string()).collect();
-    for (entry, sample) in entries.iter().zip(&document.samples) {
-        assert!(ports.iter().any(|port| entry["connection"] == port.as_str()));
-        let timings = &entry["timings"];
-        let [connect, ssl] = ["connect", "ssl"].map(|name| timings[name].as_f64().unwrap());
-        assert!(connect > ssl && ssl > 0.0, "{timings}");
-        assert_eq!(timings["dns"].as_f64() == Some(-1.0), sample.phases.resolve.is_none());
-        assert_eq!(entry["response"]["headersSize"], -1);
-    }
-}
-
-#[test]
-fn both_connections_of_a_trace_are_entries() {
-    for name in TRACED {
-        let mut document: TraceDocument = serde_json::from_str(&source(name)).unwrap();
-        for (place, trace) in document.traces.iter_mut().enumerate() {
-            for (after, connection) in [&mut trace.full, &mut trace.resumed].into_iter().flatten().enumerate() {
-                connection.start_ns = Some((2 * place + after) as u64 * 7_000_000);
-            }
-        }
-        let mut archive = Vec::new();
-        har::trace(&document, &mut archive).unwrap();
-        let archive: Value = serde_json::from_slice(&archive).unwrap();
-        assert_valid(&archive);
-        let entries = archive["log"]["entries"].as_array().unwrap();
-        assert_eq!(entries.len(), 2 * document.traces.len());
-        let starts: Vec<&str> = entries.iter().map(|entry| entry["startedDateTime"].as_str().unwrap()).collect();
-        assert!(starts.windows(2).all(|pair| pair[0] != pair[1]), "each begins at its own time: {starts:?}");
-        assert!(archive["log"]["entries"][0]["comment"].as_str().unwrap().contains("observed: full"));
-    }
-}
-
-/// Against the published JSON Schema of HAR 1.2.
-fn assert_valid(archive: &Value) {
-    let schema = fs::read_to_string(tests().join("har-1.2/schema.json")).unwrap();
-    let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(archive).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert_eq!(errors, [""; 0]);
-}
-
 fn pages() -> Vec<String> {
-    let mut pages: Vec<String> = MEASURED.iter().map(|name| html::measure(&measured(name), Shown::default())).collect();
-    pages.extend(TRACED.iter().map(|name| html::trace(&serde_json::from_str(&source(name)).unwrap())));
-    pages.push(html::lab(&serde_json::from_str(&source("lab")).unwrap()));
-    pages.push(html::load(&serde_json::from_str(&source("load")).unwrap()));
-    pages.push(html::compare(&serde_json::from_str(&source("compare")).unwrap()));
-    pages.push(html::board(&serde_json::from_str(&source("board")).unwrap()));
-    pages.push(html::layers(&serde_json::from_str(&source("layers")).unwrap()));
+    let mut pages: Vec<String> = MEASURED.iter().map(|name| text(&html::FORMAT, Document::Measure(&read(name)))).collect();
+    pages.extend(TRACED.iter().map(|name| text(&html::FORMAT, Document::Trace(&read(name)))));
+    pages.push(text(&html::FORMAT, Document::Lab(&read("lab"))));
+    pages.push(text(&html::FORMAT, Document::Load(&read("load"))));
+    pages.push(text(&html::FORMAT, Document::Compare(&read("compare"))));
+    pages.push(text(&html::FORMAT, Document::Board(&read("board"))));
+    pages.push(text(&html::FORMAT, Document::Layers(&read("layers"))));
     pages.push(html::causes(reprise_diagnosis::causes()));
     pages.extend(reprise_diagnosis::causes().map(html::cause));
     pages
-}
-
-fn measured(name: &str) -> MeasureDocument {
-    serde_json::from_str(&source(name)).unwrap()
-}
-
-fn source(name: &str) -> String {
-    fs::read_to_string(tests().join(format!("documents/{name}.json"))).unwrap()
-}
-
-fn tests() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))
 }

@@ -1,20 +1,20 @@
 //! A diagnosis in each format: what is shown, what judges of other makers say of it, and what hostile text does to it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
-
 use std::collections::BTreeMap;
 
-use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
+use quick_junit::{NonSuccessKind, Report as Suites, TestCaseStatus};
 use reprise_model::document::{
     Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
     Severity, Subject,
 };
 use reprise_model::{Asked, Failure, FailureClass, Kind, Nanos, Version};
 use reprise_report::terminal::Style;
-use reprise_report::{Shown, csv, html, junit, markdown, sarif, terminal};
+use reprise_report::{Document, Report, Shown, csv, html, junit, markdown, sarif};
 use serde_json::Value;
 
-const SCHEMA: &str = include_str!("sarif-2.1.0.json");
+use crate::{terminal, text};
+
+const SCHEMA: &str = include_str!("../diagnose/sarif-2.1.0.json");
 
 /// What drives a terminal, ends a cell, an attribute, a tag, a string and a line.
 const HOSTILE: &str = "\u{1b}[2J\u{0}\u{7}a|b\"c'<d>&]]>--\\`*\r\n\u{fffe}\u{202e}e";
@@ -134,19 +134,21 @@ fn document(targets: Vec<Diagnosis>) -> DiagnoseDocument {
 }
 
 fn page(targets: Vec<Diagnosis>, shows_experiments: bool) -> String {
-    terminal::diagnose(&document(targets), Style::default(), Shown { experiments: shows_experiments, ..Shown::default() })
+    terminal(
+        Report {
+            shown: Shown { experiments: shows_experiments, ..Shown::default() },
+            ..Document::Diagnose(&document(targets)).into()
+        },
+        Style::default(),
+    )
 }
 
 fn of_sarif(targets: Vec<Diagnosis>) -> Value {
-    let mut out = Vec::new();
-    sarif::diagnose(&document(targets), &mut out).unwrap();
-    serde_json::from_slice(&out).unwrap()
+    serde_json::from_str(&text(&sarif::FORMAT, Document::Diagnose(&document(targets)))).unwrap()
 }
 
-fn of_junit(targets: Vec<Diagnosis>) -> Report {
-    let mut out = Vec::new();
-    junit::diagnose(&document(targets), &mut out).unwrap();
-    Report::deserialize_from_str(std::str::from_utf8(&out).unwrap()).unwrap()
+fn of_junit(targets: Vec<Diagnosis>) -> Suites {
+    Suites::deserialize_from_str(&text(&junit::FORMAT, Document::Diagnose(&document(targets)))).unwrap()
 }
 
 /// Whether these texts stand one behind the other.
@@ -183,14 +185,14 @@ fn notes_that_ask_for_nothing_are_counted_and_shown_in_full() {
     let shown = |in_full| Shown { in_full, ..Shown::default() };
     let document = document(vec![target()]);
     for page in [
-        terminal::diagnose(&document, Style::default(), Shown::default()),
-        markdown::diagnose(&document, Shown::default()),
-        html::diagnose(&document, Shown::default()),
+        terminal(Document::Diagnose(&document), Style::default()),
+        text(&markdown::FORMAT, Document::Diagnose(&document)),
+        text(&html::FORMAT, Document::Diagnose(&document)),
     ] {
         assert!(page.contains("2 notes that ask for nothing: -v shows them"), "{page}");
         assert!(!page.contains("gives 2 tickets") && !page.contains("reprise explain"), "{page}");
     }
-    let in_full = terminal::diagnose(&document, Style::default(), shown(true));
+    let in_full = terminal(Report { shown: shown(true), ..Document::Diagnose(&document).into() }, Style::default());
     assert!(in_full.contains("gives 2 tickets") && !in_full.contains("ask for nothing"), "{in_full}");
     let risk = Finding { severity: Severity::Risk, ..by_design() };
     assert!(page(vec![Diagnosis { findings: vec![risk], ..target() }], false).contains("gives 2 tickets"));
@@ -203,7 +205,10 @@ fn a_known_software_is_shown_its_own_remedies() {
     let page = |software: Option<&str>, in_full| {
         let software = software.map(str::to_owned);
         let target = Diagnosis { findings: vec![finding.clone()], software, ..healthy("a.example") };
-        terminal::diagnose(&document(vec![target]), Style::default(), Shown { in_full, ..Shown::default() })
+        terminal(
+            Report { shown: Shown { in_full, ..Shown::default() }, ..Document::Diagnose(&document(vec![target])).into() },
+            Style::default(),
+        )
     };
     let has = |page: &str| [page.contains("nginx: "), page.contains("HAProxy: ")];
     assert_eq!(has(&page(Some("nginx/1.22.1"), false)), [true, false]);
@@ -234,10 +239,16 @@ fn experiments_are_shown_on_request() {
         in_order(&shown, &["second-use", "TLS 1.3 ticket", "the same ticket twice", "the second use was refused"]),
         "{shown}"
     );
-    assert!(!markdown::diagnose(&document(targets()), Shown::default()).contains("second-use"));
+    assert!(!text(&markdown::FORMAT, Document::Diagnose(&document(targets()))).contains("second-use"));
     assert!(
-        markdown::diagnose(&document(targets()), Shown { experiments: true, ..Shown::default() })
-            .contains("(the second use was refused)")
+        text(
+            &markdown::FORMAT,
+            Report {
+                shown: Shown { experiments: true, ..Shown::default() },
+                ..Document::Diagnose(&document(targets())).into()
+            }
+        )
+        .contains("(the second use was refused)")
     );
 }
 
@@ -252,13 +263,23 @@ fn a_chart_shows_what_resumed_of_what_was_offered() {
         resumed: 3,
         ..target.experiments[0].clone()
     });
-    let page = html::diagnose(&document(vec![target]), Shown::default());
+    let page = text(&html::FORMAT, Document::Diagnose(&document(vec![target])));
     let drawn = "Resumed of offered. TLS 1.2 id: nothing varied 1 of 4; TLS 1.3 ticket: nothing varied 6 of 6, \
                  second-use 1 of 2.";
     assert!(page.contains("Offered sessions that resumed") && page.contains(drawn), "{page}");
-    assert!(!html::diagnose(&document(vec![unreached("b.example")]), Shown::default()).contains("<svg"), "nothing to draw");
     assert!(
-        !html::diagnose(&document(vec![hostile()]), Shown { experiments: true, ..Shown::default() }).contains("c'<d>"),
+        !text(&html::FORMAT, Document::Diagnose(&document(vec![unreached("b.example")]))).contains("<svg"),
+        "nothing to draw"
+    );
+    assert!(
+        !text(
+            &html::FORMAT,
+            Report {
+                shown: Shown { experiments: true, ..Shown::default() },
+                ..Document::Diagnose(&document(vec![hostile()])).into()
+            }
+        )
+        .contains("c'<d>"),
         "text stays text"
     );
 }
@@ -340,12 +361,14 @@ fn hostile_text_stays_text_in_every_format() {
     let targets = || vec![hostile(), healthy("b")];
     let terminal = page(targets(), true);
     assert!(!terminal.contains(|letter: char| letter.is_control() && letter != '\n'));
-    let markdown = markdown::diagnose(&document(targets()), Shown { experiments: true, ..Shown::default() });
+    let markdown = text(
+        &markdown::FORMAT,
+        Report { shown: Shown { experiments: true, ..Shown::default() }, ..Document::Diagnose(&document(targets())).into() },
+    );
     assert!(!markdown.contains(|letter: char| letter.is_control() && letter != '\n') && !markdown.contains("<d>"));
     assert_eq!(of_sarif(targets())["runs"][0]["results"].as_array().unwrap().len(), 4);
     assert_eq!(of_junit(targets()).test_suites.len(), 2);
-    let mut table = Vec::new();
-    csv::diagnose(&document(targets()), &mut table).unwrap();
-    let rows = ::csv::Reader::from_reader(table.as_slice()).records().collect::<Result<Vec<_>, _>>().unwrap();
+    let table = text(&csv::FORMAT, Document::Diagnose(&document(targets())));
+    let rows = ::csv::Reader::from_reader(table.as_bytes()).records().collect::<Result<Vec<_>, _>>().unwrap();
     assert_eq!((rows.len(), rows[3].len(), &rows[3][0]), (4, 6, HOSTILE));
 }

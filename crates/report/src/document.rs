@@ -1,0 +1,136 @@
+//! A finished document of any command, and what is asked of its pages and formats.
+
+use std::io;
+
+use reprise_board::document::BoardDocument;
+use reprise_model::Kind;
+use reprise_model::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
+    TraceDocument,
+};
+use serde::Serialize;
+
+use crate::format::Format;
+use crate::page::{self, Page};
+use crate::terminal::{self, Style};
+
+/// What a command came to. As JSON it is the document itself.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Document<'a> {
+    /// One target.
+    Measure(&'a MeasureDocument),
+    /// The lab.
+    Lab(&'a LabDocument),
+    /// What is wrong with each target.
+    Diagnose(&'a DiagnoseDocument),
+    /// The messages of a full and of a resumed handshake.
+    Trace(&'a TraceDocument),
+    /// A load.
+    Load(&'a LoadDocument),
+    /// TLS stacks side by side.
+    Compare(&'a CompareDocument),
+    /// What it costs to start again at each level.
+    Layers(&'a LayersDocument),
+    /// Several results side by side.
+    SideBySide(&'a SideBySideDocument),
+    /// TLS on microcontrollers.
+    Board(&'a BoardDocument),
+}
+
+/// The schemas of all documents.
+pub(crate) const SCHEMAS: &[&str] = &[
+    MeasureDocument::SCHEMA,
+    LabDocument::SCHEMA,
+    DiagnoseDocument::SCHEMA,
+    TraceDocument::SCHEMA,
+    LoadDocument::SCHEMA,
+    CompareDocument::SCHEMA,
+    LayersDocument::SCHEMA,
+    SideBySideDocument::SCHEMA,
+    BoardDocument::SCHEMA,
+];
+
+/// A document and how much of it is to be written. JSON and CSV have all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// What is written.
+    pub document: Document<'a>,
+    /// How much of it its page shows.
+    pub shown: Shown,
+    /// The kinds that a measurement had to observe on every connection: test cases of JUnit.
+    pub kinds: &'a [Kind],
+}
+
+/// How much of a result its page shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    /// Notes that ask for nothing too, the remedies of every software, and what each message of a trace is for and says.
+    pub in_full: bool,
+    /// Each experiment of a diagnosis.
+    pub experiments: bool,
+}
+
+impl Document<'_> {
+    /// Whether nothing was measured, so that no earlier result is worth less.
+    pub fn is_nothing(&self) -> bool {
+        match self {
+            Self::Measure(it) => it.samples.is_empty(),
+            Self::Lab(it) => it.results.iter().all(|it| it.samples.is_empty()),
+            Self::Diagnose(it) => it.targets.iter().all(|target| !target.reached),
+            Self::Trace(it) => it.traces.is_empty(),
+            Self::Load(it) => !it.has_any(),
+            Self::Compare(it) => it.rows.is_empty(),
+            Self::Layers(it) => it.rows.is_empty(),
+            Self::SideBySide(_) => false,
+            Self::Board(it) => it.handshakes.is_empty() && it.esp8266.is_none(),
+        }
+    }
+
+    /// The schema that the document names, by which a format says whether it has the document.
+    pub fn schema(&self) -> &'static str {
+        match self {
+            Self::Measure(_) => MeasureDocument::SCHEMA,
+            Self::Lab(_) => LabDocument::SCHEMA,
+            Self::Diagnose(_) => DiagnoseDocument::SCHEMA,
+            Self::Trace(_) => TraceDocument::SCHEMA,
+            Self::Load(_) => LoadDocument::SCHEMA,
+            Self::Compare(_) => CompareDocument::SCHEMA,
+            Self::Layers(_) => LayersDocument::SCHEMA,
+            Self::SideBySide(_) => SideBySideDocument::SCHEMA,
+            Self::Board(_) => BoardDocument::SCHEMA,
+        }
+    }
+}
+
+impl<'a> From<Document<'a>> for Report<'a> {
+    fn from(document: Document<'a>) -> Self {
+        Self { document, shown: Shown::default(), kinds: &[] }
+    }
+}
+
+impl Report<'_> {
+    /// The page for a terminal.
+    pub fn terminal(&self, style: Style) -> String {
+        terminal::render(&self.page(), style)
+    }
+
+    /// The document in this format; nothing where the format does not have such documents.
+    pub fn write(&self, format: &Format, out: &mut Vec<u8>) -> io::Result<()> {
+        (format.write)(self, out)
+    }
+
+    pub(crate) fn page(&self) -> Page {
+        match self.document {
+            Document::Measure(it) => page::measure(it, self.shown),
+            Document::Lab(it) => page::lab(it),
+            Document::Diagnose(it) => page::diagnose(it, self.shown),
+            Document::Trace(it) => page::trace(it, self.shown),
+            Document::Load(it) => page::load(it),
+            Document::Compare(it) => page::compare(it),
+            Document::Layers(it) => page::layers(it),
+            Document::SideBySide(it) => page::side_by_side(it),
+            Document::Board(it) => page::board(it),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The formats of documents. A format is a file that says what it is called and what it writes, and a line in [`FORMATS`].
+
+use std::io;
+
+use crate::document::Report;
+use crate::{csv, har, html, json, junit, markdown, sarif};
+
+/// A format of documents.
+#[derive(Debug)]
+pub struct Format {
+    /// The name of its flag, which takes a file.
+    pub name: &'static str,
+    /// What the flag does.
+    pub help: &'static str,
+    /// The schemas of the documents that it can write.
+    pub schemas: &'static [&'static str],
+    pub(crate) write: fn(&Report<'_>, &mut Vec<u8>) -> io::Result<()>,
+}
+
+/// All formats, in the order in which help shows their flags.
+pub static FORMATS: [&Format; 7] =
+    [&json::FORMAT, &csv::FORMAT, &markdown::FORMAT, &html::FORMAT, &har::FORMAT, &sarif::FORMAT, &junit::FORMAT];
+
+impl Format {
+    /// Whether documents of this schema can be written in it.
+    pub fn writes(&self, schema: &str) -> bool {
+        self.schemas.contains(&schema)
+    }
+
+    /// The formats that documents of this schema have.
+    pub fn of(schema: &str) -> impl Iterator<Item = &'static Self> {
+        FORMATS.into_iter().filter(move |format| format.writes(schema))
+    }
+}
