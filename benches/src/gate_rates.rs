@@ -17,7 +17,7 @@ use clap::Parser;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_model::document::{ChangeCause, MeasureDocument};
 use reprise_model::{Kind, Phase, Version};
-use reprise_results::{Condition, Earlier, Judgement, Scope, compare};
+use reprise_results::{Condition, Earlier, Judgement, Scope, Subject, compare};
 
 #[derive(Parser)]
 struct Arguments {
@@ -38,7 +38,7 @@ struct Arguments {
     again: bool,
     /// The conditions to judge by; by default those that the guide recommends, and one that it advises against
     #[arg(long = "fail-if")]
-    fail_if: Vec<Condition>,
+    fail_if: Vec<String>,
 }
 
 const CONDITIONS: [&str; 9] = [
@@ -62,8 +62,9 @@ fn main() -> anyhow::Result<()> {
     let slowed = read(&arguments.results, "slowed")?;
     ensure!(unchanged.len() >= 5, "five results of each server are the least, in {}", arguments.results.display());
     let given = arguments.fail_if;
-    let conditions =
-        if given.is_empty() { CONDITIONS.iter().map(|it| it.parse()).collect::<Result<_, _>>()? } else { given };
+    let texts = if given.is_empty() { CONDITIONS.map(str::to_owned).to_vec() } else { given };
+    let read = |text: &String| Condition::read(text, &Subject::Measurement);
+    let conditions = texts.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     print(&conditions, &unchanged, &slowed);
     Ok(())
 }
@@ -189,7 +190,7 @@ fn alarms(conditions: &[Condition], cases: &[Case<'_>]) -> (Vec<usize>, usize) {
         now.baseline = compare(&now, &earlier, &Scope::default(), 1).map(Box::new);
         let verdict = now.baseline.as_ref().and_then(|it| it.verdict.as_ref());
         let by_verdict = verdict.is_some_and(|it| it.cause == ChangeCause::Tls);
-        let by_condition = conditions.iter().map(|it| matches!(it.judge(std::slice::from_ref(&now)), Judgement::Met(_)));
+        let by_condition = conditions.iter().map(|it| matches!(it.judge(&now), Judgement::Met(_)));
         for (alarms, is_raised) in alarms.iter_mut().zip(std::iter::once(by_verdict).chain(by_condition)) {
             *alarms += usize::from(is_raised);
         }

@@ -4,9 +4,9 @@ mod args;
 mod cmd;
 #[cfg(test)]
 mod command_line_page;
-mod complaint;
 mod connection_flags;
 mod ending;
+mod gate;
 mod help;
 mod key_log;
 mod notice;

@@ -2,63 +2,100 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use reprise_board::document::BoardDocument;
+use reprise_model::document::{
+    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, TraceDocument,
+};
 use reprise_probe::{Readers, Replacement};
 use reprise_report::terminal::Style;
-use reprise_report::{Format, Report, csv, har, html, json, markdown};
+use reprise_report::{FORMATS, Format, Report};
 
 use crate::notice::notice;
 
-/// The formats of a result; each takes a file, `-` is standard output.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
-    /// Write the result as JSON (docs/schema/)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write the figures as CSV
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write the tables as Markdown
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Write the page with charts as one HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+/// The flags of the formats that documents `D` have; each takes a file, `-` is standard output.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputArgs<D> {
+    files: Vec<(&'static Format, PathBuf)>,
+    of: PhantomData<fn() -> D>,
 }
 
-/// The format of results that have single connections.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct HarArgs {
-    /// Write each connection as an entry of an HTTP archive (HAR 1.2)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) har: Option<PathBuf>,
+/// The documents of one command.
+pub(crate) trait Documented: 'static {
+    /// Their schemas.
+    const SCHEMAS: &'static [&'static str];
 }
 
-/// A file that a flag names, and the format that goes there.
-pub(crate) type NamedOutput<'a> = (&'static str, &'static Format, &'a Path);
+macro_rules! documented {
+    ($($document:ty: $($schema:ty),+;)+) => {
+        $(impl Documented for $document { const SCHEMAS: &'static [&'static str] = &[$(<$schema>::SCHEMA),+]; })+
+    };
+}
 
-impl OutputArgs {
-    /// The files that are named.
-    pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
-        let all = [
-            ("--json", &json::FORMAT, &self.json),
-            ("--csv", &csv::FORMAT, &self.csv),
-            ("--markdown", &markdown::FORMAT, &self.markdown),
-            ("--html", &html::FORMAT, &self.html),
-        ];
-        all.into_iter().filter_map(|(flag, format, path)| Some((flag, format, path.as_deref()?))).collect()
+documented! {
+    MeasureDocument: MeasureDocument, LabDocument;
+    DiagnoseDocument: DiagnoseDocument;
+    TraceDocument: TraceDocument;
+    LoadDocument: LoadDocument;
+    CompareDocument: CompareDocument;
+    LayersDocument: LayersDocument;
+    BoardDocument: BoardDocument;
+}
+
+/// Any saved result.
+#[derive(Clone, Debug)]
+pub(crate) struct AnyDocument;
+
+impl Documented for AnyDocument {
+    const SCHEMAS: &'static [&'static str] = reprise_report::SCHEMAS;
+}
+
+impl<D: Documented> OutputArgs<D> {
+    fn formats() -> impl Iterator<Item = &'static Format> {
+        FORMATS.into_iter().filter(|format| D::SCHEMAS.iter().any(|schema| format.writes(schema)))
+    }
+
+    /// The file that is named for this format.
+    pub(crate) fn file(&self, format: &Format) -> Option<&Path> {
+        self.files.iter().find(|(named, _)| named.name == format.name).map(|(_, path)| path.as_path())
+    }
+
+    /// Refuses a format that documents of this schema do not have.
+    pub(crate) fn check(&self, schema: &str) -> anyhow::Result<()> {
+        match self.files.iter().find(|(format, _)| !format.writes(schema)) {
+            Some((format, _)) => anyhow::bail!("--{} does not apply to a result of {schema}", format.name),
+            None => Ok(()),
+        }
     }
 }
 
-impl HarArgs {
-    /// The file that is named.
-    pub(crate) fn files(&self) -> Vec<NamedOutput<'_>> {
-        self.har.as_deref().map(|path| ("--har", &har::FORMAT, path)).into_iter().collect()
+impl<D: Documented> Args for OutputArgs<D> {
+    fn augment_args(command: Command) -> Command {
+        let flag = |format: &'static Format| {
+            let flag = Arg::new(format.name).long(format.name).value_name("FILE").value_parser(value_parser!(PathBuf));
+            flag.help(format.help).help_heading("Output")
+        };
+        command.args(Self::formats().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<D: Documented> FromArgMatches for OutputArgs<D> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let file = |format: &'static Format| Some((format, matches.get_one::<PathBuf>(format.name)?.clone()));
+        Ok(Self { files: Self::formats().filter_map(file).collect(), of: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -70,13 +107,14 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// Opens every file; fails where one cannot be written, or where two documents want one place. What is there already is
     /// replaced only when there is a result, and without one no new file stays. `others` are files that the command uses beside.
-    pub(crate) fn open(documents: &[NamedOutput<'_>], others: &[(&'static str, &Path)]) -> anyhow::Result<Self> {
-        let named = documents.iter().map(|(flag, _, path)| (*flag, *path)).chain(others.iter().copied());
-        let named: Vec<(&str, &Path)> = named.collect();
+    pub(crate) fn open<D>(documents: &OutputArgs<D>, others: &[(&'static str, &Path)]) -> anyhow::Result<Self> {
+        let formats = documents.files.iter().map(|(format, path)| (format.name, path.as_path()));
+        let others = others.iter().map(|(flag, path)| (flag.trim_start_matches('-'), *path));
+        let named: Vec<(&str, &Path)> = formats.chain(others).collect();
         check_that_files_differ(&named)?;
         check_standard_output(&named)?;
-        let open = |(_, format, path): &NamedOutput<'_>| anyhow::Ok((*format, Output::open(path)?));
-        Ok(Self { formats: documents.iter().map(open).collect::<anyhow::Result<_>>()? })
+        let open = |(format, path): &(&'static Format, PathBuf)| anyhow::Ok((*format, Output::open(path)?));
+        Ok(Self { formats: documents.files.iter().map(open).collect::<anyhow::Result<_>>()? })
     }
 
     /// Writes the result in every format that was asked for, and the page unless a document took standard output. One
@@ -106,7 +144,8 @@ impl Outputs {
 
 /// Refuses two documents on standard output, and one where nothing fits.
 fn check_standard_output(files: &[(&str, &Path)]) -> anyhow::Result<()> {
-    let flags: Vec<&str> = files.iter().filter(|(_, path)| is_standard_output(path)).map(|(flag, _)| *flag).collect();
+    let standard = files.iter().filter(|(_, path)| is_standard_output(path));
+    let flags: Vec<String> = standard.map(|(flag, _)| format!("--{flag}")).collect();
     anyhow::ensure!(flags.len() <= 1, "only one of {} can go to standard output", flags.join(" and "));
     // The page, too, goes there.
     match Path::new("/dev/stdout").metadata() {
@@ -122,9 +161,9 @@ fn check_that_files_differ(files: &[(&str, &Path)]) -> anyhow::Result<()> {
     for (index, ((flag, path), one)) in files.iter().zip(&whole).enumerate() {
         let earlier = files.iter().zip(&whole).take(index).find(|(_, other)| one.is_some() && *other == one);
         if let Some(((other, _), _)) = earlier
-            && (*other, *flag) != ("--session-in", "--session-out")
+            && (*other, *flag) != ("session-in", "session-out")
         {
-            anyhow::bail!("{other} and {flag} name the same file, {}: give each its own", path.display());
+            anyhow::bail!("--{other} and --{flag} name the same file, {}: give each its own", path.display());
         }
     }
     Ok(())

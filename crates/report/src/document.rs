@@ -39,7 +39,7 @@ pub enum Document<'a> {
 }
 
 /// The schemas of all documents.
-pub(crate) const SCHEMAS: &[&str] = &[
+pub const SCHEMAS: &[&str] = &[
     MeasureDocument::SCHEMA,
     LabDocument::SCHEMA,
     DiagnoseDocument::SCHEMA,

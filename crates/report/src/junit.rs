@@ -23,7 +23,7 @@ use crate::format::Format;
 /// `--junit`: results that are held against something.
 pub static FORMAT: Format = Format {
     name: "junit",
-    help: "Write the findings, and what came of --kinds and of each --fail-if, as JUnit XML, for CI systems",
+    help: "Write the findings and what came of each condition as JUnit XML, for CI systems",
     schemas: &[DiagnoseDocument::SCHEMA, MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA],
     write,
 };

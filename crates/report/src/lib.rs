@@ -29,5 +29,5 @@ mod format;
 mod page;
 mod table;
 
-pub use document::{Document, Report, Shown};
+pub use document::{Document, Report, SCHEMAS, Shown};
 pub use format::{FORMATS, Format};

@@ -28,8 +28,8 @@ mod guide;
 pub use baseline::{Earlier, Scope, compare, foresight, no_such_result};
 pub use compare_baseline::{EarlierComparison, compare_stacks};
 pub use condition::{
-    CompareCondition, ComparePlanned, Condition, ConditionError, DiagnoseCondition, Found, Judgement, LoadCondition,
-    LoadPlanned, Planned,
+    ComparePlanned, Condition, ConditionError, DiagnosePlanned, Found, Judged, Judgement, LoadPlanned, Plan, Planned,
+    Subject, Value, Words,
 };
 pub use diagnose_document::diagnosis;
 pub use failed::failure_of;

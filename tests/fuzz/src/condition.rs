@@ -1,20 +1,15 @@
-//! A `--fail-if` condition, of a measurement or a load: what is understood is understood again as it is shown, and what is not
-//! points at a place in it.
+//! A `--fail-if` condition: what is understood is understood again as it is shown, and what is not points at a place in it.
 
-use std::fmt::{Debug, Display};
-use std::str::FromStr;
-
-use reprise_results::{Condition, ConditionError, LoadCondition};
+use reprise_results::{Condition, Subject};
 
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
-    read::<Condition>(text);
-    read::<LoadCondition>(text);
-}
-
-fn read<C: FromStr<Err = ConditionError> + Display + Debug + PartialEq>(text: &str) {
-    match text.parse::<C>() {
-        Ok(condition) => assert_eq!(condition.to_string().parse(), Ok(condition), "{text:?}"),
-        Err(error) => assert!(error.to_string().starts_with("column "), "{error}"),
+    for subject in [Subject::Measurement, Subject::Diagnosis, Subject::Load, Subject::Other] {
+        match Condition::read(text, &subject) {
+            Ok(condition) => {
+                assert_eq!(Condition::read(&condition.to_string(), &subject).as_ref(), Ok(&condition), "{text:?}");
+            }
+            Err(error) => assert!(error.to_string().starts_with("column "), "{error}"),
+        }
     }
 }

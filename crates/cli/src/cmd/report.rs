@@ -9,13 +9,12 @@ use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
-use reprise_report::{Document, Report, Shown, junit};
+use reprise_report::{Document, Report, Shown};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
 use serde::Deserialize;
 
-use crate::cmd::diagnose::formats::FormatArgs;
 use crate::ending::Ending;
-use crate::outputs::{OutputArgs, Outputs};
+use crate::outputs::{AnyDocument, OutputArgs, Outputs};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// Show a saved result again, in any format; several of measure or load side by side.
@@ -39,9 +38,10 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'v', long, conflicts_with = "merge")]
     verbose: bool,
     #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    of_diagnosis: FormatArgs,
+    output: OutputArgs<AnyDocument>,
+    /// Show every experiment of a diagnosis and its result
+    #[arg(long, help_heading = "Output")]
+    experiments: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -51,13 +51,16 @@ Examples:
   reprise report --merge one.json two.json           several generators of one load as one result";
 
 pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
-    let (own, formats) = (&arguments.output, &arguments.of_diagnosis);
     let open = |schema: &str| {
-        refuse_formats(formats, schema)?;
-        Outputs::open(&[own.files(), formats.files()].concat(), &[])
+        ensure!(
+            !arguments.experiments || schema == DiagnoseDocument::SCHEMA,
+            "--experiments is for results of diagnose alone"
+        );
+        arguments.output.check(schema)?;
+        Outputs::open(&arguments.output, &[])
     };
     if arguments.merge {
-        let outputs = open(MERGED)?;
+        let outputs = open(LoadDocument::SCHEMA)?;
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
         outputs.write(Document::Load(&reprise_results::merge(&documents)?))?;
         return Ok(Ending::Done);
@@ -70,7 +73,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     let is_wordy = [TraceDocument::SCHEMA, MeasureDocument::SCHEMA, DiagnoseDocument::SCHEMA].contains(&&*saved.schema);
     ensure!(!arguments.verbose || is_wordy, "--verbose is for results of measure of a target, trace and diagnose alone");
     let outputs = open(&saved.schema)?;
-    let part = Shown { in_full: arguments.verbose, experiments: formats.experiments };
+    let part = Shown { in_full: arguments.verbose, experiments: arguments.experiments };
     let write = |document: Document<'_>| outputs.write(Report { shown: part, ..document.into() });
     match saved.schema.as_str() {
         DiagnoseDocument::SCHEMA => write(Document::Diagnose(&saved.document()?))?,
@@ -114,20 +117,6 @@ fn side_by_side(files: &[PathBuf]) -> anyhow::Result<SideBySideDocument> {
             names.first().map_or("", String::as_str)
         ),
     }
-}
-
-/// Several loads as one, which has no conditions to show.
-const MERGED: &str = "";
-
-/// What such a result cannot be shown in.
-fn refuse_formats(formats: &FormatArgs, schema: &str) -> anyhow::Result<()> {
-    if schema == DiagnoseDocument::SCHEMA {
-        return Ok(());
-    }
-    ensure!(!formats.experiments, "--experiments applies only to results of diagnose");
-    let has_conditions = [MeasureDocument::SCHEMA, LabDocument::SCHEMA, LoadDocument::SCHEMA].contains(&schema);
-    let refused = formats.files().into_iter().find(|(_, format, _)| format.name != junit::FORMAT.name || !has_conditions);
-    refused.map_or(Ok(()), |(flag, ..)| bail!("{flag} applies only to results of diagnose"))
 }
 
 /// A file that says which document it holds.

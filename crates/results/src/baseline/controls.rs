@@ -261,7 +261,7 @@ mod tests {
     use reprise_model::document::{Comparison, PhaseChange};
 
     use super::*;
-    use crate::{Condition, Earlier, Judgement, Scope, compare};
+    use crate::{Condition, Earlier, Judgement, Scope, Subject, compare};
     use reprise_diagnosis::example::Example;
 
     /// Medians in microseconds: connect, tls of a full handshake, tls of a resumed one, calibration.
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(verdict.cause, cause, "{}", verdict.text);
         now.baseline = Some(Box::new(comparison));
         for gate in ["baseline.tls.change.low > 5%", "baseline.tls.slower > 0", "baseline.slower > 0"] {
-            let judged = gate.parse::<Condition>().unwrap().judge(std::slice::from_ref(&now));
+            let judged = Condition::read(gate, &Subject::Measurement).unwrap().judge(&now);
             assert_eq!(matches!(judged, Judgement::Met(_)), cause == ChangeCause::Tls, "{gate}: {judged:?}");
         }
     }

@@ -1,71 +1,71 @@
 //! From text to a condition, by recursive descent. An error points at the place and says what was expected there.
 
 use std::fmt;
-use std::str::FromStr;
 
-use reprise_model::document::{Confidence, Severity};
+use reprise_diagnosis::cause;
+use reprise_model::document::{CompareCase, CompareSide, Confidence, Severity};
 use reprise_model::{Kind, Phase, Version};
 
-use super::{Bound, COUNT, Comparator, Condition, Findings, MeasureFigure, Of, Quantity, Test, Unit, Which};
-use reprise_diagnosis::cause;
+use super::path::Path;
+use super::quantity::{Bound, COUNT, Comparator, Quantity, Unit};
+use super::words::{Span, Statuses, Which, Words};
+use super::{Condition, Figure, Subject};
 
-/// Where a condition stops making sense, and what was expected there.
+/// Why a text is no condition on what is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
     text: String,
-    /// In characters, from 0.
-    column: usize,
-    expected: String,
+    reason: Reason,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reason {
+    /// Where the text stops making sense, in characters from 0, and what was expected there.
+    Expected { column: usize, expected: String },
+    /// Why the document will not have the figure.
+    Impossible(String),
 }
 
 impl ConditionError {
-    /// Of a condition that makes sense, and not where it stands.
-    pub(super) fn at_the_beginning(text: &str, expected: &str) -> Self {
-        Self { text: text.to_owned(), column: 0, expected: expected.to_owned() }
+    pub(super) fn impossible(text: &str, why: String) -> Self {
+        Self { text: text.trim().to_owned(), reason: Reason::Impossible(why) }
     }
 }
 
 impl fmt::Display for ConditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: String = self.text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect();
-        write!(f, "column {}: expected {}\n  {shown}\n  {}^", self.column + 1, self.expected, " ".repeat(self.column))
+        match &self.reason {
+            Reason::Expected { column, expected } => {
+                write!(f, "column {}: expected {expected}\n  {shown}\n  {}^", column + 1, " ".repeat(*column))
+            }
+            Reason::Impossible(why) => write!(f, "'{shown}' cannot be evaluated: {why}"),
+        }
     }
 }
 
 impl std::error::Error for ConditionError {}
 
-impl FromStr for Condition {
-    type Err = ConditionError;
-
-    fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let (figure, test) = whole(text, figure, |figure| (figure.quantity, figure.bound))?;
-        Ok(Self { figure, test })
-    }
-}
-
-/// A whole condition, whatever its figures are called: `figure` reads one, of which `what` is compared.
-pub(super) fn whole<F>(
-    text: &str,
-    figure: impl FnOnce(&mut Cursor<'_>) -> Result<F, ConditionError>,
-    what: impl FnOnce(&F) -> (Quantity, Bound),
-) -> Result<(F, Test), ConditionError> {
+/// A whole condition on such a document.
+pub(super) fn condition(text: &str, of: Subject<'_>) -> Result<Condition, ConditionError> {
     let mut cursor = Cursor { text, at: 0 };
     cursor.skip_spaces();
-    let figure = figure(&mut cursor)?;
+    let is_path = of == Subject::Other || cursor.rest().starts_with('.');
+    let figure = if is_path { Figure::Path(Path::read(&mut cursor)?) } else { Figure::Words(words(&mut cursor, of)?) };
     cursor.skip_spaces();
-    let (quantity, bound) = what(&figure);
-    if quantity == Quantity::Findings && cursor.rest().is_empty() {
-        let (comparator, unit) = (Comparator::Greater, Unit::Number);
-        return Ok((figure, Test { text: text.trim().to_owned(), quantity, bound, comparator, threshold: 0.0, unit }));
+    let counts_findings = matches!(&figure, Figure::Words(words) if words.quantity() == Quantity::Findings);
+    let text = text.trim().to_owned();
+    if counts_findings && cursor.rest().is_empty() {
+        return Ok(Condition { text, figure, comparator: Comparator::Greater, threshold: 0.0, unit: Unit::Number });
     }
     let comparator = comparator(&mut cursor)?;
     cursor.skip_spaces();
-    let (threshold, unit) = threshold(&mut cursor, quantity)?;
+    let (threshold, unit) = threshold(&mut cursor, &figure)?;
     cursor.skip_spaces();
     if !cursor.rest().is_empty() {
         return Err(cursor.expected("the end: one condition for each --fail-if"));
     }
-    Ok((figure, Test { text: text.trim().to_owned(), quantity, bound, comparator, threshold, unit }))
+    Ok(Condition { text, figure, comparator, threshold, unit })
 }
 
 /// The text and how much of it is read, in bytes.
@@ -84,9 +84,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether this comes next, as a whole word.
-    pub(super) fn begins_with_word(&self, word: &str) -> bool {
-        let belongs = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-        self.rest().strip_prefix(word).is_some_and(|after| !after.starts_with(belongs))
+    fn begins_with_word(&self, word: &str) -> bool {
+        self.rest().strip_prefix(word).is_some_and(|after| !after.starts_with(belongs_to_word))
+    }
+
+    /// Reads a word of letters, digits, `_` and `-`; it may be empty.
+    pub(super) fn take_word(&mut self) -> &'a str {
+        self.take_while(belongs_to_word)
     }
 
     /// Reads while `belongs` holds.
@@ -110,156 +114,169 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn expected_at(&self, at: usize, expected: impl Into<String>) -> ConditionError {
         let column = self.text.get(..at).unwrap_or(self.text).chars().count();
-        ConditionError { text: self.text.to_owned(), column, expected: expected.into() }
+        ConditionError { text: self.text.to_owned(), reason: Reason::Expected { column, expected: expected.into() } }
     }
 }
 
-/// One word between dots.
-#[derive(Clone, Copy)]
-enum Word {
-    Baseline,
-    /// `bytes` before `sent` and `received`, as in the document.
-    Bytes,
-    Tls(Version),
-    Kind(Which),
-    Phase(Phase),
-    Quantity(Quantity),
-    Bound(Bound),
-    /// What findings may be.
-    Severity(Severity),
-    Confidence(Confidence),
-    /// One of them, by its name.
-    Finding(&'static str),
+fn belongs_to_word(it: char) -> bool {
+    it.is_ascii_alphanumeric() || it == '_' || it == '-'
 }
 
-fn word(cursor: &mut Cursor<'_>) -> Result<Word, ConditionError> {
-    for version in [Version::Tls12, Version::Tls13] {
-        if cursor.take(version.number()) {
-            return Ok(Word::Tls(version));
-        }
+fn words(cursor: &mut Cursor<'_>, of: Subject<'_>) -> Result<Words, ConditionError> {
+    if of == Subject::Load {
+        cursor.take("load.");
     }
     let begin = cursor.at;
-    let name = cursor.take_while(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
-    let phase = || Phase::ALL.into_iter().find(|phase| phase.name() == name).map(Word::Phase);
-    let quantity = || Quantity::named(name, Of::Measurement).map(Word::Quantity);
-    let other = || match name {
-        "baseline" => Some(Word::Baseline),
-        "bytes" => Some(Word::Bytes),
-        "low" => Some(Word::Bound(Bound::Low)),
-        "high" => Some(Word::Bound(Bound::High)),
-        "finding" => Some(Word::Quantity(Quantity::Findings)),
-        _ => finding_word(name),
-    };
-    let known = Which::named(name).map(Word::Kind).or_else(phase).or_else(quantity);
-    known.or_else(other).ok_or_else(|| cursor.expected_at(begin, words()))
-}
-
-/// What may follow `findings`.
-fn finding_word(name: &str) -> Option<Word> {
-    let severity = Severity::ALL.into_iter().find(|it| it.name() == name).map(Word::Severity);
-    let confidence = || Confidence::ALL.into_iter().find(|it| it.name() == name).map(Word::Confidence);
-    severity.or_else(confidence).or_else(|| cause(name).map(|cause| Word::Finding(cause.slug)))
-}
-
-fn words() -> String {
-    let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
-    format!(
-        "a version (1.2, 1.3), a kind ({}, resumed), a phase ({}) or a figure ({}, low, high); after findings a severity ({}), a \
-         confidence ({}) or the name of a finding, 'findings.not-offered'",
-        list(&mut Kind::ALL.iter().map(|kind| kind.name())),
-        list(&mut Phase::ALL.iter().map(|phase| phase.name())),
-        list(&mut Quantity::names(Of::Measurement).map(|(name, _)| name)),
-        Severity::ALL.map(Severity::name).join(", "),
-        Confidence::ALL.map(Confidence::name).join(", "),
-    )
-}
-
-fn figure(cursor: &mut Cursor<'_>) -> Result<MeasureFigure, ConditionError> {
-    let begin = cursor.at;
-    let (mut tls, mut kind, mut phase, mut quantity, mut bound) = (None, None, None, None, None);
-    let (mut of_baseline, mut of_bytes, mut findings) = (false, false, Findings::default());
+    let (mut words, mut of_bytes) = (Words::default(), false);
     loop {
         let at = cursor.at;
-        let is_second = match word(cursor)? {
-            Word::Baseline => std::mem::replace(&mut of_baseline, true) || at != begin,
-            Word::Bytes => std::mem::replace(&mut of_bytes, true),
-            Word::Tls(version) => tls.replace(version).is_some(),
-            Word::Kind(which) => kind.replace(which).is_some(),
-            Word::Phase(named) => phase.replace(named).is_some(),
-            Word::Quantity(named) => quantity.replace(named).is_some(),
-            Word::Bound(end) => bound.replace(end).is_some(),
-            Word::Severity(named) => findings.severity.replace(named).is_some(),
-            Word::Confidence(named) => findings.confidence.replace(named).is_some(),
-            Word::Finding(named) => findings.id.replace(named).is_some(),
-        };
-        if is_second {
-            return Err(cursor.expected_at(at, "one of each at most: a version, a kind, a phase, a figure; baseline first"));
+        let was_of_baseline = words.baseline;
+        let is_second = word(cursor, &mut words, &mut of_bytes, of)?;
+        if is_second || words.baseline != was_of_baseline && at != begin {
+            return Err(cursor.expected_at(at, "one of each at most (two stacks), and baseline first"));
         }
         if !cursor.take(".") {
             break;
         }
     }
-    let quantity = match (quantity, phase) {
-        (Some(quantity), _) if of_baseline => quantity.of_baseline(),
-        (Some(quantity), _) => quantity,
-        (None, Some(_)) if of_baseline => Quantity::Change,
-        (None, Some(_)) => Quantity::Median,
-        (None, None) if findings != Findings::default() => {
-            return Err(
-                cursor.expected_at(begin, "'findings.' in front of a severity, a confidence or the name of a finding")
-            );
+    let is_timed = words.span.is_some() || matches!(of, Subject::Comparison { .. });
+    if words.quantity.is_none() && !is_timed {
+        if words.severity.is_some() || words.confidence.is_some() || words.finding.is_some() {
+            let front = "'findings.' in front of a severity, a confidence or the name of a finding";
+            return Err(cursor.expected_at(begin, front));
         }
-        (None, None) => return Err(cursor.expected("a phase or a figure, '.tls' or '.failed'")),
-    };
-    let figure = MeasureFigure { tls, kind, phase, findings, quantity, bound: bound.unwrap_or(Bound::Value) };
-    let wrong = contradiction(figure, of_baseline, of_bytes);
-    wrong.map_or(Ok(figure), |expected| Err(cursor.expected_at(begin, expected)))
+        return Err(cursor.expected(if of == Subject::Load {
+            "a figure or a phase, '.rate' or '.latency'"
+        } else {
+            "a phase or a figure, '.tls' or '.failed'"
+        }));
+    }
+    words.quantity = Some(words.quantity());
+    words.contradiction(of, of_bytes).map_or(Ok(words), |expected| Err(cursor.expected_at(begin, expected)))
 }
 
-/// What words cannot stand together, as what was expected instead.
-fn contradiction(figure: MeasureFigure, of_baseline: bool, of_bytes: bool) -> Option<String> {
-    let MeasureFigure { tls, kind, phase, findings, quantity, bound } = figure;
-    let name = quantity.name();
-    if quantity.is_of_baseline() != of_baseline {
-        return Some(match of_baseline {
-            true => {
-                format!("change, raw_change, ratio, server_cpu, slower, faster or differences of the baseline, not {name}")
-            }
-            false => format!("'baseline.' in front: {name} is against a baseline"),
-        });
+/// Reads one word: whether there is such a one already.
+fn word(cursor: &mut Cursor<'_>, words: &mut Words, of_bytes: &mut bool, of: Subject<'_>) -> Result<bool, ConditionError> {
+    if let Some(stack) = stack(cursor, of) {
+        cursor.take(stack);
+        words.stacks.push(stack.to_owned());
+        return Ok(words.stacks.len() > 2);
     }
-    if quantity == Quantity::Findings && (tls.is_some() || kind.is_some()) {
-        return Some("findings without a version or a kind: they are of all connections".to_owned());
+    let begin = cursor.at;
+    if let Some(version) =
+        [Version::Tls12, Version::Tls13].into_iter().find(|version| of != Subject::Load && cursor.take(version.number()))
+    {
+        return Ok(words.tls.replace(version).is_some());
     }
-    if quantity != Quantity::Findings && findings != Findings::default() {
-        return Some("'findings.' in front of a severity, a confidence or the name of a finding".to_owned());
+    let name = cursor.take_word();
+    if let Some(which) = Which::named(name) {
+        return Ok(words.kind.replace(which).is_some());
     }
-    if of_bytes && !matches!(quantity, Quantity::Sent | Quantity::Received) {
-        return Some("bytes.sent or bytes.received".to_owned());
+    if let Some(span) = Span::named(name, of) {
+        return Ok(words.span.replace(span).is_some());
     }
-    if quantity.has_phase() && phase.is_none() {
-        return Some(format!("a phase with {name}: {}", Phase::ALL.map(Phase::name).join(", ")));
+    if let Some(quantity) = quantity(name, of) {
+        return Ok(words.quantity.replace(quantity).is_some());
     }
-    let counts_medians = matches!(quantity, Quantity::Slower | Quantity::Faster);
-    if let Some(phase) = phase.filter(|_| !quantity.has_phase() && !counts_medians) {
-        return Some(format!("{name} without '{phase}': it is not of one phase"));
+    let has_bounds = of != Subject::Load;
+    match (name, of) {
+        ("baseline", Subject::Measurement | Subject::Comparison { .. }) => {
+            return Ok(std::mem::replace(&mut words.baseline, true));
+        }
+        // Before `sent` and `received`, as in the document.
+        ("bytes", Subject::Measurement) => return Ok(std::mem::replace(of_bytes, true)),
+        ("low", _) if has_bounds => return Ok(words.bound.replace(Bound::Low).is_some()),
+        ("high", _) if has_bounds => return Ok(words.bound.replace(Bound::High).is_some()),
+        _ => {}
     }
-    if bound != Bound::Value && !quantity.has_interval() {
-        return Some(format!("low and high after median, ratio or a change: {name} has no interval"));
+    let is_second = match of {
+        Subject::Measurement | Subject::Diagnosis => finding_word(name, words),
+        Subject::Load if words.quantity == Some(Quantity::Status) => {
+            Statuses::named(name).map(|status| words.status.replace(status).is_some())
+        }
+        Subject::Comparison { cases, .. } => case_word(name, words, cases),
+        Subject::Load | Subject::Other => None,
+    };
+    is_second.ok_or_else(|| cursor.expected_at(begin, known_words(of)))
+}
+
+/// The stack that comes next. A stack's name may have a dot in it, and of two the longer is meant; where it is a word of the
+/// language, the word is meant.
+fn stack<'a>(cursor: &Cursor<'_>, of: Subject<'a>) -> Option<&'a str> {
+    let Subject::Comparison { stacks, cases } = of else { return None };
+    let is_word = |name: &str| {
+        ["baseline", "low", "high"].contains(&name)
+            || Which::named(name).is_some()
+            || Quantity::named(name, of).is_some()
+            || case_word(name, &mut Words::default(), cases).is_some()
+    };
+    let next = stacks.iter().filter(|stack| cursor.begins_with_word(stack) && !is_word(stack));
+    next.max_by_key(|stack| stack.len()).map(String::as_str)
+}
+
+fn quantity(name: &str, of: Subject<'_>) -> Option<Quantity> {
+    Quantity::named(if name == "finding" { "findings" } else { name }, of)
+}
+
+/// Reads what may follow `findings`: whether there is such a one already. `None` where it is none.
+fn finding_word(name: &str, words: &mut Words) -> Option<bool> {
+    if let Some(severity) = Severity::ALL.into_iter().find(|it| it.name() == name) {
+        return Some(words.severity.replace(severity).is_some());
     }
-    if quantity.compares_with_full() && kind == Some(Which::Kind(Kind::Full)) {
-        return Some(format!("a resumed kind: {name} is against full handshakes"));
+    if let Some(confidence) = Confidence::ALL.into_iter().find(|it| it.name() == name) {
+        return Some(words.confidence.replace(confidence).is_some());
     }
-    if quantity.is_of_server() && (tls.is_some() || kind.is_some()) {
-        return Some(format!("{name} without a version or a kind: it is of all connections"));
+    cause(name).map(|cause| words.finding.replace(cause.slug).is_some())
+}
+
+/// Reads what only a comparison has: whether there is such a one already. `None` where it is none.
+fn case_word(name: &str, words: &mut Words, cases: &[CompareCase]) -> Option<bool> {
+    if let Some(side) = CompareSide::ALL.into_iter().find(|side| side.name() == name) {
+        return Some(words.side.replace(side).is_some());
     }
-    if quantity == Quantity::Kinds && kind.is_none() {
-        return Some("a kind, 'kinds.ticket'".to_owned());
+    if name == "mutual" {
+        return Some(std::mem::replace(&mut words.mutual, true));
     }
-    if tls == Some(Version::Tls13) && kind == Some(Which::Kind(Kind::Id)) {
-        return Some("another kind: TLS 1.3 has no session IDs".to_owned());
+    if cases.iter().any(|case| case.key == name) {
+        return Some(words.key.replace(name.to_owned()).is_some());
     }
-    None
+    cases.iter().any(|case| case.group == name).then(|| words.group.replace(name.to_owned()).is_some())
+}
+
+/// The words of the language, for an error.
+fn known_words(of: Subject<'_>) -> String {
+    // p50 is the median by another name.
+    let quantities = Quantity::names(of).map(|(name, _)| name).filter(|name| *name != "p50");
+    let quantities = quantities.collect::<Vec<_>>().join(", ");
+    let kinds = format!("a kind ({}, resumed)", Kind::ALL.map(|kind| kind.name()).join(", "));
+    let phases = format!("a phase ({})", Phase::ALL.map(Phase::name).join(", "));
+    let findings = format!(
+        "after findings a severity ({}), a confidence ({}) or the name of a finding, 'findings.not-offered'",
+        Severity::ALL.map(Severity::name).join(", "),
+        Confidence::ALL.map(Confidence::name).join(", "),
+    );
+    match of {
+        Subject::Measurement => {
+            format!("a version (1.2, 1.3), {kinds}, {phases} or a figure ({quantities}, low, high); {findings}")
+        }
+        Subject::Diagnosis => format!("a version (1.2, 1.3), {kinds} or a figure ({quantities}); {findings}"),
+        Subject::Load => format!("{kinds}, latency or {phases}, or a figure ({quantities}); after status '200' or '5xx'"),
+        Subject::Comparison { stacks, cases } => {
+            let of = |name: fn(&CompareCase) -> &str| {
+                let names: std::collections::BTreeSet<&str> = cases.iter().map(name).collect();
+                names.into_iter().collect::<Vec<_>>().join(", ")
+            };
+            format!(
+                "a side or clock ({}), a stack ({}), a version (1.2, 1.3), {kinds}, a key ({}), a group ({}), mutual, or a figure \
+                 ({quantities}, low, high)",
+                CompareSide::ALL.map(CompareSide::name).join(", "),
+                stacks.join(", "),
+                of(|case| &case.key),
+                of(|case| &case.group),
+            )
+        }
+        Subject::Other => String::new(),
+    }
 }
 
 fn comparator(cursor: &mut Cursor<'_>) -> Result<Comparator, ConditionError> {
@@ -267,7 +284,8 @@ fn comparator(cursor: &mut Cursor<'_>) -> Result<Comparator, ConditionError> {
     known.map(|(_, comparator)| comparator).ok_or_else(|| cursor.expected("one of < <= > >= == !="))
 }
 
-fn threshold(cursor: &mut Cursor<'_>, quantity: Quantity) -> Result<(f64, Unit), ConditionError> {
+fn threshold(cursor: &mut Cursor<'_>, figure: &Figure) -> Result<(f64, Unit), ConditionError> {
+    let units = figure.units();
     let begin = cursor.at;
     cursor.take("-");
     let digits = cursor.take_while(|it| it.is_ascii_digit() || it == '.');
@@ -275,13 +293,13 @@ fn threshold(cursor: &mut Cursor<'_>, quantity: Quantity) -> Result<(f64, Unit),
     let written = cursor.text.get(begin..digits_end).unwrap_or_default();
     let number = match written.parse::<f64>() {
         Ok(number) if number.is_finite() && digits.starts_with(|it: char| it.is_ascii_digit()) => number,
-        _ => return Err(cursor.expected_at(begin, format!("a number{}", example(quantity)))),
+        _ => return Err(cursor.expected_at(begin, format!("a number{}", example(units)))),
     };
     cursor.skip_spaces();
     let at = cursor.at;
     let name = cursor.take_while(|it| !it.is_whitespace());
     let known = |name: &str| {
-        let spellings = quantity.units().iter().flat_map(|unit| unit.spellings().iter().map(move |it| (*unit, it.0, it.1)));
+        let spellings = units.iter().flat_map(|unit| unit.spellings().iter().map(move |it| (*unit, it.0, it.1)));
         spellings.into_iter().find(|it| it.1 == name)
     };
     // None of them is the same in every unit.
@@ -295,29 +313,35 @@ fn threshold(cursor: &mut Cursor<'_>, quantity: Quantity) -> Result<(f64, Unit),
     let (unit, _, one) = found.ok_or_else(|| {
         let is_open = name.is_empty() && known(COUNT).is_some();
         let question = || format!("'{written}{COUNT}' or '{written}%': a count or a share?");
-        cursor.expected_at(at, if is_open { question() } else { units(quantity) })
+        cursor.expected_at(at, if is_open { question() } else { unit_names(units, figure) })
     })?;
     Ok((number * one, unit))
 }
 
-fn units(quantity: Quantity) -> String {
-    let names: Vec<&str> = quantity
-        .units()
-        .iter()
-        .flat_map(|unit| unit.spellings())
-        .map(|(name, _)| *name)
-        .filter(|it| !it.is_empty())
-        .collect();
-    let may_be_none = quantity.units().contains(&Unit::Number);
-    match (names.is_empty(), may_be_none) {
-        (true, _) => format!("no unit: {} is a number", quantity.name()),
-        (false, true) => format!("{} or no unit", names.join(", ")),
-        (false, false) => format!("a unit: {}", names.join(", ")),
+impl Figure {
+    /// The units that a threshold may have, the usual one first.
+    fn units(&self) -> &'static [Unit] {
+        match self {
+            Self::Words(words) => words.quantity().units(words.baseline),
+            Self::Path(path) if path.is_time() => &[Unit::Time],
+            Self::Path(_) => &[Unit::Number, Unit::Percent],
+        }
     }
 }
 
-fn example(quantity: Quantity) -> &'static str {
-    match quantity.units().first() {
+fn unit_names(units: &[Unit], figure: &Figure) -> String {
+    let spellings = units.iter().flat_map(|unit| unit.spellings());
+    let names: Vec<&str> = spellings.map(|(name, _)| *name).filter(|it| !it.is_empty()).collect();
+    let may_be_none = units.contains(&Unit::Number);
+    match (figure, names.is_empty(), may_be_none) {
+        (Figure::Words(words), true, _) => format!("no unit: {} is a number", words.quantity().name()),
+        (_, _, true) => format!("{} or no unit", names.join(", ")),
+        (_, _, false) => format!("a unit: {}", names.join(", ")),
+    }
+}
+
+fn example(units: &[Unit]) -> &'static str {
+    match units.first() {
         Some(Unit::Time) => ", '20ms'",
         Some(Unit::Percent) => ", '10%'",
         Some(Unit::Bytes) => ", '6kB'",

@@ -1,15 +1,60 @@
 //! Conditions as they are written, judged, and refused.
 
 use proptest::prelude::*;
-use reprise_model::document::{MeasureDocument, ServerCpu};
+use reprise_model::document::{CompareCase, CompareOver, MeasureDocument, ServerCpu};
 use reprise_model::{Kind, Version};
 
 use super::*;
 use crate::{Earlier, Scope, compare};
 use reprise_diagnosis::example::Example;
 
+#[track_caller]
+fn read(text: &str, of: Subject<'_>) -> Condition {
+    Condition::read(text, &of).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 fn condition(text: &str) -> Condition {
-    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    read(text, Subject::Measurement)
+}
+
+/// Asserts that an error points at this column, from 1, and says what was expected there.
+#[track_caller]
+fn assert_refused(of: Subject<'_>, cases: &[(&str, usize, &str)]) {
+    for (text, column, expected) in cases {
+        let error = Condition::read(text, &of).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("column {column}: expected ")), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
+        let (line, caret) = error.rsplit_once('\n').unwrap();
+        assert!(line.ends_with(text) && caret.find('^') == Some(column + 1), "{error}");
+    }
+}
+
+/// What is read is shown in one order of words, and read again it is the same.
+#[track_caller]
+fn assert_named(of: Subject<'_>, cases: &[(&str, &str)]) {
+    for (text, name) in cases {
+        let Figure::Words(words) = read(text, of).figure else { panic!("{text}") };
+        assert_eq!(words.to_string(), *name, "{text}");
+    }
+}
+
+fn case(tls: Version, kind: Kind) -> CompareCase {
+    CompareCase {
+        tls,
+        kind,
+        key: "p-256".to_owned(),
+        group: "x25519".to_owned(),
+        cipher: "TLS_AES_128_GCM_SHA256".to_owned(),
+        mutual: false,
+        psk_mode: None,
+        request: 0,
+    }
+}
+
+fn with_comparison<T>(work: impl FnOnce(Subject<'_>) -> T) -> T {
+    let stacks = ["openssl-3", "openssl-3.5", "mine", "full"].map(str::to_owned);
+    let cases = [case(Version::Tls12, Kind::Id), case(Version::Tls13, Kind::Full)];
+    work(Subject::Comparison { stacks: &stacks, cases: &cases })
 }
 
 /// TLS 1.2 resumes by ID in 400 µs, TLS 1.3 by ticket in 500 µs, a full handshake takes 1000 µs.
@@ -22,7 +67,7 @@ fn measured() -> MeasureDocument {
 
 #[track_caller]
 fn judged(text: &str, document: &MeasureDocument) -> Judgement {
-    condition(text).judge(std::slice::from_ref(document))
+    condition(text).judge(document)
 }
 
 #[track_caller]
@@ -68,7 +113,6 @@ fn what_is_not_there_is_never_good() {
         assert!(matches!(judged(text, &refused), Judgement::Unknown(_)), "{text}: {:?}", judged(text, &refused));
     }
     assert_met("kinds.ticket < 100%", &refused, &["localhost: 1.3 ticket kinds"]);
-    assert!(matches!(condition("failed > 0").judge(&[]), Judgement::Unknown(_)));
     let mut few = measured();
     few.ratios.iter_mut().for_each(|ratio| ratio.ci95 = None);
     let Judgement::Unknown(why) = judged("tls.id.ratio.low < 1", &few) else { panic!() };
@@ -138,50 +182,51 @@ fn server_cpu_is_judged_alone_and_against_a_baseline() {
 
 #[test]
 fn an_error_points_at_the_place() {
-    for (text, column, expected) in [
-        ("", 1, "a version"),
-        ("tls.resumd.ratio < 1.5", 5, "a kind (full, id, ticket, psk, early, resumed)"),
-        ("tls..full < 1ms", 5, "a phase"),
-        ("tls.full 5ms", 10, "one of < <="),
-        ("tls.full =< 5ms", 10, "one of < <="),
-        ("tls.full < 5", 13, "a unit: ns, us, µs, ms, s"),
-        ("tls.full < 5 min", 14, "a unit: ns"),
-        ("tls.full < fast", 12, "a number, '20ms'"),
-        ("tls.full < 1.2.3ms", 12, "a number"),
-        ("tls.full < .5ms", 12, "a number"),
-        ("tls.full < 5ms or failed > 0", 16, "the end"),
-        ("kinds.ticket < 100%%", 19, "a unit: %, n"),
-        ("kinds.ticket < 100", 19, "'100n' or '100%': a count or a share?"),
-        ("failed >= 1 ", 13, "'1n' or '1%': a count or a share?"),
-        ("failed > 0 or n < 1", 12, "the end"),
-        ("failed > 0ms", 11, "a unit: %, n"),
-        ("n > 5%", 6, "no unit: n is a number"),
-        ("full > 5", 5, "a phase or a figure"),
-        ("full.p99 > 5ms", 1, "a phase with p99"),
-        ("tls.connect > 5ms", 5, "one of each at most"),
-        ("tls.full.ratio < 2", 1, "a resumed kind"),
-        ("tls.p99.low < 2ms", 1, "low and high after median"),
-        ("full.server_cpu > 1ms", 1, "without a version or a kind"),
-        ("tls.server_cpu > 1ms", 1, "server_cpu without 'tls'"),
-        ("tls.failed > 0", 1, "failed without 'tls'"),
-        ("kinds < 100%", 1, "a kind"),
-        ("1.3.id.tls < 1ms", 1, "TLS 1.3 has no session IDs"),
-        ("tls.change > 10%", 1, "'baseline.' in front"),
-        ("baseline.tls.p99 > 10ms", 1, "change, raw_change, ratio, server_cpu, slower, faster or differences"),
-        ("tls.baseline > 10%", 5, "baseline first"),
-        ("bytes.failed > 10", 1, "bytes.sent or bytes.received"),
-    ] {
-        let error = text.parse::<Condition>().unwrap_err().to_string();
-        assert!(error.starts_with(&format!("column {column}: expected ")), "{text}: {error}");
-        assert!(error.contains(expected), "{text}: {error}");
-        let (line, caret) = error.rsplit_once('\n').unwrap();
-        assert!(line.ends_with(text) && caret.find('^') == Some(column + 1), "{error}");
-    }
+    assert_refused(
+        Subject::Measurement,
+        &[
+            ("", 1, "a version"),
+            ("tls.resumd.ratio < 1.5", 5, "a kind (full, id, ticket, psk, early, resumed)"),
+            ("tls..full < 1ms", 5, "a phase"),
+            ("tls.full 5ms", 10, "one of < <="),
+            ("tls.full =< 5ms", 10, "one of < <="),
+            ("tls.full < 5", 13, "a unit: ns, us, µs, ms, s"),
+            ("tls.full < 5 min", 14, "a unit: ns"),
+            ("tls.full < fast", 12, "a number, '20ms'"),
+            ("tls.full < 1.2.3ms", 12, "a number"),
+            ("tls.full < .5ms", 12, "a number"),
+            ("tls.full < 5ms or failed > 0", 16, "the end"),
+            ("kinds.ticket < 100%%", 19, "a unit: %, n"),
+            ("kinds.ticket < 100", 19, "'100n' or '100%': a count or a share?"),
+            ("failed >= 1 ", 13, "'1n' or '1%': a count or a share?"),
+            ("failed > 0 or n < 1", 12, "the end"),
+            ("failed > 0ms", 11, "a unit: %, n"),
+            ("n > 5%", 6, "no unit: n is a number"),
+            ("full > 5", 5, "a phase or a figure"),
+            ("full.p99 > 5ms", 1, "a phase with p99"),
+            ("tls.connect > 5ms", 5, "one of each at most"),
+            ("tls.full.ratio < 2", 1, "a resumed kind"),
+            ("tls.p99.low < 2ms", 1, "low and high after median"),
+            ("full.server_cpu > 1ms", 1, "without a version or a kind"),
+            ("tls.server_cpu > 1ms", 1, "server_cpu without 'tls'"),
+            ("tls.failed > 0", 1, "failed without 'tls'"),
+            ("kinds < 100%", 1, "a kind"),
+            ("1.3.id.tls < 1ms", 1, "TLS 1.3 has no session IDs"),
+            ("tls.change > 10%", 1, "'baseline.' in front"),
+            (
+                "baseline.tls.p99 > 10ms",
+                1,
+                "one of ratio, server_cpu, change, raw_change, slower, faster, differences of the baseline, not p99",
+            ),
+            ("tls.baseline > 10%", 5, "baseline first"),
+            ("bytes.failed > 10", 1, "bytes.sent or bytes.received"),
+        ],
+    );
 }
 
 #[test]
 fn bytes_are_known_by_their_place_in_the_document_too() {
-    assert_eq!(condition("full.bytes.received > 6kB").test.threshold, 6000.0);
+    assert_eq!(condition("full.bytes.received > 6kB").threshold, 6000.0);
     assert_eq!(condition("received.full > 6KiB").figure, condition("full.bytes.received > 6kB").figure);
 }
 
@@ -206,7 +251,7 @@ fn what_a_measurement_cannot_have_is_known_before() {
         "baseline.tls.change > 10%",
         "psk.failed > 0",
     ] {
-        assert_eq!(condition(text).impossible(&all), None, "{text}");
+        assert_eq!(Condition::read(text, &all).err(), None, "{text}");
     }
     let only = |versions: &[Version], kinds: &[Kind]| {
         let scope = Scope { versions: versions.to_vec(), kinds: kinds.to_vec() };
@@ -228,7 +273,7 @@ fn what_a_measurement_cannot_have_is_known_before() {
         ("baseline.ticket.tls.change > 1%", all.clone(), "the baseline has no such figure"),
         ("baseline.resolve.change > 1%", all.clone(), "the baseline has no such figure"),
     ] {
-        let found = condition(text).impossible(&planned).unwrap_or_else(|| panic!("{text}: possible"));
+        let found = Condition::read(text, &planned).unwrap_err().to_string();
         assert!(found.contains(why), "{text}: {found}");
     }
 }
@@ -236,7 +281,10 @@ fn what_a_measurement_cannot_have_is_known_before() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,60}") {
-        let _ = text.parse::<Condition>();
+        for of in [Subject::Measurement, Subject::Diagnosis, Subject::Load, Subject::Other] {
+            let _ = Condition::read(&text, &of);
+        }
+        with_comparison(|of| drop(Condition::read(&text, &of)));
     }
 
     /// Texts that come near: of the language's own words.
@@ -246,14 +294,25 @@ proptest! {
             prop::sample::select(vec![
                 "1.2", "1.3", "0", "tls", "wait", "full", "ticket", "resumed", "ratio", "p99", "saved", "change", "baseline",
                 "slower", "kinds", "failed", "low", "n", ".", ".", ".", " ", "<", ">=", "!=", "5", "-1.5", "ms", "%", "x", "µs", "B",
+                "load", "latency", "rate", "status", "5xx", "server", "wall", "mine", "openssl-3.5", "mutual", "p-256", "[", "]",
+                "\"", "runs", "phases", "p99_ns",
             ]),
             0..12,
         ),
     ) {
-        if let Ok(condition) = words.concat().parse::<Condition>() {
-            let _ = condition.judge(&[measured()]);
-            prop_assert_eq!(condition.to_string().parse::<Condition>(), Ok(condition));
+        let text = words.concat();
+        let reread = |of: Subject<'_>| {
+            let read = Condition::read(&text, &of);
+            if let Ok(condition) = &read {
+                assert_eq!(Condition::read(&condition.to_string(), &of).as_ref(), Ok(condition));
+            }
+            read
+        };
+        if let Ok(condition) = reread(Subject::Measurement) {
+            let _ = condition.judge(&measured());
         }
+        let _ = reread(Subject::Load);
+        let _ = with_comparison(reread);
     }
 }
 
@@ -288,13 +347,13 @@ fn findings_are_counted_by_severity_confidence_and_name() {
 fn a_finding_that_nothing_makes_is_refused() {
     for (text, words) in [
         ("finding.no-such-cause", "the name of a finding"),
-        ("1.3.findings > 0", "without a version or a kind"),
+        ("1.3.findings > 0", "findings without a version or a kind"),
         ("fault > 0", "'findings.' in front"),
         ("tls.fault > 1ms", "'findings.' in front"),
         ("findings.fault.risk", "one of each at most"),
         ("failed", "one of < <= > >= == !="),
     ] {
-        let error = text.parse::<Condition>().unwrap_err().to_string();
+        let error = Condition::read(text, &Subject::Measurement).unwrap_err().to_string();
         assert!(error.contains(words), "{text}: {error}");
     }
 }
@@ -308,4 +367,148 @@ fn p50_is_the_median_and_p95_lies_between_p90_and_p99() {
     let mut earlier = measured();
     earlier.runs.iter_mut().flat_map(|run| run.phases.values_mut()).for_each(|statistics| statistics.p95_ns = None);
     assert!(matches!(judged("1.3.full.tls.p95 > 1ms", &earlier), Judgement::Unknown(_)), "an earlier version's result");
+}
+
+#[test]
+fn words_of_a_load_are_read_in_any_order() {
+    assert_named(
+        Subject::Load,
+        &[
+            ("rate < 5000", "rate"),
+            ("load.rate<5000/s", "rate"),
+            ("ticket.rate >= 10", "ticket.rate"),
+            ("latency.p99 > 20ms", "latency.p99"),
+            ("load.latency.p999 > 1 s", "latency.p999"),
+            ("p95.full.tls > 900us", "full.tls.p95"),
+            ("resumed.latency > 1ms", "resumed.latency.median"),
+            ("status.5xx > 0.1%", "status.5xx"),
+            ("status.200 < 100%", "status.200"),
+            ("server_cpu > 300us", "server_cpu"),
+            ("kinds.ticket < 90%", "ticket.kinds"),
+            ("client_busy > 90%", "client_busy"),
+        ],
+    );
+    assert_refused(
+        Subject::Load,
+        &[
+            ("p99 > 1ms", 1, "latency or a phase with p99"),
+            ("full.failed > 0", 1, "failed without a version or a kind"),
+            ("latency.rate > 1", 1, "rate without 'latency'"),
+            ("status > 0", 1, "'status.200' or 'status.5xx'"),
+            ("status.7xx > 0", 8, "after status '200' or '5xx'"),
+            ("latency.p99 > 20", 17, "a unit: ns, us"),
+            ("rate.rate > 1", 6, "one of each at most"),
+            ("kinds > 1", 1, "a kind, 'kinds.ticket'"),
+            ("findings > 0", 1, "or a figure (median"),
+            ("latency.low > 1ms", 9, "or a figure (median"),
+            ("", 1, "or a figure (median"),
+        ],
+    );
+}
+
+#[test]
+fn a_load_that_cannot_have_the_figure_is_refused() {
+    let planned = LoadPlanned { kinds: &[Kind::Full], requests: 0, http: true, server_cpu: false, open: false };
+    for text in ["server_cpu > 1us", "ticket.rate < 1", "status.200 < 1n", "full.wait > 1s", "not_started > 0"] {
+        let error = Condition::read(text, &planned).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("'{text}' cannot be evaluated: ")), "{error}");
+    }
+    for text in ["client_cpu > 1us", "full.rate < 1", "latency.p99 > 1s", "failed > 0", ".bottleneck.client_busy > 0.9"] {
+        assert_eq!(Condition::read(text, &planned).err(), None, "{text}");
+    }
+}
+
+#[test]
+fn a_stack_is_known_by_its_whole_name() {
+    with_comparison(|of| {
+        assert_named(
+            of,
+            &[
+                ("server.openssl-3.5.1.3.full > 1ms", "server.openssl-3.5.1.3.full.median"),
+                ("server.openssl-3.1.3 > 1ms", "server.openssl-3.1.3.median"),
+                ("mine.openssl-3.p99 > 1ms", "mine.openssl-3.p99"),
+                ("baseline.x25519.change.1.3.low.p-256.mine.server > 5%", "baseline.server.mine.1.3.p-256.x25519.change"),
+                ("baseline.wall.mine > 5%", "baseline.wall.mine.change"),
+                ("baseline.instructions > 2%", "baseline.instructions"),
+            ],
+        );
+        assert_refused(
+            of,
+            &[
+                ("", 1, "a side or clock"),
+                ("server.mime > 1ms", 8, "a stack (openssl-3, openssl-3.5, mine, full)"),
+                ("mine.mine.mine > 1ms", 11, "two stacks"),
+                ("server.baseline > 5%", 8, "baseline first"),
+                ("server.change > 5%", 1, "'baseline.' in front"),
+                ("baseline.median > 5ms", 1, "of the baseline, not median"),
+                ("n.low > 5", 1, "n has no interval"),
+                ("instructions > 5ms", 17, "no unit"),
+                ("server.mine", 12, "one of < <="),
+            ],
+        );
+    });
+}
+
+#[test]
+fn a_comparison_that_cannot_have_the_figure_is_refused() {
+    let (stacks, cases) = (["mine".to_owned()], [case(Version::Tls13, Kind::Full)]);
+    let over = CompareOver::Memory;
+    let planned = ComparePlanned { stacks: &stacks, cases: &cases, over, samples: 3, instructions: false, baseline: false };
+    for (text, why) in [
+        ("1.2 > 1ms", "this scenario with these flags excludes it"),
+        ("ratio < 2", "this scenario with these flags excludes it"),
+        ("wall > 1ms", "--over loopback"),
+        ("instructions > 1", "--instructions"),
+        ("median.low > 1ms", "raise --samples"),
+        ("baseline.change > 1%", "--baseline FILE"),
+    ] {
+        let error = Condition::read(text, &planned).unwrap_err().to_string();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+    assert_eq!(Condition::read("server.mine.1.3.full > 1ms", &planned).err(), None);
+}
+
+#[test]
+fn a_path_names_any_figure_of_a_document() {
+    let document = measured();
+    for (met, not_met) in [
+        (".runs[0].phases.tls.median_ns > 0.9ms", ".runs[0].phases.tls.median_ns > 1.1ms"),
+        (".runs[].n >= 100", ".runs[].n < 100"),
+        (".all_connections.full == 200", ".all_connections.full < 199"),
+        (".interrupted == 0", ".interrupted == 1"),
+        (".\"all_connections\".full > 1", ".all_connections.failed > 0"),
+    ] {
+        assert!(matches!(judged(met, &document), Judgement::Met(_)), "{met}: {:?}", judged(met, &document));
+        assert_eq!(judged(not_met, &document), Judgement::NotMet, "{not_met}");
+    }
+    assert_met(
+        ".runs[].phases.tls.p99_ns > 1us",
+        &document,
+        &[
+            ".runs[0].phases.tls.p99_ns",
+            ".runs[1].phases.tls.p99_ns",
+            ".runs[2].phases.tls.p99_ns",
+            ".runs[3].phases.tls.p99_ns",
+        ],
+    );
+    let unknown = |text: &str| match judged(text, &document) {
+        Judgement::Unknown(why) => why.join("; "),
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(unknown(".no.such > 1"), "'.no.such' is not in the document");
+    assert_eq!(unknown(".label > 1"), ".label is not a number");
+    assert_refused(
+        Subject::Other,
+        &[
+            ("", 1, "the place of a figure"),
+            ("seconds > 1", 1, "the place of a figure"),
+            (". > 1", 2, "a key of the document"),
+            (".a[x] > 1", 4, "']'"),
+            (".a[99999999999999999999] > 1", 3, "the place of an element"),
+            (".\"a > 1", 8, "'\"'"),
+            (".a_ns > 5", 10, "a unit: ns, us"),
+            (".a > 5ms", 7, "% or no unit"),
+        ],
+    );
+    assert_refused(Subject::Other, &[(&format!("{} > 1", ".a".repeat(40)), 65, "fewer keys")]);
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use reprise_board::document::BoardDocument;
 use reprise_board::{BoardStack, Key};
 
 use crate::outputs::OutputArgs;
@@ -46,7 +47,7 @@ pub(crate) struct BoardArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) images: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) outputs: OutputArgs,
+    pub(crate) outputs: OutputArgs<BoardDocument>,
 }
 
 const EXAMPLES: &str = "\

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
         return listen::run(&firmware, &arguments, address, &stop);
     }
     let plan = Plan::of(&arguments)?;
-    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
+    let outputs = Outputs::open(&arguments.outputs, &[])?;
     let run = Run { plan: &plan, firmware: &firmware, stop: &stop, progress: Progress::of("steps") };
     let measured = run.measure();
     run.progress.finish();

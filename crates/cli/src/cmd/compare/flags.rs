@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use reprise_compare::{Key, Scenario};
 use reprise_model::Version;
-use reprise_model::document::CompareOver;
+use reprise_model::document::{CompareDocument, CompareOver};
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::gate::GateArgs;
+use super::gate::{CONDITIONS, GateArgs};
 use crate::outputs::OutputArgs;
 use crate::values;
 
@@ -19,7 +19,7 @@ use crate::values;
 /// side in a process of its own; every library, key, version and kind in turn, in a random order. The wire is read along: what was negotiated is what was asked for, or
 /// there is no figure. Each pair runs in a process of its own, so that what crashes or hangs is one row.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct CompareArgs {
     /// What to compare
     #[arg(value_enum)]
@@ -69,7 +69,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(super) plugins: PluginArgs,
     #[command(flatten)]
-    pub(super) outputs: OutputArgs,
+    pub(super) outputs: OutputArgs<CompareDocument>,
 }
 
 /// List the TLS libraries to compare, and check plugins

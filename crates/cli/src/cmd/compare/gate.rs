@@ -6,9 +6,9 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_compare::ComparisonPlan;
 use reprise_model::document::{CompareCase, CompareDocument};
-use reprise_results::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
+use reprise_results::{ComparePlanned, EarlierComparison, compare_stacks};
 
-use crate::complaint::complaints;
+use crate::gate::{self, complaints};
 use crate::saved_result::{Named, parse, read_text, shown};
 
 /// The flags that hold a result against something.
@@ -19,17 +19,20 @@ pub(crate) struct GateArgs {
     /// a stack that did not change. With three or more, the interval covers the variation between runs
     #[arg(long, value_name = "FILE", num_args = 1..)]
     baseline: Vec<PathBuf>,
-    /// Exit with 1 if this condition is met or cannot be evaluated; repeatable. Ratios and instructions are reliable on a
-    /// busy machine: 'server.mine.resumed.ratio < 3', 'baseline.server.mine.change.low > 5%', which excludes the change of a
-    /// stack that is the same in both, 'baseline.server.mine.instructions > 2%'. Absolute times are not:
-    /// 'server.mine.1.3.full > 500us'. And 'failed > 0'
-    #[arg(long, value_name = "CONDITION")]
-    fail_if: Vec<String>,
+    #[command(flatten)]
+    fail_if: gate::ConditionArgs,
 }
+
+/// What `--fail-if` may name.
+pub(super) const CONDITIONS: &str = "\
+Exit with 1 if this condition is met or cannot be evaluated; repeatable. Ratios and instructions are reliable on a busy machine: \
+'server.mine.resumed.ratio < 3', 'baseline.server.mine.change.low > 5%', which excludes the change of a stack that is the same in \
+both, 'baseline.server.mine.instructions > 2%'. Absolute times are not: 'server.mine.1.3.full > 500us'. And 'failed > 0', or any \
+figure by its path in the JSON: '.rows[].n < 100'";
 
 /// What a result is held against.
 pub(super) struct Gate {
-    conditions: Vec<CompareCondition>,
+    conditions: gate::Gate,
     /// With their files, the newest last.
     baseline: Vec<(String, CompareDocument)>,
     seed: u64,
@@ -50,17 +53,7 @@ impl Gate {
             instructions: comparison.callgrind.is_some(),
             baseline: !baseline.is_empty(),
         };
-        let mut conditions = Vec::new();
-        for text in &arguments.fail_if {
-            let condition = match CompareCondition::read(text, &planned) {
-                Ok(condition) => condition,
-                Err(error) => bail!("--fail-if: {error}"),
-            };
-            if let Some(why) = condition.impossible(&planned) {
-                bail!("--fail-if '{condition}' cannot be evaluated: {why}");
-            }
-            conditions.push(condition);
-        }
+        let conditions = gate::Gate::open(&arguments.fail_if, &planned)?;
         Ok(Self { conditions, baseline, seed: comparison.seed })
     }
 
@@ -69,7 +62,7 @@ impl Gate {
         let earlier: Vec<EarlierComparison<'_>> =
             self.baseline.iter().map(|(file, result)| EarlierComparison { result, file }).collect();
         document.baseline = compare_stacks(document, &earlier, self.seed).map(Box::new);
-        document.conditions = self.conditions.iter().map(|condition| condition.record(document)).collect();
+        document.conditions = self.conditions.judge(document);
         complaints(&document.conditions)
     }
 }

@@ -12,7 +12,7 @@ use reprise_compare::{
     Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Scenario, Selection, compare, serve_requests,
 };
 use reprise_probe::{Interrupt, Observer};
-use reprise_report::Document;
+use reprise_report::{Document, json};
 
 use crate::ending::Ending;
 use crate::outputs::Outputs;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let cases = scenario.cases(&selection);
     ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name());
     let launcher = plugins::launcher(arguments.timeout)?;
-    let earlier = if arguments.resume { gate::earlier(arguments.outputs.json.as_deref())? } else { None };
+    let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;
     let keys = Keys::make(cases.iter().map(|case| case.key))?;
     let effort = match arguments.quick {
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         earlier: earlier.as_ref(),
     };
     let gate = Gate::open(&arguments.gate, &comparison)?;
-    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
+    let outputs = Outputs::open(&arguments.outputs, &[])?;
     let mut waiting = Waiting::new("stacks loaded", interrupt);
     let compared = compare(&comparison, &launcher, provenance(), &mut waiting);
     waiting.finish();

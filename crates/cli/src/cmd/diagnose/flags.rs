@@ -7,15 +7,16 @@ use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
 use reprise_model::Version;
+use reprise_model::document::DiagnoseDocument;
 use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
 use reprise_report::Shown;
-use reprise_results::{ConditionError, DiagnoseCondition};
+use reprise_results::DiagnosePlanned;
 
-use super::formats::FormatArgs;
 use super::listen_flags::ListenArgs;
 use crate::cmd::measure::server_cpu;
 use crate::connection_flags::{ConnectionArgs, check_name};
+use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
 use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
@@ -25,7 +26,7 @@ use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
 /// A few connections each vary one thing: the same session twice, another name, an end without close_notify, many at once. What
 /// they come to tells causes apart. Exit status 1 if there is a fault that is certain or likely.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
     #[arg(value_name = "TARGET", value_parser = parse_target)]
@@ -62,10 +63,9 @@ pub(crate) struct DiagnoseArgs {
     /// Show also notes that ask for nothing, and the remedies of every software
     #[arg(short, long, help_heading = "Output")]
     pub(super) verbose: bool,
-    /// Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'findings.risk', 'findings.fault.possible',
-    /// 'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied)
-    #[arg(long, value_name = "CONDITION", value_parser = parse_condition, help_heading = "Gate")]
-    pub(super) fail_if: Vec<DiagnoseCondition>,
+    /// Show every experiment and its result
+    #[arg(long, help_heading = "Output")]
+    pub(super) experiments: bool,
     /// Show remedies for this server software: nginx, Apache, HAProxy, …; by default what the server reveals
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(super) server_software: Option<String>,
@@ -75,10 +75,16 @@ pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(super) connection: ConnectionArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    pub(super) gate: ConditionArgs,
     #[command(flatten)]
-    pub(super) formats: FormatArgs,
+    pub(super) output: OutputArgs<DiagnoseDocument>,
 }
+
+/// What `--fail-if` may name.
+const CONDITIONS: &str = "\
+Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'findings.risk', 'findings.fault.possible', \
+'finding.single-use', '1.3.kinds.ticket < 100%' (of the sessions that were offered, nothing being varied), or any figure by its path \
+in the JSON: '.targets[].connections > 100'";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,7 +99,7 @@ Examples:
 impl DiagnoseArgs {
     /// How much of the result the page shows.
     pub(super) fn shown(&self) -> Shown {
-        Shown { in_full: self.verbose, experiments: self.formats.experiments }
+        Shown { in_full: self.verbose, experiments: self.experiments }
     }
 
     /// How much may be asked of each target.
@@ -126,14 +132,9 @@ impl DiagnoseArgs {
         Ok(targets.into_iter().map(|target| self.connection.route.aim(target)).collect())
     }
 
-    /// Refuses conditions that such a diagnosis cannot answer.
-    pub(super) fn check_conditions(&self) -> anyhow::Result<()> {
-        for condition in &self.fail_if {
-            if let Some(why) = condition.impossible(&self.tls) {
-                bail!("--fail-if '{condition}' cannot be evaluated: {why}");
-            }
-        }
-        Ok(())
+    /// Reads the conditions; refuses those that such a diagnosis cannot answer.
+    pub(super) fn conditions(&self) -> anyhow::Result<Gate> {
+        Gate::open(&self.gate, &DiagnosePlanned { versions: &self.tls })
     }
 
     /// A process that is not there would be shown as one that used nothing.
@@ -154,8 +155,4 @@ impl DiagnoseArgs {
         targets.iter().try_for_each(|target| check_name(target, &options))?;
         Ok(Options { versions: self.tls.clone(), ..options })
     }
-}
-
-fn parse_condition(text: &str) -> Result<DiagnoseCondition, String> {
-    text.parse().map_err(|error: ConditionError| error.to_string())
 }

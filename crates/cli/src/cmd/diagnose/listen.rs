@@ -18,6 +18,7 @@ use super::listen_flags::ListenArgs;
 use super::{DiagnoseArgs, finish};
 use crate::connection_flags::ask_passphrase;
 use crate::ending::Ending;
+use crate::gate::Gate;
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::provenance;
@@ -36,8 +37,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 const SETTLING: Duration = Duration::from_millis(500);
 
 /// Serves, watches and judges.
-pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Interrupt) -> anyhow::Result<Ending> {
-    let outputs = Outputs::open(&[arguments.output.files(), arguments.formats.files()].concat(), &[])?;
+pub(super) fn run(
+    arguments: &DiagnoseArgs,
+    listen: SocketAddr,
+    gate: &Gate,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Ending> {
+    let outputs = Outputs::open(&arguments.output, &[])?;
     let flags = &arguments.listen;
     let certificate = Certificate::of(arguments, listen)?;
     let server = WatchedServer::start(WatchedConfig::new(certificate.chain, certificate.key, listen))?;
@@ -67,7 +73,7 @@ pub(super) fn run(arguments: &DiagnoseArgs, listen: SocketAddr, interrupt: &Inte
         warnings,
     };
     let diagnosis = client_diagnosis(run, &server.watched());
-    finish(arguments, vec![diagnosis], provenance(), outputs)
+    finish(arguments, gate, vec![diagnosis], provenance(), outputs)
 }
 
 /// What the server shows, and what its clients are to trust.

@@ -2,7 +2,6 @@
 
 mod command;
 mod flags;
-pub(crate) mod formats;
 mod listen;
 mod listen_flags;
 
@@ -15,8 +14,8 @@ use reprise_probe::diagnose::diagnose;
 use reprise_report::{Document, Report};
 
 use crate::cmd::measure::server_cpu;
-use crate::complaint::complaints;
 use crate::ending::Ending;
+use crate::gate::{Gate, complaints};
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
@@ -24,11 +23,11 @@ use crate::provenance::provenance;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;
-    arguments.check_conditions()?;
+    let gate = arguments.conditions()?;
     if let Some(listen) = arguments.listen.listen {
-        return listen::run(&arguments, listen, interrupt);
+        return listen::run(&arguments, listen, &gate, interrupt);
     }
-    let outputs = Outputs::open(&[arguments.output.files(), arguments.formats.files()].concat(), &[])?;
+    let outputs = Outputs::open(&arguments.output, &[])?;
     let targets = arguments.targets()?;
     arguments.check_server(&targets)?;
     let options = arguments.options(&targets)?;
@@ -53,19 +52,20 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
             break;
         }
     }
-    finish(&arguments, diagnoses, provenance, outputs)
+    finish(&arguments, &gate, diagnoses, provenance, outputs)
 }
 
 /// Holds what was found against the conditions, writes it, and says how it ends.
 fn finish(
     arguments: &DiagnoseArgs,
+    gate: &Gate,
     targets: Vec<Diagnosis>,
     provenance: Provenance,
     outputs: Outputs,
 ) -> anyhow::Result<Ending> {
     let schema = DiagnoseDocument::SCHEMA.to_owned();
     let mut document = DiagnoseDocument { schema, targets, conditions: Vec::new(), provenance };
-    document.conditions = arguments.fail_if.iter().map(|condition| condition.record(&document)).collect();
+    document.conditions = gate.judge(&document);
     outputs.write(Report { shown: arguments.shown(), ..Document::Diagnose(&document).into() })?;
     Ok(ending(&document))
 }

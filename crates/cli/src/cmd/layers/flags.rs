@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use reprise_compare::ResumedBy;
 use reprise_connection::Target;
 use reprise_lab::KeyKind;
+use reprise_model::document::LayersDocument;
 use reprise_model::{Level, Version};
 
 use crate::cmd::compare::PluginArgs;
@@ -80,7 +81,7 @@ pub(crate) struct LayersArgs {
     #[command(flatten)]
     pub(super) plugins: PluginArgs,
     #[command(flatten)]
-    pub(super) outputs: OutputArgs,
+    pub(super) outputs: OutputArgs<LayersDocument>,
 }
 
 const EXAMPLES: &str = "\

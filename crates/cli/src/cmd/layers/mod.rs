@@ -27,7 +27,7 @@ const COMPUTING: Duration = Duration::from_secs(30);
 pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let found = plugins::found(&arguments.plugins)?;
     let stacks = if arguments.stacks.is_empty() { usual(found) } else { chosen(found, &arguments.stacks)? };
-    let outputs = Outputs::open(&arguments.outputs.files(), &[])?;
+    let outputs = Outputs::open(&arguments.outputs, &[])?;
     let subject = Subject::new(&arguments, interrupt)?;
     let levels = if arguments.levels.is_empty() { Level::ALL.to_vec() } else { ordered(&arguments.levels) };
     let plan = Layers {

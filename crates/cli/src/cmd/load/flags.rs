@@ -7,12 +7,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use reprise_connection::Target;
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
-use reprise_model::Version;
+use reprise_model::document::LoadDocument;
+use reprise_model::{Kind, Version};
+use reprise_results::LoadPlanned;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::flag_values::{self, Mix, Names, Processors};
-use super::gate::GateArgs;
 use crate::connection_flags::DEFAULT_METHOD;
+use crate::gate::ConditionArgs;
 use crate::outputs::OutputArgs;
 use crate::route_flags;
 use crate::values::{self, List};
@@ -23,7 +25,7 @@ use crate::values::{self, List};
 /// server's own public value. Such connections hide nothing. The server's Finished is always verified, and every
 /// connection is counted as what it was observed to be.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct LoadArgs {
     /// HOST[:PORT][/PATH] or an https URL; if a name has several addresses, the first that accepts a connection is used
     #[arg(value_name = "TARGET", value_parser = values::parse_target)]
@@ -148,11 +150,18 @@ pub(crate) struct LoadArgs {
     pub(super) timeout: Duration,
 
     #[command(flatten)]
-    pub(super) gate: GateArgs,
+    pub(super) gate: ConditionArgs,
 
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    pub(super) output: OutputArgs<LoadDocument>,
 }
+
+/// What `--fail-if` may name.
+const CONDITIONS: &str = "\
+Exit with 1 if this condition is met or cannot be evaluated; repeatable: 'failed > 0.1%', 'status.5xx > 0', 'rate < 2000', \
+'ticket.rate < 500/s', 'latency.p99 > 20ms' (from the intended start), 'ticket.tls.p95 > 5ms', 'kinds.ticket < 90%', \
+'refused > 0', 'not_started > 0', 'server_cpu > 300us' and 'client_cpu > 50us' (a connection), 'client_busy > 90%', or any figure \
+by its path in the JSON: '.rate.mean < 2000'";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -182,4 +191,22 @@ pub(super) enum KeySharesArg {
     Unit,
     Reused,
     Fresh,
+}
+
+impl LoadArgs {
+    /// The kinds that are asked for.
+    pub(super) fn kinds(&self) -> Vec<Kind> {
+        self.mix.0.iter().map(|(kind, _)| *kind).collect()
+    }
+
+    /// What conditions may ask of the load.
+    pub(super) fn planned<'a>(&self, kinds: &'a [Kind]) -> LoadPlanned<'a> {
+        LoadPlanned {
+            kinds,
+            requests: self.requests,
+            http: self.starttls.is_none(),
+            server_cpu: self.server_pid.is_some(),
+            open: self.rate.is_some(),
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 mod flag_values;
 mod flags;
-mod gate;
 mod generator_options;
 mod live;
 mod prerequisites;
@@ -19,9 +18,9 @@ use reprise_report::Document;
 use reprise_results::fault::FaultContext;
 use reprise_results::{fewer_connections, word_load};
 
-use self::gate::Gate;
 use self::live::Live;
 use crate::ending::Ending;
+use crate::gate::{Gate, complaints};
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
@@ -29,8 +28,8 @@ use crate::secrets::without_query;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let arguments = arguments.aimed();
-    let gate = Gate::open(&arguments)?;
-    let outputs = Outputs::open(&[arguments.output.files(), arguments.gate.files()].concat(), &[])?;
+    let gate = Gate::open(&arguments.gate, &arguments.planned(&arguments.kinds()))?;
+    let outputs = Outputs::open(&arguments.output, &[])?;
     let addresses = match prerequisites::addresses(&arguments, interrupt) {
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
         Err(fault) => return Ok(failed(&fault, &arguments)),
@@ -86,9 +85,9 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         },
     };
     live.finish();
-    let complaints = gate.judge(&mut document);
+    document.conditions = gate.judge(&document);
     outputs.write(Document::Load(&document))?;
-    Ok(match (ending(&document, target_is_gone), complaints) {
+    Ok(match (ending(&document, target_is_gone), complaints(&document.conditions)) {
         (Ending::Done, Some(complaints)) => Ending::BadAnswer(complaints),
         (ending, _) => ending,
     })

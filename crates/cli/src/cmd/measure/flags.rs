@@ -4,14 +4,15 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
+use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::Options;
 
-use super::gate::GateArgs;
+use super::gate::{CONDITIONS, GateArgs};
 use super::target::Trust;
 use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
-use crate::outputs::{HarArgs, OutputArgs};
+use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
 use crate::values::{parse_target, parse_version};
@@ -23,7 +24,7 @@ use crate::values::{parse_target, parse_version};
 /// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded
 /// lab on loopback is measured: two keys, resumption off, by session ID, by ticket.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
     #[arg(value_name = "TARGET", value_parser = parse_target)]
@@ -64,9 +65,7 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(super) watch: WatchArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) har: HarArgs,
+    pub(super) output: OutputArgs<MeasureDocument>,
 }
 
 const EXAMPLES: &str = "\

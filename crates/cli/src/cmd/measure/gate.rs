@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_model::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
+use reprise_model::document::{ConditionOutcome, Finding, MeasureDocument};
 use reprise_model::{Asked, Kind};
-use reprise_report::{Report, Shown, junit};
-use reprise_results::{Condition, Planned, Scope};
+use reprise_report::{Report, Shown};
+use reprise_results::{Planned, Scope};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
 use super::server_cpu::server_cpu;
 use super::subject::Measured;
-use crate::complaint::complaint;
+use crate::gate::{self, complaint};
 use crate::notice::notice;
-use crate::outputs::NamedOutput;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -28,28 +27,21 @@ pub(crate) struct GateArgs {
     /// Measure the processor time of this local server process and its children, per connection
     #[arg(long, value_name = "PID")]
     pub(super) server_pid: Option<u32>,
-    /// Exit with 1 if this condition is met or cannot be evaluated; repeatable. Reliable on a busy machine:
-    /// 'kinds.ticket < 100%', 'failed > 0', 'findings.fault', 'finding.not-offered', and with --count 400
-    /// 'baseline.tls.slower > 0', which excludes changes of the machine, of the network and by chance. Absolute times are not:
-    /// '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'
-    #[arg(long, value_name = "CONDITION", value_parser = parse_condition)]
-    fail_if: Vec<Condition>,
-    /// Write what came of --kinds and of each --fail-if as JUnit XML, for CI systems
-    #[arg(long, value_name = "FILE", conflicts_with = "every")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    fail_if: gate::ConditionArgs,
 }
 
-impl GateArgs {
-    /// The file that is named to be written.
-    pub(super) fn files(&self) -> Vec<NamedOutput<'_>> {
-        self.junit.as_deref().map(|path| ("--junit", &junit::FORMAT, path)).into_iter().collect()
-    }
-}
+/// What `--fail-if` may name.
+pub(super) const CONDITIONS: &str = "\
+Exit with 1 if this condition is met or cannot be evaluated; repeatable. Reliable on a busy machine: 'kinds.ticket < 100%', \
+'failed > 0', 'findings.fault', 'finding.not-offered', and with --count 400 'baseline.tls.slower > 0', which excludes changes of \
+the machine, of the network and by chance. Absolute times are not: '1.3.ticket.tls.p99 > 20ms', 'baseline.tls.raw_change > 10%'. \
+Any figure is also named by its path in the JSON: '.runs[].phases.tls.p99_ns > 20ms'";
 
 /// What a result is held against.
 pub(super) struct Gate {
     kinds: Vec<Kind>,
-    conditions: Vec<Condition>,
+    conditions: gate::Gate,
     baseline: Option<Baseline>,
     seed: u64,
 }
@@ -89,12 +81,7 @@ impl Gate {
             server_cpu: arguments.gate.server_pid.is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };
-        let conditions = arguments.gate.fail_if.clone();
-        for condition in &conditions {
-            if let Some(why) = condition.impossible(&planned) {
-                bail!("--fail-if '{condition}' cannot be evaluated: {why}");
-            }
-        }
+        let conditions = gate::Gate::open(&arguments.gate.fail_if, &planned)?;
         if let Some(words) = baseline.as_ref().and_then(|it| it.foresight(arguments.count)) {
             notice(words);
         }
@@ -126,7 +113,7 @@ impl Gate {
             faults: faults.collect(),
             ..Complaints::default()
         };
-        let records: Vec<ConditionRecord> = self.conditions.iter().map(|it| it.record(results)).collect();
+        let records = self.conditions.judge(measured);
         for record in &records {
             let Some(complaint) = complaint(record) else { continue };
             match record.outcome {
@@ -181,8 +168,4 @@ fn check_server(arguments: &MeasureArgs) -> anyhow::Result<()> {
         bail!("--server-pid {pid}: no such process");
     }
     Ok(())
-}
-
-fn parse_condition(text: &str) -> Result<Condition, String> {
-    text.parse().map_err(|error: reprise_results::ConditionError| error.to_string())
 }

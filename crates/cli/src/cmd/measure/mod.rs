@@ -32,8 +32,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
         // A session is used once, and a watch makes the same measurement again: the two exclude each other.
         return watch.run(&Subject::of(arguments)?.0, &gate, interrupt);
     }
-    let documents = [arguments.output.files(), arguments.har.files(), arguments.gate.files()].concat();
-    let outputs = Outputs::open(&documents, &arguments.session_files.files())?;
+    let outputs = Outputs::open(&arguments.output, &arguments.session_files.files())?;
     let (software, shown) = (arguments.server_software.clone(), Shown { in_full: arguments.verbose, ..Shown::default() });
     let (subject, files) = Subject::of(arguments)?;
     let (mut measured, failure, unused) = subject.measure(interrupt)?;

@@ -9,6 +9,7 @@ use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, Ser
 use reprise_probe::saved::Unused;
 use reprise_probe::{Interrupt, Options};
 use reprise_report::Document;
+use reprise_results::{Condition, Judged, Value, Words};
 use serde::Serialize;
 
 use super::server_cpu::server_cpu;
@@ -113,5 +114,14 @@ impl Measured {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
         Ok(line)
+    }
+}
+
+impl Judged for Measured {
+    fn values(&self, words: &Words, condition: &Condition) -> Vec<Value> {
+        match self {
+            Self::Target(document) => document.values(words, condition),
+            Self::Lab(document) => document.values(words, condition),
+        }
     }
 }

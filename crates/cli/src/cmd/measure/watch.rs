@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use reprise_model::Failure;
 use reprise_probe::Interrupt;
-use reprise_report::line;
 use reprise_report::openmetrics::WatchMetrics;
+use reprise_report::{json, line};
 
 use super::gate::{Complaints, Gate};
 use super::journal::Journal;
@@ -26,7 +26,7 @@ use crate::values::parse_long_duration;
 pub(crate) struct WatchArgs {
     /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
     /// Lines)
-    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "session_in", "session_out"])]
+    #[arg(long, value_name = "PERIOD", value_parser = parse_long_duration, conflicts_with_all = ["csv", "markdown", "html", "har", "junit", "session_in", "session_out"])]
     every: Option<Duration>,
     /// With --every, stop after this many rounds
     #[arg(long, value_name = "N", requires = "every", value_parser = clap::value_parser!(u64).range(1..))]
@@ -52,7 +52,7 @@ impl Watch {
     pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Option<Self>> {
         let WatchArgs { every, repeats, metrics } = &arguments.watch;
         let Some(every) = *every else { return Ok(None) };
-        let journal = arguments.output.json.as_deref().map(Journal::open).transpose()?;
+        let journal = arguments.output.file(&json::FORMAT).map(Journal::open).transpose()?;
         let server = metrics.as_deref().map(MetricsServer::start).transpose()?;
         if let Some(server) = &server {
             notice(format_args!("metrics at http://{}/metrics", server.address()));

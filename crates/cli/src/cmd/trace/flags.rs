@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use reprise_connection::Target;
+use reprise_model::document::TraceDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::Options;
 use rustls_pki_types::CertificateDer;
 
 use crate::connection_flags::{ConnectionArgs, check_name};
-use crate::outputs::{HarArgs, OutputArgs};
+use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
 use crate::values::{parse_target, parse_version};
@@ -47,9 +48,7 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     connection: ConnectionArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) har: HarArgs,
+    pub(super) output: OutputArgs<TraceDocument>,
 }
 
 const EXAMPLES: &str = "\

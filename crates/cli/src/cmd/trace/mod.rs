@@ -24,7 +24,7 @@ use crate::session_files;
 pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let named: Vec<_> = arguments.pcap.as_deref().map(|path| ("--pcap", path)).into_iter().collect();
     let others = [arguments.session_files.files(), named].concat();
-    let outputs = Outputs::open(&[arguments.output.files(), arguments.har.files()].concat(), &others)?;
+    let outputs = Outputs::open(&arguments.output, &others)?;
     let pcap = arguments.pcap.as_deref().map(Output::open_private).transpose()?;
     let to_standard_output = pcap.as_ref().is_some_and(Output::is_standard);
     if to_standard_output && std::io::stdout().is_terminal() {
