@@ -2,8 +2,7 @@
 
 mod explained;
 pub(crate) mod ladder;
-mod purpose;
-mod words;
+mod sentences;
 
 use reprise_model::document::{Trace, TraceDocument, TracedConnection};
 use reprise_model::{Kind, Nanos, Outcome};
@@ -25,7 +24,8 @@ pub(crate) fn trace(document: &TraceDocument, shown: Shown) -> Page {
         blocks.push(Block::Ladder(Ladder::of(trace, unit)));
         blocks.push(Block::Table(figures(trace, unit)));
         // What holds for one version as for the other is said once.
-        let words: Vec<String> = words::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
+        let words: Vec<String> =
+            sentences::about(document, trace).into_iter().filter(|words| !said.contains(words)).collect();
         blocks.extend(words.iter().cloned().map(Block::Paragraph));
         said.extend(words);
         if shown.in_full {
@@ -77,7 +77,7 @@ fn negotiated(trace: &Trace) -> String {
 /// A row for each connection, and what lies between them where the second resumed.
 fn figures(trace: &Trace, unit: Unit) -> Table {
     let full = trace.full.iter().map(|full| Line { name: "full".to_owned(), of: full, less: None });
-    let second = trace.resumed.iter().map(|second| Line { name: words::name_of_second(trace), of: second, less: None });
+    let second = trace.resumed.iter().map(|second| Line { name: sentences::name_of_second(trace), of: second, less: None });
     let both = trace.full.iter().zip(&trace.resumed).filter(|_| trace.has_resumed());
     let saves = both.map(|(full, second)| Line { name: "  saves".to_owned(), of: full, less: Some(second) });
     let lines: Vec<Line<'_>> = full.chain(second).chain(saves).collect();

@@ -4,7 +4,7 @@ use reprise_model::document::Trace;
 use reprise_model::{Event, Extension, Field, Version};
 
 use super::ladder::{Step, paired};
-use super::{purpose, words};
+use super::sentences;
 use crate::page::{Block, Fact};
 
 /// A heading for each message, in the order of the ladder. What a message is for is told once.
@@ -20,16 +20,16 @@ pub(super) fn messages(trace: &Trace) -> Vec<Block> {
             continue;
         }
         let only = match (first, second) {
-            (None, Some(_)) if trace.full.is_some() => format!(", {} only", words::name_of_second(trace)),
+            (None, Some(_)) if trace.full.is_some() => format!(", {} only", sentences::name_of_second(trace)),
             (Some(_), None) if trace.resumed.is_some() && !step.is_skipped => ", full only".to_owned(),
             _ => String::new(),
         };
         blocks.push(Block::Heading(format!("{} {}{only}", step.arrow(), step.name())));
         if is_new {
             let sentences = [
-                purpose::of(&step, trace.asked.tls).map(str::to_owned),
-                second.and_then(|_| purpose::on_resumption(&step, trace)).map(str::to_owned),
-                step.is_skipped.then(|| purpose::of_skipping(&step, trace).to_owned()),
+                sentences::purpose(&step, trace.asked.tls).map(str::to_owned),
+                second.and_then(|_| sentences::on_resumption(&step, trace)).map(str::to_owned),
+                step.is_skipped.then(|| sentences::of_skipping(&step, trace).to_owned()),
             ];
             let sentences: Vec<String> = sentences.into_iter().flatten().collect();
             blocks.extend((!sentences.is_empty()).then(|| Block::Paragraph(sentences.join(" "))));
@@ -50,7 +50,7 @@ fn facts(trace: &Trace, first: Option<Step<'_>>, second: Option<Step<'_>>) -> Ve
     let mut names: Vec<String> = full.iter().map(|(name, _)| name.clone()).collect();
     names.extend(resumed.iter().map(|(name, _)| name.clone()).filter(|name| value(&full, name).is_none()));
     let fact = |name: String| {
-        let title = || words::name_of_second(trace);
+        let title = || sentences::name_of_second(trace);
         let both = match (value(&full, &name), value(&resumed, &name)) {
             (Some(one), Some(other)) if one != other => format!("full: {one}; {}: {other}", title()),
             (Some(one), None) if second.is_some() => format!("full only: {one}"),

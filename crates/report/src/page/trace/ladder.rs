@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use reprise_model::document::{Trace, TracedConnection};
 use reprise_model::{Direction, Event, What};
 
-use super::words;
+use super::sentences;
 use crate::figures::{Unit, signed};
 
 /// The messages of one or two connections.
@@ -59,7 +59,7 @@ impl Ladder {
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
         let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
         let first = trace.full.as_ref().map(|full| ("full".to_owned(), steps(full, &skipped)));
-        let second = trace.resumed.as_ref().map(|second| (words::name_of_second(trace), steps(second, &HashSet::new())));
+        let second = trace.resumed.as_ref().map(|second| (sentences::name_of_second(trace), steps(second, &HashSet::new())));
         let (titles, (mut rungs, after)) = match (first, second) {
             (Some((full, (handshake, rest))), Some((resumed, (second_handshake, second_rest)))) => {
                 let rungs = side_by_side(&handshake, &second_handshake, unit);

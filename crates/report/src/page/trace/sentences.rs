@@ -1,7 +1,135 @@
-//! What a trace means, in sentences. Each rests on what was observed on these very connections.
+//! The sentences of a trace: what a message is for, why a resumed handshake does without it, and what came of the connections. Each
+//! of the last rests on what was observed on these very connections.
 
+use reprise_model::Direction::Sent;
+use reprise_model::Version::{Tls12, Tls13};
 use reprise_model::document::{TicketRequest, Trace, TraceDocument, TracedConnection};
 use reprise_model::{ClientAuthentication, Direction, EarlyData, Kind, PskMode, Verification, Version};
+
+use super::ladder::Step;
+
+/// What the message does; `None` for what there are no words for.
+pub(super) fn purpose(step: &Step<'_>, version: Version) -> Option<&'static str> {
+    Some(match (step.name(), step.event.direction, version) {
+        ("ClientHello", _, Tls13) => {
+            "The client offers versions, cipher suites, groups and signature schemes. It guesses which group the server \
+             prefers and sends its half of the key exchange for it (key_share), which saves a round trip."
+        }
+        ("ClientHello", ..) => "The client offers versions, cipher suites, groups and signature schemes.",
+        ("HelloRetryRequest", ..) => {
+            "The server wants another group than the one that the client sent a key share for. The client must start again, \
+             which costs a round trip."
+        }
+        ("ServerHello", _, Tls13) => {
+            "The server chooses the version and the cipher suite and sends its half of the key exchange. Both sides now have \
+             keys: everything that follows is encrypted."
+        }
+        ("ServerHello", ..) => "The server chooses the version and the cipher suite.",
+        ("EncryptedExtensions", ..) => {
+            "The server answers the extensions that need not be readable by others, such as ALPN."
+        }
+        ("CertificateRequest", ..) => "The server asks for a certificate of the client (mutual TLS).",
+        ("Certificate", Sent, _) => "The client's certificate and the chain to its CA; empty if it has none.",
+        ("Certificate", ..) => {
+            "The server's certificate and the chain to its CA. The client checks names, dates and signatures."
+        }
+        ("CertificateStatus", ..) => "The CA's word that the certificate is not revoked (OCSP stapling).",
+        ("CertificateVerify", Sent, _) => {
+            "A signature over the handshake so far: the client has the key of its certificate."
+        }
+        ("CertificateVerify", ..) => {
+            "A signature over the handshake so far: the server has the key of its certificate. This is the most expensive \
+             step of the server."
+        }
+        ("ServerKeyExchange", ..) => {
+            "The server's half of the key exchange, signed with the key of its certificate. This is the most expensive step \
+             of the server."
+        }
+        ("ServerHelloDone", ..) => "The server has no more to say for now.",
+        ("ClientKeyExchange", ..) => "The client's half of the key exchange. Both sides can now compute the keys.",
+        ("Finished", Sent, _) => {
+            "A checksum over the whole handshake, with a key that only both sides know. The server sees that nobody has changed \
+             a message."
+        }
+        ("Finished", ..) => {
+            "A checksum over the whole handshake, with a key that only both sides know. The client sees that nobody has changed \
+             a message, and that the server has the keys."
+        }
+        ("NewSessionTicket", ..) => "A ticket with which the client can resume this session on a later connection.",
+        ("EndOfEarlyData", ..) => "The end of the early data. The client goes on with the keys of the handshake.",
+        ("KeyUpdate", ..) => "This side changes its keys.",
+        ("HelloRequest", ..) => "The server asks for another handshake.",
+        ("ChangeCipherSpec", _, Tls13) => {
+            "It means nothing in TLS 1.3. It makes the handshake look like TLS 1.2 to middleboxes (RFC 9846, appendix E.4)."
+        }
+        ("ChangeCipherSpec", ..) => "What this side sends from here on is encrypted with the new keys.",
+        ("close_notify", ..) => "This side sends nothing more. It shows that nothing was cut off.",
+        ("early data", ..) => {
+            "The request, encrypted with a key of the session, before the server has said anything. Someone who records it \
+             can send it again."
+        }
+        ("application data", Sent, _) => "The request.",
+        ("application data", ..) => "The response.",
+        _ => return None,
+    })
+}
+
+/// What is different in the message that resumes.
+pub(super) fn on_resumption(step: &Step<'_>, trace: &Trace) -> Option<&'static str> {
+    let has_resumed = trace.has_resumed();
+    Some(match (step.name(), trace.asked.tls, trace.asked.kind) {
+        ("ClientHello", Tls13, Kind::Psk) => {
+            "The second one also names the external PSK (pre_shared_key) and proves with a binder that the client knows it."
+        }
+        ("ClientHello", Tls13, Kind::Early) => {
+            "The second one also carries the ticket (pre_shared_key), a binder which proves that the client knows its secret, \
+             and early_data."
+        }
+        ("ClientHello", Tls13, _) => {
+            "The second one also carries the ticket (pre_shared_key) and a binder, which proves that the client knows its \
+             secret."
+        }
+        ("ClientHello", Tls12, Kind::Id) => "The second one carries the ID of the session (session_id).",
+        ("ClientHello", Tls12, _) => "The second one carries the ticket (session_ticket).",
+        ("ServerHello", Tls13, _) if has_resumed => "The second one accepts the session (pre_shared_key).",
+        ("ServerHello", Tls12, _) if has_resumed => {
+            "The second one accepts the session: it repeats the session ID of the client."
+        }
+        _ => return None,
+    })
+}
+
+/// Why the resumed handshake does without the message.
+pub(super) fn of_skipping(step: &Step<'_>, trace: &Trace) -> &'static str {
+    match (step.name(), step.event.direction, trace.asked.kind) {
+        ("Certificate" | "CertificateVerify" | "CertificateRequest" | "CertificateStatus", _, Kind::Psk) => {
+            "Skipped: both sides know the external PSK, which takes the place of certificates."
+        }
+        ("Certificate" | "CertificateVerify", Sent, _) => {
+            "Skipped on resumption: the session keeps the identity that the client proved in the full handshake."
+        }
+        ("Certificate" | "CertificateStatus", ..) => {
+            "Skipped on resumption: only the server of the full handshake, whose certificate was checked there, knows the \
+             secret of the session."
+        }
+        ("CertificateVerify", ..) => "Skipped on resumption: without a certificate there is nothing to sign.",
+        ("CertificateRequest", ..) => {
+            "Skipped on resumption: the session keeps what the client proved in the full handshake."
+        }
+        ("ServerKeyExchange" | "ClientKeyExchange", ..) => {
+            "Skipped on resumption: TLS 1.2 makes the new keys from the secret of the session and two fresh random values, \
+             without another key exchange."
+        }
+        ("ServerHelloDone", ..) => {
+            "Skipped on resumption: the server need not wait for the client, and goes on to its Finished."
+        }
+        ("NewSessionTicket", ..) => {
+            "Skipped on resumption: the server gives no new ticket, and the client keeps the one it has."
+        }
+        ("HelloRetryRequest", ..) => "Skipped: this time the client sent a key share for a group that the server takes.",
+        _ => "Skipped: the second connection has no such message.",
+    }
+}
 
 /// "resumed by ticket", "ticket refused".
 pub(super) fn name_of_second(trace: &Trace) -> String {
@@ -88,7 +216,7 @@ fn about_resuming(document: &TraceDocument, trace: &Trace) -> String {
     let handshake = full.handshake();
     let all: u64 = handshake.iter().map(|event| event.size.0).fold(0, u64::saturating_add);
     let skipped: u64 = trace.skipped.iter().map(|skipped| skipped.size.0).fold(0, u64::saturating_add);
-    let by_whom = [("the server's", Direction::Received), ("the client's", Direction::Sent)];
+    let by_whom = [("the server's", Direction::Received), ("the client's", Sent)];
     let names: Vec<String> =
         by_whom.iter().filter_map(|(whose, direction)| Some(format!("{whose} {}", names(trace, *direction)?))).collect();
     match trace.skipped.len() {
@@ -112,10 +240,10 @@ fn about_early_data(trace: &Trace) -> Option<&'static str> {
     Some(match fate_of_early_data(trace) {
         Some(EarlyData::Accepted) => {
             "Early data: the request was sent with the ClientHello, before any round trip, and the server accepted it. An \
-                attacker can replay it (RFC 8446, section 8)."
+                attacker can replay it (RFC 9846, section 8)."
         }
         Some(EarlyData::Rejected) => {
-            "Early data: the request was sent with the ClientHello, and the server skipped it (RFC 8446, section 4.2.10). \
+            "Early data: the request was sent with the ClientHello, and the server skipped it (RFC 9846, section 4.3.10). \
                 It was sent again after the handshake."
         }
         None if trace.full.as_ref().is_none_or(|full| full.max_early_data.is_some()) => {
@@ -167,7 +295,7 @@ fn about_the_server(trace: &Trace, second: &TracedConnection) -> Option<String> 
     ))
 }
 
-/// RFC 8446 §2.2: with psk_ke there is no forward secrecy.
+/// RFC 9846 §2.2: with psk_ke there is no forward secrecy.
 fn about_secrecy(trace: &Trace, second: &TracedConnection) -> Option<String> {
     (second.outcome.psk_mode == Some(PskMode::PskKe)).then(|| {
         let which = if trace.full.is_some() { "second connection" } else { "connection" };
