@@ -130,9 +130,12 @@ fn measured<'a>(document: &'a MeasureDocument, run: &'a Run) -> Vec<Measured<'a>
     if figures.is_empty() { vec![figure(Phase::Total.name(), run.n, None)] } else { figures }
 }
 
+/// A second, or none of the whole; the kind; how many completed; the phase and its latency.
+type LoadRow<'a> = (Option<usize>, Kind, u64, &'a str, Option<&'a LoadLatency>);
+
 /// A row for each second and kind, and for each kind and phase of the whole.
 fn load(document: &LoadDocument) -> Vec<Vec<String>> {
-    let mut rows: Vec<(Option<usize>, Kind, u64, &str, Option<&LoadLatency>)> = Vec::new();
+    let mut rows: Vec<LoadRow<'_>> = Vec::new();
     for second in 0..document.rate.per_second.len() {
         for (kind, series) in &document.rate.per_second_by_kind {
             let completed = series.get(second).copied().unwrap_or_default();
