@@ -1,6 +1,6 @@
 //! The pages of the causes: `docs/causes/`, made from what `reprise explain` prints.
 
-use reprise_explain::causes;
+use reprise_diagnosis::causes;
 use reprise_report::markdown;
 
 use crate::generated::{Files, Generated};

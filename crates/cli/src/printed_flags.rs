@@ -9,9 +9,10 @@ use std::path::Path;
 
 use clap::Command;
 use reprise_connection::Fault;
-use reprise_explain::fault::FaultContext;
-use reprise_explain::{FoundBy, causes, failure};
+use reprise_diagnosis::{FoundBy, causes};
 use reprise_model::{Failure, FailureClass, FaultName};
+use reprise_results::failure;
+use reprise_results::fault::FaultContext;
 
 use crate::command_line_page::{built, commands, flags_known_to, is_archive, root};
 

@@ -4,7 +4,7 @@
 //! its rule in `findings/`, `diagnose/` or `client/`, its text and remedies in `causes/`.
 //!
 //! ```
-//! use reprise_explain::{cause, causes};
+//! use reprise_diagnosis::{cause, causes};
 //!
 //! let nagle = cause("nagle").expect("a cause of this slug");
 //! println!("{}: {}", nagle.slug, nagle.title);

@@ -5,11 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
 
 use reprise_connection::Target;
-use reprise_explain::diagnosis;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_model::document::{Confidence, Finding, Provenance, Severity};
 use reprise_probe::diagnose::{Limits, diagnose};
 use reprise_probe::{Certificates, Interrupt, Options, Silent};
+use reprise_results::diagnosis;
 use reprise_servers::{Balancer, Balancing};
 
 /// What names as its reason a thing that an experiment varies.

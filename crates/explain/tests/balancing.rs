@@ -6,11 +6,11 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test's own functions, and its figures")]
 
 use reprise_connection::Target;
-use reprise_explain::measure_document;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_model::document::{Confidence, Finding, Provenance};
 use reprise_model::{Kind, Version};
 use reprise_probe::{Certificates, Interrupt, Options, Silent, measure};
+use reprise_results::measure_document;
 use reprise_servers::{Balancer, Balancing};
 
 /// From two series to six.

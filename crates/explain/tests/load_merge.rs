@@ -2,11 +2,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
-use reprise_explain::{MergeError, about_queue, load_warning, merge};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, ServerSpec};
 use reprise_load::{LoadEnd, Options, Silent, run};
 use reprise_model::document::{LoadCpuLimit, LoadDocument, LoadStep, LoadWindow, Provenance, Target, Verdict};
 use reprise_model::{DescriptorShortage, FaultName, Kind, LoadNotice, Phase, RefusalCause};
+use reprise_results::{MergeError, about_queue, load_warning, merge};
 
 fn documents(counts: &[u64]) -> Vec<LoadDocument> {
     let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();

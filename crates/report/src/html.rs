@@ -13,7 +13,7 @@ mod table;
 use std::io::Write;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use reprise_explain::Cause;
+use reprise_diagnosis::Cause;
 
 use crate::document::SCHEMAS;
 use crate::format::Format;

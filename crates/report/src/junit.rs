@@ -11,7 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Suites, TestCase, TestCaseStatus, TestSuite};
-use reprise_explain::cause;
+use reprise_diagnosis::cause;
 use reprise_model::document::{
     ConditionOutcome, ConditionRecord, DiagnoseDocument, Diagnosis, Finding, LabDocument, LoadDocument, MeasureDocument,
 };

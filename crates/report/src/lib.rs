@@ -5,7 +5,7 @@
 //! [`Format`] and one line in [`FORMATS`]. A capture (`pcapng.rs`) and a watch (`openmetrics.rs`, `line.rs`) are no documents.
 //!
 //! ```
-//! let cause = reprise_explain::cause("nagle").expect("a cause of this slug");
+//! let cause = reprise_diagnosis::cause("nagle").expect("a cause of this slug");
 //! let page = reprise_report::markdown::cause(cause);
 //! assert!(page.contains(cause.title));
 //! ```

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use reprise_explain::{Cause, Fix};
+use reprise_diagnosis::{Cause, Fix};
 
 use crate::document::SCHEMAS;
 use crate::format::Format;

@@ -2,7 +2,7 @@
 //! finding. A fault is an `error`, a risk a `warning`, a note a `note`. A target that was not reached is a notification of the
 //! invocation, and its run is not successful.
 
-use reprise_explain::cause;
+use reprise_diagnosis::cause;
 use reprise_model::document::{DiagnoseDocument, Diagnosis, Finding, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};

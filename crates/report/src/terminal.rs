@@ -6,7 +6,7 @@ mod table;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Effects};
-use reprise_explain::Cause;
+use reprise_diagnosis::Cause;
 
 use crate::page::{self, Block, Fact, Item, Page};
 use crate::table::Tone;

@@ -4,7 +4,7 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-use reprise_explain::{Condition, ConditionError, LoadCondition};
+use reprise_results::{Condition, ConditionError, LoadCondition};
 
 pub(crate) fn run(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_explain::{Cause, cause, causes};
+use reprise_diagnosis::{Cause, cause, causes};
 use reprise_report::{html, markdown, terminal};
 
 use crate::ending::Ending;

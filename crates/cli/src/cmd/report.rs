@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
-use reprise_explain::{loads_side_by_side, measurements_side_by_side};
 use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
 use reprise_report::{Document, Report, Shown, junit};
+use reprise_results::{loads_side_by_side, measurements_side_by_side};
 use serde::Deserialize;
 
 use crate::cmd::diagnose::formats::FormatArgs;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     if arguments.merge {
         let outputs = open(MERGED)?;
         let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
-        outputs.write(Document::Load(&reprise_explain::merge(&documents)?))?;
+        outputs.write(Document::Load(&reprise_results::merge(&documents)?))?;
         return Ok(Ending::Done);
     }
     let [file] = arguments.files.as_slice() else {

@@ -1,6 +1,6 @@
 //! What is known of a cause. Its texts are Markdown: here they become paragraphs and commands.
 
-use reprise_explain::{Cause, Fix, Side};
+use reprise_diagnosis::{Cause, Fix, Side};
 use reprise_model::document::Remedy;
 
 use super::{Block, Fact, Page};
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn fixes_stand_under_their_side_where_there_are_two() {
         let headings = |slug| {
-            let fixes = fixes(reprise_explain::cause(slug).unwrap());
+            let fixes = fixes(reprise_diagnosis::cause(slug).unwrap());
             fixes.into_iter().map(|(heading, _)| heading).collect::<Vec<_>>()
         };
         assert_eq!(headings("tickets-run-out"), [Some("In the server"), Some("In the client")]);
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_text_closes_its_fences() {
-        for cause in reprise_explain::causes() {
+        for cause in reprise_diagnosis::causes() {
             for (heading, text) in sections(cause) {
                 assert_eq!(text.matches("```").count() % 2, 0, "{} {heading}", cause.slug);
                 assert!(!text.trim().is_empty(), "{} {heading}", cause.slug);

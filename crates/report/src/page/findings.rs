@@ -1,6 +1,6 @@
 //! What was found: the items, and what is left out of them.
 
-use reprise_explain::cause;
+use reprise_diagnosis::cause;
 use reprise_model::document::Finding;
 
 use super::{Block, Item};
@@ -41,7 +41,7 @@ impl Shown {
 
 /// What to do: in full the remedies of every software where the finding has those of its cause.
 fn steps(finding: &Finding, software: Option<&str>, shown: Shown) -> Vec<String> {
-    let named = software.and_then(reprise_explain::software);
+    let named = software.and_then(reprise_diagnosis::software);
     if !shown.in_full {
         let has_own = finding.remedies.iter().any(|remedy| remedy.software.as_deref() == named);
         return finding.steps(named.filter(|_| has_own));

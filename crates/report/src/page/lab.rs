@@ -1,9 +1,9 @@
 //! The lab: what resuming saves by key, version and way of resuming. The tables of the measurements that everybody quotes,
 //! for this machine.
 
-use reprise_explain::lab_sentences;
 use reprise_model::document::{LabDocument, MeasureDocument, Ratio, Run, Statistics};
 use reprise_model::{Kind, Phase, Version};
+use reprise_results::lab_sentences;
 
 use super::baseline::{Labelled, baseline};
 use super::conditions::conditions;

@@ -17,7 +17,7 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
     blocks.extend(section("Connections", connections(document), None));
-    let about_queue = reprise_explain::about_queue(document).map(Block::Aside);
+    let about_queue = reprise_results::about_queue(document).map(Block::Aside);
     blocks.extend(section("Latency", latencies(document), about_queue));
     blocks.extend(section("Rates tried", steps(document), None));
     let mut summary = Vec::new();

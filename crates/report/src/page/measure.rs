@@ -4,9 +4,9 @@ mod charts;
 
 use std::collections::BTreeMap;
 
-use reprise_explain::sentences;
 use reprise_model::document::{Finding, MeasureDocument, Observed, Ratio, Run, Statistics, Target, TicketRequest};
 use reprise_model::{Kind, Nanos, Phase, PskMode, Version};
+use reprise_results::sentences;
 
 use super::baseline::baseline;
 use super::conditions::conditions;

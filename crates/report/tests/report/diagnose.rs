@@ -189,7 +189,7 @@ fn notes_that_ask_for_nothing_are_counted_and_shown_in_full() {
 
 #[test]
 fn a_known_software_is_shown_its_own_remedies() {
-    let of_all = reprise_explain::cause("not-offered").unwrap().remedies(None);
+    let of_all = reprise_diagnosis::cause("not-offered").unwrap().remedies(None);
     let finding = finding("not-offered", Severity::Fault, "nothing is offered").fixed_by(of_all);
     let page = |software: Option<&str>, in_full| {
         let software = software.map(str::to_owned);

@@ -166,8 +166,8 @@ fn luminance(color: &str) -> f64 {
 
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = DOCUMENTS.into_iter().map(page).collect();
-    pages.push(html::causes(reprise_explain::causes()));
-    pages.extend(reprise_explain::causes().map(html::cause));
+    pages.push(html::causes(reprise_diagnosis::causes()));
+    pages.extend(reprise_diagnosis::causes().map(html::cause));
     pages
 }
 

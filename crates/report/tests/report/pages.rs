@@ -4,12 +4,12 @@
 use std::fs;
 
 use openmetrics_parser::openmetrics::parse_openmetrics;
-use reprise_explain::{Earlier, Scope};
 use reprise_model::document::{Comparison, LabDocument, MeasureDocument, TraceDocument};
 use reprise_model::{Kind, Phase, Version};
 use reprise_report::openmetrics::WatchMetrics;
 use reprise_report::terminal::Style;
 use reprise_report::{Document, FORMATS, Format, csv, json, line, markdown};
+use reprise_results::{Earlier, Scope};
 use serde_json::Value;
 
 use crate::{DOCUMENTS, read, terminal, tests, text, with};
@@ -135,7 +135,7 @@ fn the_lab_against_a_baseline_names_its_servers() {
     for (result, earlier) in now.results.iter_mut().zip(&earlier.results) {
         result.baseline = Some(Box::new(against(result, earlier, "lab.json")));
     }
-    let missing = reprise_explain::no_such_result(&now.results[0], "lab.json");
+    let missing = reprise_results::no_such_result(&now.results[0], "lab.json");
     now.results[0].baseline = Some(Box::new(missing));
     let page = terminal(Document::Lab(&now), plain(Some(100)));
     assert!(page.contains("changed beyond its interval"), "{page}");
@@ -157,7 +157,7 @@ fn not_measured_is_not_reported_as_not_offered() {
 }
 
 fn against(now: &MeasureDocument, earlier: &MeasureDocument, file: &str) -> Comparison {
-    reprise_explain::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
+    reprise_results::compare(now, &[Earlier { result: earlier, file }], &Scope::default(), 1).unwrap()
 }
 
 /// The target of `nginx.json` before its handshakes became slower and its tickets went unused.

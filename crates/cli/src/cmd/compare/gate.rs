@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use reprise_compare::ComparisonPlan;
-use reprise_explain::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
 use reprise_model::document::{CompareCase, CompareDocument};
+use reprise_results::{CompareCondition, ComparePlanned, EarlierComparison, compare_stacks};
 
 use crate::complaint::complaints;
 use crate::saved_result::{Named, parse, read_text, shown};

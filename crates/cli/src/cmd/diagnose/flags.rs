@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
-use reprise_explain::{ConditionError, DiagnoseCondition};
 use reprise_model::Version;
 use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
 use reprise_report::Shown;
+use reprise_results::{ConditionError, DiagnoseCondition};
 
 use super::formats::FormatArgs;
 use super::listen_flags::ListenArgs;

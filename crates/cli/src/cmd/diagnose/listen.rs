@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use reprise_explain::{ClientRun, client_diagnosis};
+use reprise_diagnosis::{ClientRun, client_diagnosis};
 use reprise_lab::{Authority, KeyKind, ServerSpec, WatchedConfig, WatchedServer};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::{Interrupt, load_certified_key};

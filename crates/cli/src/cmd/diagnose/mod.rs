@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
         let examination = diagnose(target, &options, limits, &progress, &server_clock, interrupt);
         progress.finish();
         let software = arguments.server_software.as_deref();
-        let diagnosis = reprise_explain::diagnosis(target, &options, &examination, software, &provenance);
+        let diagnosis = reprise_results::diagnosis(target, &options, &examination, software, &provenance);
         diagnoses.push(diagnosis);
         if interrupt.is_raised() {
             break;

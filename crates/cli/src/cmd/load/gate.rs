@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_explain::{ConditionError, LoadCondition, LoadPlanned};
 use reprise_model::Kind;
 use reprise_model::document::LoadDocument;
 use reprise_report::junit;
+use reprise_results::{ConditionError, LoadCondition, LoadPlanned};
 
 use super::LoadArgs;
 use crate::complaint::complaints;

@@ -11,13 +11,13 @@ pub(crate) use flags::LoadArgs;
 
 use anyhow::Context;
 use reprise_connection::Fault;
-use reprise_explain::fault::FaultContext;
-use reprise_explain::{fewer_connections, word_load};
 use reprise_load::search;
 use reprise_model::document::{LoadDocument, Target as TargetRecord};
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;
 use reprise_report::Document;
+use reprise_results::fault::FaultContext;
+use reprise_results::{fewer_connections, word_load};
 
 use self::gate::Gate;
 use self::live::Live;
@@ -127,5 +127,5 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
 
 /// A target that cannot be reached at all.
 fn failed(fault: &Fault, arguments: &LoadArgs) -> Ending {
-    Ending::Failed(reprise_explain::failure(fault, &FaultContext { timeout: arguments.timeout, ..FaultContext::default() }))
+    Ending::Failed(reprise_results::failure(fault, &FaultContext { timeout: arguments.timeout, ..FaultContext::default() }))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use reprise_explain::{Earlier, Scope};
 use reprise_model::document::{LabDocument, MeasureDocument};
+use reprise_results::{Earlier, Scope};
 
 use crate::saved_result::{Named, parse, read_text, shown};
 
@@ -47,14 +47,14 @@ impl Baseline {
             true => labels.into_iter().map(|label| self.earlier(label).collect()).collect(),
             false => vec![self.earlier("").collect()],
         };
-        reprise_explain::foresight(&of_servers, count.into())
+        reprise_results::foresight(&of_servers, count.into())
     }
 
     /// Notes in `document` what is other than in the earlier results of its label. The intervals follow from `seed`.
     pub(super) fn compare(&self, document: &mut MeasureDocument, seed: u64) {
         let earlier: Vec<Earlier<'_>> = self.earlier(&document.label).collect();
-        let comparison = reprise_explain::compare(document, &earlier, &self.scope, seed)
-            .unwrap_or_else(|| reprise_explain::no_such_result(document, &self.files.join(", ")));
+        let comparison = reprise_results::compare(document, &earlier, &self.scope, seed)
+            .unwrap_or_else(|| reprise_results::no_such_result(document, &self.files.join(", ")));
         document.baseline = Some(Box::new(comparison));
     }
 

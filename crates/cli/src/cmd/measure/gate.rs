@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use reprise_explain::{Condition, Planned, Scope};
 use reprise_model::document::{ConditionOutcome, ConditionRecord, Finding, MeasureDocument};
 use reprise_model::{Asked, Kind};
 use reprise_report::{Report, Shown, junit};
+use reprise_results::{Condition, Planned, Scope};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
@@ -184,5 +184,5 @@ fn check_server(arguments: &MeasureArgs) -> anyhow::Result<()> {
 }
 
 fn parse_condition(text: &str) -> Result<Condition, String> {
-    text.parse().map_err(|error: reprise_explain::ConditionError| error.to_string())
+    text.parse().map_err(|error: reprise_results::ConditionError| error.to_string())
 }

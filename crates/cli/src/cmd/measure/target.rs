@@ -45,7 +45,7 @@ pub(super) fn explained(
     measurement: &Measurement,
     provenance: Provenance,
 ) -> (MeasureDocument, Option<Failure>) {
-    let document = reprise_explain::measure_document(target, options, measurement, provenance);
-    let failure = measurement.ended_by.as_ref().map(|failed| reprise_explain::failure_of(failed, options));
+    let document = reprise_results::measure_document(target, options, measurement, provenance);
+    let failure = measurement.ended_by.as_ref().map(|failed| reprise_results::failure_of(failed, options));
     (document, failure)
 }

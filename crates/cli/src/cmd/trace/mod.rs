@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     session_files::check(&options.kinds, &options.versions, &options)?;
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
-    let document = reprise_explain::trace_document(&target, &options, &tracing, provenance());
+    let document = reprise_results::trace_document(&target, &options, &tracing, provenance());
     let saved = files.save(&tracing.unused, Document::Trace(&document));
     let report = Report { shown, ..Document::Trace(&document).into() };
     let written = if to_standard_output || document.traces.is_empty() {
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     }
     written.and(saved)?;
     Ok(match (tracing.ended_by, missed(&document, kind)) {
-        (Some(failed), _) => Ending::Failed(reprise_explain::failure_of(&failed, &options)),
+        (Some(failed), _) => Ending::Failed(reprise_results::failure_of(&failed, &options)),
         (None, Some(why)) => Ending::BadAnswer(why),
         (None, None) => Ending::Done,
     })

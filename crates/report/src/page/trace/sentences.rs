@@ -155,7 +155,7 @@ pub(super) fn about(document: &TraceDocument, trace: &Trace) -> Vec<String> {
     sentences.extend(about_the_client(document, trace));
     sentences.extend(about_tickets(document, trace));
     let first = document.first_connection.filter(|first| first.asked == trace.asked);
-    sentences.extend(first.map(reprise_explain::about_first_connection));
+    sentences.extend(first.map(reprise_results::about_first_connection));
     sentences
 }
 
