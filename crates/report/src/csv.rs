@@ -1,14 +1,14 @@
-//! Statistics as comma-separated values (RFC 4180): one row for each label, version, kind and phase.
+//! Statistics as comma-separated values (RFC 4180). The names and the order of columns are fixed; empty is unknown.
 
-use std::io::{self, Write};
+use std::fmt::Display;
+use std::io;
 
-use reprise_board::document::{BoardDocument, BoardHandshake};
+use reprise_board::document::BoardDocument;
 use reprise_model::document::{
-    CompareCase, CompareDocument, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument, LoadLatency, MeasureDocument,
-    Run, SideBySideDocument, Statistics, TraceDocument,
+    CompareCase, CompareDocument, CompareRow, CompareSide, DiagnoseDocument, LayersDocument, LoadDocument, LoadLatency,
+    MeasureDocument, Ratio, Run, SideBySideDocument, Statistics, TraceDocument,
 };
 use reprise_model::{Direction, Kind, Phase};
-use serde::Serialize;
 
 use crate::document::{Document, Report, SCHEMAS};
 use crate::format::Format;
@@ -17,325 +17,306 @@ use crate::format::Format;
 pub static FORMAT: Format = Format { name: "csv", help: "Write the figures as CSV", schemas: SCHEMAS, write };
 
 fn write(report: &Report<'_>, out: &mut Vec<u8>) -> io::Result<()> {
-    match report.document {
-        Document::Measure(document) => measure(std::slice::from_ref(document), out),
-        Document::Lab(document) => measure(&document.results, out),
-        Document::Diagnose(document) => diagnose(document, out),
-        Document::Trace(document) => trace(document, out),
-        Document::Load(document) => load(document, out),
-        Document::Compare(document) => compare(document, out),
-        Document::Layers(document) => layers(document, out),
-        Document::SideBySide(document) => side_by_side(document, out),
-        Document::Board(document) => board(document, out),
+    let records = match report.document {
+        Document::Measure(document) => measure(std::slice::from_ref(document)),
+        Document::Lab(document) => measure(&document.results),
+        Document::Diagnose(document) => diagnose(document),
+        Document::Trace(document) => trace(document),
+        Document::Load(document) => load(document),
+        Document::Compare(document) => compare(document),
+        Document::Layers(document) => layers(document),
+        Document::SideBySide(document) => side_by_side(document),
+        Document::Board(document) => board(document),
+    };
+    let mut writer = ::csv::Writer::from_writer(out);
+    records.iter().try_for_each(|record| writer.write_record(record))?;
+    writer.flush()
+}
+
+/// What there is a record of each, and the header and the records as far as their fields are known.
+struct Records<T> {
+    items: Vec<T>,
+    records: Vec<Vec<String>>,
+}
+
+impl<T: Copy> Records<T> {
+    fn of(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<T> = items.into_iter().collect();
+        Self { records: vec![Vec::new(); items.len() + 1], items }
+    }
+
+    /// A field that every record has.
+    fn field<V: Display>(self, name: &str, value: impl Fn(T) -> V) -> Self {
+        self.known(name, |item| Some(value(item)))
+    }
+
+    /// A field that is empty where it is unknown.
+    fn known<V: Display>(mut self, name: &str, value: impl Fn(T) -> Option<V>) -> Self {
+        let values = self.items.iter().map(|item| value(*item).map(|value| value.to_string()).unwrap_or_default());
+        for (record, field) in self.records.iter_mut().zip(std::iter::once(name.to_owned()).chain(values)) {
+            record.push(field);
+        }
+        self
+    }
+
+    /// The ends of an interval.
+    fn interval<V: Display>(self, low: &str, high: &str, ends: impl Fn(T) -> Option<[V; 2]>) -> Self {
+        let rows = self.known(low, |item| ends(item).map(|[low, _]| low));
+        rows.known(high, |item| ends(item).map(|[_, high]| high))
     }
 }
 
-/// A load: one row for each second and kind, with the header.
-fn load(document: &LoadDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(out);
-    let mut header = vec!["second", "kind", "completed", "phase"];
-    header.extend(["p50_ns", "p90_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns"]);
-    writer.write_record(header)?;
-    let record = |second: String, kind: Kind, completed: u64, phase: &str, latency: Option<&LoadLatency>| {
-        let times = latency.map(|it| [Some(it.p50), Some(it.p90), it.p95, Some(it.p99), Some(it.p999), Some(it.max)]);
-        let times = times.unwrap_or_default().map(|time| time.map(|ns| ns.to_string()).unwrap_or_default());
-        [second, kind.name().to_owned(), completed.to_string(), phase.to_owned()].into_iter().chain(times)
+/// A row for each label, version, kind and phase. A run whose samples were all of another kind has no statistics, and still one row,
+/// for its counts.
+fn measure(documents: &[MeasureDocument]) -> Vec<Vec<String>> {
+    let runs = documents.iter().flat_map(|document| document.runs.iter().map(move |run| (document, run)));
+    let figures: Vec<Measured<'_>> = runs.flat_map(|(document, run)| measured(document, run)).collect();
+    let observed = |kind: Kind| move |it: &Measured<'_>| it.run.observed.kinds.of(kind);
+    // Of a ratio, 1 is 1.0.
+    let float = |value: f64| format!("{value:?}");
+    Records::of(&figures)
+        .field("label", |it| &it.document.label)
+        .field("tls", |it| it.run.asked.tls.number())
+        .field("kind", |it| it.run.asked.kind.name())
+        .field("phase", |it| it.name)
+        .field("n", |it| it.n)
+        .field("failed", |it| it.run.failed)
+        .field("observed_full", observed(Kind::Full))
+        .field("observed_id", observed(Kind::Id))
+        .field("observed_ticket", observed(Kind::Ticket))
+        .field("observed_psk", observed(Kind::Psk))
+        .field("observed_early", observed(Kind::Early))
+        .known("median_ns", |it| Some(it.statistics?.median_ns))
+        .interval("ci95_low_ns", "ci95_high_ns", |it| it.statistics?.ci95_ns)
+        .known("mean_ns", |it| Some(it.statistics?.mean_ns))
+        .known("min_ns", |it| Some(it.statistics?.min_ns))
+        .known("max_ns", |it| Some(it.statistics?.max_ns))
+        .known("p90_ns", |it| Some(it.statistics?.p90_ns))
+        .known("p95_ns", |it| it.statistics?.p95_ns)
+        .known("p99_ns", |it| Some(it.statistics?.p99_ns))
+        .known("saved_ns", |it| Some(it.ratio?.saved_ns))
+        .known("ratio", |it| Some(float(it.ratio?.median)))
+        .interval("ratio_ci95_low", "ratio_ci95_high", |it| it.ratio?.ci95.map(|ends| ends.map(float)))
+        .known("round_trips", |it| it.run.round_trips)
+        .known("bytes_sent", |it| Some(it.run.bytes?.sent.0))
+        .known("bytes_received", |it| Some(it.run.bytes?.received.0))
+        .records
+}
+
+/// A phase of a run, or `next_wait` and `next_receive` of one more request on the same connection.
+struct Measured<'a> {
+    document: &'a MeasureDocument,
+    run: &'a Run,
+    name: &'static str,
+    n: u64,
+    statistics: Option<&'a Statistics>,
+    ratio: Option<&'a Ratio>,
+}
+
+fn measured<'a>(document: &'a MeasureDocument, run: &'a Run) -> Vec<Measured<'a>> {
+    let figure = |name, n, statistics| Measured { document, run, name, n, statistics, ratio: None };
+    let ratio = |phase: Phase| {
+        let wanted = (phase, run.asked.tls, Kind::Full, run.asked.kind);
+        document.ratios.iter().find(|it| (it.phase, it.tls, it.from, it.to) == wanted)
     };
+    let phases = run
+        .phases
+        .iter()
+        .map(|(phase, statistics)| Measured { ratio: ratio(*phase), ..figure(phase.name(), run.n, Some(statistics)) });
+    let next = run.next_request.iter().flat_map(|next| {
+        [figure("next_wait", next.n, Some(&next.wait)), figure("next_receive", next.n, Some(&next.receive))]
+    });
+    let figures: Vec<Measured<'_>> = phases.chain(next).collect();
+    if figures.is_empty() { vec![figure(Phase::Total.name(), run.n, None)] } else { figures }
+}
+
+/// A second, or none of the whole; the kind; how many completed; the phase and its latency.
+type LoadRow<'a> = (Option<usize>, Kind, u64, &'a str, Option<&'a LoadLatency>);
+
+/// A row for each second and kind, and for each kind and phase of the whole.
+fn load(document: &LoadDocument) -> Vec<Vec<String>> {
+    let mut rows: Vec<LoadRow<'_>> = Vec::new();
     for second in 0..document.rate.per_second.len() {
         for (kind, series) in &document.rate.per_second_by_kind {
             let completed = series.get(second).copied().unwrap_or_default();
             let latency = document.rate.latency_per_second.get(kind).and_then(|series| series.get(second)?.as_ref());
             let phase = if latency.is_some() { Phase::Total.name() } else { "" };
-            writer.write_record(record(second.to_string(), *kind, completed, phase, latency))?;
+            rows.push((Some(second), *kind, completed, phase, latency));
         }
     }
     for (kind, phases) in &document.latency_ns {
         let completed = document.completed.get(kind).copied().unwrap_or_default();
         let intended = document.latency_from_intended_ns.get(kind).map(|latency| ("from_intended", latency));
-        for (name, latency) in phases.iter().map(|(phase, latency)| (phase.name(), latency)).chain(intended) {
-            writer.write_record(record(String::new(), *kind, completed, name, Some(latency)))?;
-        }
+        let phases = phases.iter().map(|(phase, latency)| (phase.name(), latency)).chain(intended);
+        rows.extend(phases.map(|(name, latency)| (None, *kind, completed, name, Some(latency))));
     }
-    writer.flush()
+    Records::of(rows)
+        .known("second", |(second, ..)| second)
+        .field("kind", |(_, kind, ..)| kind.name())
+        .field("completed", |(_, _, completed, ..)| completed)
+        .field("phase", |(.., phase, _)| phase)
+        .known("p50_ns", |(.., it)| Some(it?.p50))
+        .known("p90_ns", |(.., it)| Some(it?.p90))
+        .known("p95_ns", |(.., it)| it?.p95)
+        .known("p99_ns", |(.., it)| Some(it?.p99))
+        .known("p999_ns", |(.., it)| Some(it?.p999))
+        .known("max_ns", |(.., it)| Some(it?.max))
+        .records
 }
 
-/// Results side by side: one row for each figure of each result.
-fn side_by_side(document: &SideBySideDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(out);
-    let mut header = vec!["tls", "kind", "phase", "figure", "unit", "result", "value", "ci95_low", "ci95_high"];
-    header.extend(["ratio", "ratio_ci95_low", "ratio_ci95_high"]);
-    writer.write_record(header)?;
-    for row in &document.rows {
-        for (result, value) in document.results.iter().zip(&row.values) {
-            let Some(value) = value else { continue };
-            let ends = |ci95: Option<[f64; 2]>| ci95.map_or([None; 2], |ends| ends.map(Some));
-            let figures =
-                [[Some(value.value)].as_slice(), &ends(value.ci95), &[value.ratio], &ends(value.ratio_ci95)].concat();
-            let shown = figures.into_iter().map(|figure| figure.map(|it| it.to_string()).unwrap_or_default());
-            let (kind, phase) = (row.kind.map_or("", Kind::name), row.phase.map_or("", Phase::name));
-            let names = [row.tls.number(), kind, phase, &row.figure, row.unit.name(), &result.label];
-            writer.write_record(names.into_iter().map(str::to_owned).chain(shown))?;
-        }
-    }
-    writer.flush()
+/// A row for each figure of each result.
+fn side_by_side(document: &SideBySideDocument) -> Vec<Vec<String>> {
+    let values = document.rows.iter().flat_map(|row| {
+        let of_row = document.results.iter().zip(&row.values);
+        of_row.filter_map(move |(result, value)| Some((row, result, value.as_ref()?)))
+    });
+    Records::of(values)
+        .field("tls", |(row, ..)| row.tls.number())
+        .known("kind", |(row, ..)| row.kind.map(Kind::name))
+        .known("phase", |(row, ..)| row.phase.map(Phase::name))
+        .field("figure", |(row, ..)| &row.figure)
+        .field("unit", |(row, ..)| row.unit.name())
+        .field("result", |(_, result, _)| &result.label)
+        .field("value", |(.., it)| it.value)
+        .interval("ci95_low", "ci95_high", |(.., it)| it.ci95)
+        .known("ratio", |(.., it)| it.ratio)
+        .interval("ratio_ci95_low", "ratio_ci95_high", |(.., it)| it.ratio_ci95)
+        .records
 }
 
-/// A trace: one row for each message, with the header.
-fn trace(document: &TraceDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(["tls", "connection", "kind", "at_ns", "direction", "message", "size", "encrypted", "skipped"])?;
-    for trace in &document.traces {
-        let connections = [("first", trace.full.as_ref()), ("second", trace.resumed.as_ref())];
-        for (name, connection) in connections.into_iter().filter_map(|(name, it)| Some((name, it?))) {
-            for (index, event) in connection.events.iter().enumerate() {
-                let skipped = name == "first" && trace.skipped.iter().any(|skipped| skipped.index == index);
-                let direction = match event.direction {
-                    Direction::Sent => "sent",
-                    Direction::Received => "received",
-                };
-                writer.write_record([
-                    trace.asked.tls.number(),
-                    name,
-                    connection.outcome.kind.name(),
-                    &event.at.0.to_string(),
-                    direction,
-                    event.what.name(),
-                    &event.size.0.to_string(),
-                    &event.encrypted.to_string(),
-                    &skipped.to_string(),
-                ])?;
-            }
-        }
-    }
-    writer.flush()
+/// A row for each message.
+fn trace(document: &TraceDocument) -> Vec<Vec<String>> {
+    let connections = document.traces.iter().flat_map(|trace| {
+        let first = trace.full.iter().map(move |connection| (trace, "first", connection));
+        first.chain(trace.resumed.iter().map(move |connection| (trace, "second", connection)))
+    });
+    let events = connections.flat_map(|(trace, name, connection)| {
+        connection.events.iter().enumerate().map(move |(index, event)| {
+            let is_skipped = name == "first" && trace.skipped.iter().any(|skipped| skipped.index == index);
+            (trace.asked.tls, name, connection.outcome.kind, event, is_skipped)
+        })
+    });
+    Records::of(events)
+        .field("tls", |(tls, ..)| tls.number())
+        .field("connection", |(_, name, ..)| name)
+        .field("kind", |(_, _, kind, ..)| kind.name())
+        .field("at_ns", |(.., event, _)| event.at.0)
+        .field("direction", |(.., event, _)| match event.direction {
+            Direction::Sent => "sent",
+            Direction::Received => "received",
+        })
+        .field("message", |(.., event, _)| event.what.name())
+        .field("size", |(.., event, _)| event.size.0)
+        .field("encrypted", |(.., event, _)| event.encrypted)
+        .field("skipped", |(.., is_skipped)| is_skipped)
+        .records
 }
 
-/// A comparison: one row for each pair, handshake and side, with the header. What was skipped has its outcome, and no figures.
-fn compare(document: &CompareDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    const HEADER: &str = "scenario,client,server,tls,kind,key,group,cipher,mutual,outcome,side,n,median_ns,\
-        ci95_low_ns,ci95_high_ns,mean_ns,p99_ns,instructions,over,psk_mode,request";
-    let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(HEADER.split(','))?;
-    let end = |case: &CompareCase| {
-        [case.psk_mode.map(|mode| mode.name().to_owned()).unwrap_or_default(), case.request.to_string()]
-    };
-    let begin = |client: &str, server: &str, case: &CompareCase, outcome: &str| {
-        let (mutual, scenario) = (case.mutual.to_string(), document.scenario.clone());
-        let (tls, kind) = (case.tls.number().to_owned(), case.kind.name().to_owned());
-        let [key, group, cipher] = [&case.key, &case.group, &case.cipher].map(String::clone);
-        vec![scenario, client.to_owned(), server.to_owned(), tls, kind, key, group, cipher, mutual, outcome.to_owned()]
-    };
-    for row in &document.rows {
-        for (side, it) in CompareSide::ALL.into_iter().filter_map(|side| Some((side, row.of(side)?))) {
-            let mut record = begin(&row.client, &row.server, &row.case, "measured");
-            let bound = |place: usize| it.ci95_ns.map(|ci95| ci95[place].to_string()).unwrap_or_default();
-            record.extend([side.name().to_owned(), row.n.to_string(), it.median_ns.to_string(), bound(0), bound(1)]);
-            let instructions = row.instructions.and_then(|it| it.of(side)).map(|it| it.to_string()).unwrap_or_default();
-            record.extend([it.mean_ns.to_string(), it.p99_ns.to_string(), instructions, document.over.name().to_owned()]);
-            record.extend(end(&row.case));
-            writer.write_record(record)?;
-        }
-    }
-    for skipped in &document.skipped {
-        let mut record = begin(&skipped.client, &skipped.server, &skipped.case, &skipped.outcome);
-        let end = end(&skipped.case);
-        record.resize(HEADER.split(',').count() - end.len(), String::new());
-        record.extend(end);
-        writer.write_record(record)?;
-    }
-    writer.flush()
+/// A row for each pair, handshake and side. What was skipped has its outcome, and no figures.
+fn compare(document: &CompareDocument) -> Vec<Vec<String>> {
+    let skipped = document.skipped.iter().map(|it| Compared {
+        client: &it.client,
+        server: &it.server,
+        case: &it.case,
+        outcome: &it.outcome,
+        measured: None,
+    });
+    let rows: Vec<Compared<'_>> = document.rows.iter().flat_map(compared).chain(skipped).collect();
+    let statistics = |it: &Compared<'_>| it.measured.map(|(_, statistics, ..)| *statistics);
+    Records::of(&rows)
+        .field("scenario", |_| &document.scenario)
+        .field("client", |it| it.client)
+        .field("server", |it| it.server)
+        .field("tls", |it| it.case.tls.number())
+        .field("kind", |it| it.case.kind.name())
+        .field("key", |it| &it.case.key)
+        .field("group", |it| &it.case.group)
+        .field("cipher", |it| &it.case.cipher)
+        .field("mutual", |it| it.case.mutual)
+        .field("outcome", |it| it.outcome)
+        .known("side", |it| it.measured.map(|(side, ..)| side.name()))
+        .known("n", |it| it.measured.map(|(_, _, n, _)| n))
+        .known("median_ns", |it| Some(statistics(it)?.median_ns))
+        .interval("ci95_low_ns", "ci95_high_ns", |it| statistics(it)?.ci95_ns)
+        .known("mean_ns", |it| Some(statistics(it)?.mean_ns))
+        .known("p99_ns", |it| Some(statistics(it)?.p99_ns))
+        .known("instructions", |it| it.measured?.3)
+        .known("over", |it| it.measured.map(|_| document.over.name()))
+        .known("psk_mode", |it| it.case.psk_mode.map(|mode| mode.name()))
+        .field("request", |it| it.case.request)
+        .records
 }
 
-/// Levels: one row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and
-/// no figures.
-fn layers(document: &LayersDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    const HEADER: &str = "stack,tls,level,sessions,outcome,requests,handshakes,refused,clock,n,median_ns,\
-        ci95_low_ns,ci95_high_ns,mean_ns,p99_ns";
-    let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(HEADER.split(','))?;
-    for row in &document.rows {
-        for (clock, it) in [("cpu", &row.cpu_ns), ("wall", &row.wall_ns)] {
-            let bound = |place: usize| it.ci95_ns.map(|ci95| ci95[place].to_string()).unwrap_or_default();
-            writer.write_record([
-                row.stack.as_str(),
-                row.tls.number(),
-                row.level.name(),
-                &row.sessions.to_string(),
-                "measured",
-                &row.requests.to_string(),
-                &row.handshakes.to_string(),
-                &row.refused.to_string(),
-                clock,
-                &row.n.to_string(),
-                &it.median_ns.to_string(),
-                &bound(0),
-                &bound(1),
-                &it.mean_ns.to_string(),
-                &it.p99_ns.to_string(),
-            ])?;
-        }
-    }
-    for skipped in &document.skipped {
-        let mut record = vec![
-            skipped.stack.clone(),
-            skipped.tls.map(|tls| tls.number().to_owned()).unwrap_or_default(),
-            skipped.level.map(|level| level.name().to_owned()).unwrap_or_default(),
-            skipped.sessions.to_string(),
-            skipped.outcome.clone(),
-        ];
-        record.resize(HEADER.split(',').count(), String::new());
-        writer.write_record(record)?;
-    }
-    writer.flush()
+/// A pair and a handshake; of what was measured a side, its statistics, how many samples there are, and the instructions.
+struct Compared<'a> {
+    client: &'a str,
+    server: &'a str,
+    case: &'a CompareCase,
+    outcome: &'a str,
+    measured: Option<(CompareSide, &'a Statistics, u64, Option<u64>)>,
 }
 
-/// A diagnosis: one row for each finding, with the header.
-fn diagnose(document: &DiagnoseDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut writer = ::csv::Writer::from_writer(out);
-    writer.write_record(["target", "id", "severity", "confidence", "title", "cost_ns"])?;
-    for target in &document.targets {
-        for finding in &target.findings {
-            let cost = finding.cost_ns.map(|cost| cost.0.to_string()).unwrap_or_default();
-            let (severity, confidence) = (finding.severity.name(), finding.confidence.name());
-            writer.write_record([&*target.target, &*finding.id, severity, confidence, &*finding.title, &*cost])?;
-        }
-    }
-    writer.flush()
+fn compared(row: &CompareRow) -> impl Iterator<Item = Compared<'_>> {
+    let CompareRow { client, server, case, n, .. } = row;
+    let sides = CompareSide::ALL
+        .into_iter()
+        .filter_map(|side| Some((side, row.of(side)?, *n, row.instructions.and_then(|count| count.of(side)))));
+    sides.map(|it| Compared { client, server, case, outcome: "measured", measured: Some(it) })
 }
 
-/// One row. Its fields are the header: their names and order are fixed, empty is unknown.
-#[derive(Default, Serialize)]
-struct Record<'a> {
-    label: &'a str,
-    tls: &'static str,
-    kind: &'static str,
-    /// A phase, or `next_wait` and `next_receive` of one more request on the same connection.
-    phase: &'static str,
-    n: u64,
-    failed: u64,
-    observed_full: u64,
-    observed_id: u64,
-    observed_ticket: u64,
-    observed_psk: u64,
-    observed_early: u64,
-    median_ns: Option<u64>,
-    ci95_low_ns: Option<u64>,
-    ci95_high_ns: Option<u64>,
-    mean_ns: Option<u64>,
-    min_ns: Option<u64>,
-    max_ns: Option<u64>,
-    p90_ns: Option<u64>,
-    p95_ns: Option<u64>,
-    p99_ns: Option<u64>,
-    saved_ns: Option<i64>,
-    ratio: Option<f64>,
-    ratio_ci95_low: Option<f64>,
-    ratio_ci95_high: Option<f64>,
-    round_trips: Option<u64>,
-    bytes_sent: Option<u64>,
-    bytes_received: Option<u64>,
+/// A row for each stack, version, level, without and with sessions, and clock. What was skipped has its outcome, and no figures.
+fn layers(document: &LayersDocument) -> Vec<Vec<String>> {
+    let measured = document.rows.iter().flat_map(|row| {
+        let clocks = [("cpu", &row.cpu_ns), ("wall", &row.wall_ns)];
+        let place = (row.stack.as_str(), Some(row.tls), Some(row.level), row.sessions, "measured");
+        clocks.map(|(clock, statistics)| (place, Some((row, clock, statistics))))
+    });
+    let skipped = document.skipped.iter().map(|it| ((it.stack.as_str(), it.tls, it.level, it.sessions, &*it.outcome), None));
+    Records::of(measured.chain(skipped))
+        .field("stack", |((stack, ..), _)| stack)
+        .known("tls", |((_, tls, ..), _)| tls.map(|tls| tls.number()))
+        .known("level", |((_, _, level, ..), _)| level.map(|level| level.name()))
+        .field("sessions", |((.., sessions, _), _)| sessions)
+        .field("outcome", |((.., outcome), _)| outcome)
+        .known("requests", |(_, it)| Some(it?.0.requests))
+        .known("handshakes", |(_, it)| Some(it?.0.handshakes))
+        .known("refused", |(_, it)| Some(it?.0.refused))
+        .known("clock", |(_, it)| Some(it?.1))
+        .known("n", |(_, it)| Some(it?.0.n))
+        .known("median_ns", |(_, it)| Some(it?.2.median_ns))
+        .interval("ci95_low_ns", "ci95_high_ns", |(_, it)| it?.2.ci95_ns)
+        .known("mean_ns", |(_, it)| Some(it?.2.mean_ns))
+        .known("p99_ns", |(_, it)| Some(it?.2.p99_ns))
+        .records
 }
 
-fn measure(documents: &[MeasureDocument], out: &mut Vec<u8>) -> io::Result<()> {
-    out.write_all(header()?.as_bytes())?;
-    let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    for document in documents {
-        for run in &document.runs {
-            for record in records(document, run) {
-                writer.serialize(record)?;
-            }
-        }
-    }
-    writer.flush()
+/// A row for each finding.
+fn diagnose(document: &DiagnoseDocument) -> Vec<Vec<String>> {
+    Records::of(document.targets.iter().flat_map(|target| target.findings.iter().map(move |finding| (target, finding))))
+        .field("target", |(target, _)| &target.target)
+        .field("id", |(_, finding)| &finding.id)
+        .field("severity", |(_, finding)| finding.severity.name())
+        .field("confidence", |(_, finding)| finding.confidence.name())
+        .field("title", |(_, finding)| &finding.title)
+        .known("cost_ns", |(_, finding)| finding.cost_ns.map(|cost| cost.0))
+        .records
 }
 
-/// The line of names: a table without a row, of a target that could not be measured, has it too.
-fn header() -> io::Result<String> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.serialize(Record::default())?;
-    let table = writer.into_inner().map_err(|error| error.into_error())?;
-    Ok(String::from_utf8_lossy(&table).split_inclusive('\n').take(1).collect())
-}
-
-/// A run's rows. One whose samples were all of another kind has no statistics, and still one row, for its counts.
-fn records<'a>(document: &'a MeasureDocument, run: &Run) -> Vec<Record<'a>> {
-    let phases = run.phases.iter().map(|(phase, statistics)| (phase.name(), Some(*phase), statistics));
-    let next = run.next_request.iter().flat_map(|it| [("next_wait", None, &it.wait), ("next_receive", None, &it.receive)]);
-    let mut records: Vec<Record<'a>> =
-        phases.chain(next).map(|(name, phase, it)| record(document, run, name, phase, Some(it))).collect();
-    if records.is_empty() {
-        records.push(record(document, run, Phase::Total.name(), None, None));
-    }
-    records
-}
-
-fn record<'a>(
-    document: &'a MeasureDocument,
-    run: &Run,
-    name: &'static str,
-    phase: Option<Phase>,
-    statistics: Option<&Statistics>,
-) -> Record<'a> {
-    let kinds = &run.observed.kinds;
-    let ci95 = statistics.and_then(|it| it.ci95_ns);
-    let ratio = document
-        .ratios
-        .iter()
-        .find(|it| Some(it.phase) == phase && it.tls == run.asked.tls && it.from == Kind::Full && it.to == run.asked.kind);
-    let ratio_ci95 = ratio.and_then(|it| it.ci95);
-    Record {
-        label: &document.label,
-        tls: run.asked.tls.number(),
-        kind: run.asked.kind.name(),
-        phase: name,
-        n: if name.starts_with("next_") { run.next_request.map_or(0, |it| it.n) } else { run.n },
-        failed: run.failed,
-        observed_full: kinds.of(Kind::Full),
-        observed_id: kinds.of(Kind::Id),
-        observed_ticket: kinds.of(Kind::Ticket),
-        observed_psk: kinds.of(Kind::Psk),
-        observed_early: kinds.of(Kind::Early),
-        median_ns: statistics.map(|it| it.median_ns),
-        ci95_low_ns: ci95.map(|[low, _]| low),
-        ci95_high_ns: ci95.map(|[_, high]| high),
-        mean_ns: statistics.map(|it| it.mean_ns),
-        min_ns: statistics.map(|it| it.min_ns),
-        max_ns: statistics.map(|it| it.max_ns),
-        p90_ns: statistics.map(|it| it.p90_ns),
-        p95_ns: statistics.and_then(|it| it.p95_ns),
-        p99_ns: statistics.map(|it| it.p99_ns),
-        saved_ns: ratio.map(|it| it.saved_ns),
-        ratio: ratio.map(|it| it.median),
-        ratio_ci95_low: ratio_ci95.map(|[low, _]| low),
-        ratio_ci95_high: ratio_ci95.map(|[_, high]| high),
-        round_trips: run.round_trips,
-        bytes_sent: run.bytes.map(|it| it.sent.0),
-        bytes_received: run.bytes.map(|it| it.received.0),
-    }
-}
-/// The handshakes on microcontrollers, a row for each.
-fn board(document: &BoardDocument, out: &mut Vec<u8>) -> io::Result<()> {
-    writeln!(
-        out,
-        "image,tls_stack,key,kind,cipher,group,instructions,cycles,modelled_ns,application_instructions,stack,connection,heap_of_connection"
-    )?;
-    for row in &document.handshakes {
-        let known = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-        let BoardHandshake { image, key, kind, cipher, group, handshake, application, memory, .. } = row;
-        writeln!(
-            out,
-            "{image},{},{},{kind},{cipher},{},{},{},{},{},{},{},{}",
-            row.stack,
-            key.name(),
-            group.as_deref().unwrap_or_default(),
-            handshake.instructions,
-            known(handshake.cycles),
-            known(row.modelled_ns),
-            application.instructions,
-            memory.stack,
-            memory.connection,
-            memory.heap_of_connection,
-        )?;
-    }
-    Ok(())
+/// A row for each handshake on a microcontroller.
+fn board(document: &BoardDocument) -> Vec<Vec<String>> {
+    Records::of(&document.handshakes)
+        .field("image", |it| &it.image)
+        .field("tls_stack", |it| &it.stack)
+        .field("key", |it| it.key.name())
+        .field("kind", |it| it.kind)
+        .field("cipher", |it| &it.cipher)
+        .known("group", |it| it.group.as_ref())
+        .field("instructions", |it| it.handshake.instructions)
+        .known("cycles", |it| it.handshake.cycles)
+        .known("modelled_ns", |it| it.modelled_ns)
+        .field("application_instructions", |it| it.application.instructions)
+        .field("stack", |it| it.memory.stack)
+        .field("connection", |it| it.memory.connection)
+        .field("heap_of_connection", |it| it.memory.heap_of_connection)
+        .records
 }

@@ -113,7 +113,7 @@ fn started(provenance: &Provenance, after_ns: Option<u64>) -> String {
 
 impl Entry<'_> {
     fn to_json(&self) -> Value {
-        let timings = Timings::of(self.phases);
+        let timings = timings(self.phases);
         let Self { target, asked, observed, .. } = self;
         let http_version = match (self.status, self.alpn) {
             (None, _) => "",
@@ -122,7 +122,7 @@ impl Entry<'_> {
         };
         let mut entry = json!({
             "startedDateTime": self.started,
-            "time": timings.sum(),
+            "time": sum(&timings),
             "request": {
                 "method": self.status.and(target.method.as_deref()).unwrap_or_default(),
                 "url": url(target),
@@ -140,54 +140,42 @@ impl Entry<'_> {
                 "headersSize": -1, "bodySize": -1,
             },
             "cache": {},
-            "timings": timings.to_json(),
+            "timings": { "blocked": -1 },
             "connection": self.local_port.to_string(),
             "comment": format!("{}, observed: {observed}, asked for: {}", asked.tls, asked.kind),
         });
+        for (name, millis) in timings {
+            entry["timings"][name] = millis.into();
+        }
         // Behind a proxy, it is the proxy that was connected to.
         let is_address = |address: &&str| target.proxy.is_none() && address.parse::<IpAddr>().is_ok();
-        if let (Some(address), Some(fields)) = (self.address.filter(|it| is_address(it)), entry.as_object_mut()) {
-            fields.insert("serverIPAddress".to_owned(), address.into());
+        if let Some(address) = self.address.filter(is_address) {
+            entry["serverIPAddress"] = address.into();
         }
         entry
     }
 }
 
-/// Milliseconds, -1 where there was no such phase.
-struct Timings {
-    dns: f64,
-    connect: f64,
-    ssl: f64,
-    send: f64,
-    wait: f64,
-    receive: f64,
+/// The phases that HAR has, in milliseconds, -1 where there was no such phase.
+fn timings(phases: &Phases) -> [(&'static str, f64); 6] {
+    // HAR counts the handshake into `connect`, and has no name for what a proxy and STARTTLS take before it.
+    let connecting = [Phase::Connect, Phase::Proxy, Phase::Starttls, Phase::Tls].map(|phase| phases.of(phase));
+    let connect = connecting.into_iter().flatten().reduce(|sum, it| Nanos(sum.0.saturating_add(it.0)));
+    let timings = [
+        ("dns", phases.resolve),
+        ("connect", connect),
+        ("ssl", phases.tls),
+        ("send", send(phases)),
+        ("wait", phases.wait),
+        ("receive", phases.receive),
+    ];
+    timings.map(|(name, time)| (name, time.map_or(-1.0, |Nanos(ns)| ns as f64 / 1e6)))
 }
 
-impl Timings {
-    fn of(phases: &Phases) -> Self {
-        // HAR counts the handshake into `connect`, and has no name for what a proxy and STARTTLS take before it.
-        let connecting = [Phase::Connect, Phase::Proxy, Phase::Starttls, Phase::Tls].map(|phase| phases.of(phase));
-        let connect = connecting.into_iter().flatten().reduce(|sum, it| Nanos(sum.0.saturating_add(it.0)));
-        Self {
-            dns: millis(phases.resolve),
-            connect: millis(connect),
-            ssl: millis(phases.tls),
-            send: millis(send(phases)),
-            wait: millis(phases.wait),
-            receive: millis(phases.receive),
-        }
-    }
-
-    /// The whole is the sum of what is known; `ssl` is in `connect` already.
-    fn sum(&self) -> f64 {
-        let parts = [self.dns, self.connect, self.send, self.wait, self.receive];
-        rounded(parts.into_iter().filter(|part| *part > 0.0).sum())
-    }
-
-    fn to_json(&self) -> Value {
-        let Self { dns, connect, ssl, send, wait, receive } = self;
-        json!({ "blocked": -1, "dns": dns, "connect": connect, "ssl": ssl, "send": send, "wait": wait, "receive": receive })
-    }
+/// The whole is the sum of what is known, to the nanosecond; `ssl` is in `connect` already.
+fn sum(timings: &[(&str, f64)]) -> f64 {
+    let known = timings.iter().filter(|(name, millis)| *name != "ssl" && *millis > 0.0);
+    (known.map(|(_, millis)| millis).sum::<f64>() * 1e6).round() / 1e6
 }
 
 /// The client's write of its request: what of the whole lies in no phase. Unknown where the request went with the first flight.
@@ -196,15 +184,6 @@ fn send(phases: &Phases) -> Option<Nanos> {
     let parts = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Total).filter_map(|phase| phases.of(phase));
     let known = parts.fold(0_u64, |sum, part| sum.saturating_add(part.0));
     total.0.checked_sub(known).map(Nanos)
-}
-
-fn millis(time: Option<Nanos>) -> f64 {
-    time.map_or(-1.0, |Nanos(ns)| ns as f64 / 1e6)
-}
-
-/// To the nanosecond.
-fn rounded(millis: f64) -> f64 {
-    (millis * 1e6).round() / 1e6
 }
 
 /// What a URL does not allow as it is: the mark in place of a query that was hidden.
@@ -248,7 +227,7 @@ mod tests {
         assert_eq!(send(&phases), Some(Nanos(4)));
         assert_eq!(send(&Phases { wait: None, ..phases }), None, "no request, no write");
         assert_eq!(send(&Phases { total: ns(900), ..phases }), None, "phases that overlap leave it unknown");
-        assert_eq!(Timings::of(&phases).connect, 11e-6, "with the handshake, as HAR has it");
+        assert_eq!(timings(&phases)[1], ("connect", 11e-6), "with the handshake, as HAR has it");
     }
 
     #[test]

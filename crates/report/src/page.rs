@@ -145,6 +145,14 @@ impl Block {
     }
 }
 
+/// A heading, a table and what stands below it; nothing where the table has no row.
+fn section(heading: &str, table: Table, below: impl IntoIterator<Item = Block>) -> Vec<Block> {
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    [Block::Heading(heading.to_owned()), Block::Table(table)].into_iter().chain(below).collect()
+}
+
 /// What has the same key in one group, in the order in which the keys first occur.
 pub(crate) fn grouped<'a, T, K: PartialEq>(
     items: impl IntoIterator<Item = &'a T>,

@@ -29,7 +29,7 @@ fn early_data_leaves_before_the_server_hello() {
     assert!(place(">(application data)") < place("<ServerHello"));
     assert!(place("<(Finished)") < place(">(EndOfEarlyData)") && place(">(EndOfEarlyData)") < place(">(Finished)"));
     assert_eq!(skipped(traced), ["<(Certificate)", "<(CertificateVerify)"]);
-    outcome.shows(&["⇒ early data", "EndOfEarlyData", "the server accepted it", "RFC 8446, section 8"]);
+    outcome.shows(&["⇒ early data", "EndOfEarlyData", "the server accepted it", "RFC 9846, section 8"]);
 }
 
 #[test]

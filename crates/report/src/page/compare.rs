@@ -8,54 +8,33 @@ use reprise_model::document::{CompareDocument, CompareMatrixCell, CompareOver, C
 
 use self::words::{psk_ke, stack, words};
 use super::conditions::conditions;
-use super::{Block, Fact, Page, compare_baseline, grouped, source};
+use super::{Block, Fact, Page, compare_baseline, grouped, section, source};
 use crate::figures::{Figure, Unit};
 use crate::table::{Rows, Table, Tone};
 
 /// All that is shown of a comparison.
 pub(crate) fn compare(document: &CompareDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
-    let mut section = |heading: &str, content: Vec<Block>| {
-        if !content.is_empty() {
-            blocks.push(Block::Heading(heading.to_owned()));
-            blocks.extend(content);
-        }
-    };
     if !document.rows.is_empty() {
-        let heading = match document.over {
-            CompareOver::Memory => "CPU time of one connection",
-            CompareOver::Loopback => "One connection: CPU time of each side, and time on a clock",
-        };
-        let mut content: Vec<Block> = charts::costs(document).map(Block::Chart).collect();
-        content.extend([Block::Table(costs(document)), Block::Aside(legend(document))]);
-        if let Some(request) = document.rows.iter().map(|row| row.case.request).find(|request| *request > 0) {
-            content.push(Block::Aside(format!(
-                "early: the client's first {request} bytes are in its first flight. + request: it sends as many after the handshake, with \
-                 its Finished. Both sides' work on them is in these rows and in no other."
-            )));
-        }
-        section(heading, content);
+        blocks.push(Block::Heading(heading_of_costs(document.over).to_owned()));
+        blocks.extend(charts::costs(document).map(Block::Chart));
+        blocks.extend([Block::Table(costs(document)), Block::Aside(legend(document))]);
+        blocks.extend(document.rows.iter().map(|row| row.case.request).find(|request| *request > 0).map(about_requests));
     }
-    if document.rows.iter().any(|row| row.instructions.is_some()) {
-        section(
-            "Instructions of one connection",
-            vec![Block::Table(instructions(document)), Block::Aside(counted(document))],
-        );
-    }
+    let counted = Block::Aside(counted(document));
+    blocks.extend(section("Instructions of one connection", instructions(document), [counted]));
     if !document.ratios.is_empty() {
-        let mut content: Vec<Block> = charts::ratios(document).map(Block::Chart).into_iter().collect();
-        content.push(Block::Table(ratios(document)));
-        section("Each stack with itself: how many times as cheap", content);
+        blocks.push(Block::Heading("Each stack with itself: how many times as cheap".to_owned()));
+        blocks.extend(charts::ratios(document).map(Block::Chart));
+        blocks.push(Block::Table(ratios(document)));
     }
-    section("What works with what", matrix(document));
-    if !document.claims.is_empty() {
-        let mut shown = vec![Block::Table(claims(document)), Block::Aside(of_claims(document).to_owned())];
-        shown.extend(reasons(document).map(Block::Paragraph));
-        section("Against what was published", shown);
-    }
-    if !document.skipped.is_empty() {
-        section("Skipped", vec![Block::Table(skipped(document))]);
-    }
+    let failures = failures(&document.matrix).into_iter().map(Block::warning);
+    let below = std::iter::once(Block::Aside(LEGEND_OF_MATRIX.to_owned())).chain(failures);
+    blocks.extend(section("What works with what", matrix(document), below));
+    let about_claims = std::iter::once(Block::Aside(of_claims(document).to_owned()));
+    let about_claims = about_claims.chain(reasons(document).map(Block::Paragraph));
+    blocks.extend(section("Against what was published", claims(document), about_claims));
+    blocks.extend(section("Skipped", skipped(document), None));
     if let Some(baseline) = &document.baseline {
         blocks.extend(compare_baseline::blocks(baseline));
     }
@@ -71,6 +50,23 @@ pub(crate) fn compare(document: &CompareDocument) -> Page {
     blocks.push(source(&document.provenance));
     Page::new("compare", format!("TLS stacks side by side: {}", document.scenario), blocks)
 }
+
+fn heading_of_costs(over: CompareOver) -> &'static str {
+    match over {
+        CompareOver::Memory => "CPU time of one connection",
+        CompareOver::Loopback => "One connection: CPU time of each side, and time on a clock",
+    }
+}
+
+fn about_requests(bytes: u64) -> Block {
+    Block::Aside(format!(
+        "early: the client's first {bytes} bytes are in its first flight. + request: it sends as many after the handshake, with \
+         its Finished. Both sides' work on them is in these rows and in no other."
+    ))
+}
+
+const LEGEND_OF_MATRIX: &str = "f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and \
+    1.3; – unsupported; ✗ fails.";
 
 const LEGEND: &str = "Medians, ± half their 95 % interval: CPU time of the thread from making the connection to its end, over memory, \
     the certificate chain verified, nothing waited for. A sample is the mean of connections that were made one after the other.";
@@ -221,10 +217,7 @@ fn ratios(document: &CompareDocument) -> Table {
 }
 
 /// A row for each client, a column for each server: what works of all that was tried.
-fn matrix(document: &CompareDocument) -> Vec<Block> {
-    if document.matrix.is_empty() {
-        return Vec::new();
-    }
+fn matrix(document: &CompareDocument) -> Table {
     let clients = grouped(&document.matrix, |cell| &cell.client);
     let mut rows = Rows::of(&clients).words("client \\ server", |(client, _)| *client);
     for (server, _) in grouped(&document.matrix, |cell| &cell.server) {
@@ -233,12 +226,7 @@ fn matrix(document: &CompareDocument) -> Vec<Block> {
             of_pair.map(|cell| shown(cell)).collect::<Vec<_>>().join(" ")
         });
     }
-    let mut blocks = vec![
-        Block::Table(rows.table()),
-        Block::Aside("f full, i session ID, t ticket, k ticket without a key exchange, e early data; 2 and 3 for TLS 1.2 and 1.3; – unsupported; ✗ fails.".to_owned()),
-    ];
-    blocks.extend(failures(&document.matrix).into_iter().map(Block::warning));
-    blocks
+    rows.table()
 }
 
 /// What fails for one reason between two stacks is said once.

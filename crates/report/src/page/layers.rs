@@ -3,7 +3,7 @@
 use reprise_model::document::{LayersDifference, LayersDocument, LayersRow};
 use reprise_model::{Kind, Level};
 
-use super::{Block, Fact, Item, Page, grouped, source};
+use super::{Block, Fact, Item, Page, grouped, section, source};
 use crate::chart::{Bar, BarGroup, Bars, Chart};
 use crate::figures::{Figure, Unit, signed};
 use crate::table::{Rows, Table, Tone};
@@ -20,15 +20,9 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
     if !document.rows.is_empty() {
         blocks.push(Block::Aside(LEGEND.to_owned()));
     }
-    if !document.differences.is_empty() {
-        blocks.push(Block::Heading("What a level costs more than the next".to_owned()));
-        blocks.push(Block::Table(differences(document)));
-        blocks.extend(negative(document).map(Block::warning));
-    }
-    if !document.generators.is_empty() {
-        blocks.push(Block::Heading("The random generator's share of a new process".to_owned()));
-        blocks.push(Block::Table(generators(document)));
-    }
+    let negative = negative(document).map(Block::warning);
+    blocks.extend(section("What a level costs more than the next", differences(document), negative));
+    blocks.extend(section("The random generator's share of a new process", generators(document), None));
     if !document.advice.is_empty() {
         let heading = Block::Heading("What to change".to_owned());
         let advice = document.advice.iter().cloned().map(Block::Paragraph);
@@ -39,10 +33,7 @@ pub(crate) fn layers(document: &LayersDocument) -> Page {
         blocks.extend(claims(document));
         blocks.push(Block::Aside(SOURCE.to_owned()));
     }
-    if !document.skipped.is_empty() {
-        blocks.push(Block::Heading("Skipped".to_owned()));
-        blocks.push(Block::Table(skipped(document)));
-    }
+    blocks.extend(section("Skipped", skipped(document), None));
     if document.interrupted {
         blocks.push(Block::warning("Incomplete: these are the requests made until then"));
     }

@@ -7,7 +7,7 @@ use reprise_model::{Kind, Phase};
 
 use super::conditions::conditions;
 use super::measure::title;
-use super::{Block, Fact, Item, Page, source};
+use super::{Block, Fact, Item, Page, section, source};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
 
@@ -16,16 +16,10 @@ pub(crate) fn load(document: &LoadDocument) -> Page {
     let mut blocks = vec![Block::Facts(facts(document))];
     blocks.extend(charts::charts(document).into_iter().map(Block::Chart));
     // None of them where a load was cut short in its warm-up.
-    if !document.completed.is_empty() || !document.errors.is_empty() || document.late + document.not_started > 0 {
-        blocks.extend([Block::Heading("Connections".to_owned()), Block::Table(connections(document))]);
-    }
-    if !document.latency_ns.is_empty() {
-        blocks.extend([Block::Heading("Latency".to_owned()), Block::Table(latencies(document))]);
-        blocks.extend(reprise_results::about_queue(document).map(Block::Aside));
-    }
-    if !document.steps.is_empty() {
-        blocks.extend([Block::Heading("Rates tried".to_owned()), Block::Table(steps(document))]);
-    }
+    blocks.extend(section("Connections", connections(document), None));
+    let about_queue = reprise_results::about_queue(document).map(Block::Aside);
+    blocks.extend(section("Latency", latencies(document), about_queue));
+    blocks.extend(section("Rates tried", steps(document), None));
     let mut summary = Vec::new();
     if document.interrupted {
         summary.push(Block::warning("Incomplete: these are the connections made until then"));

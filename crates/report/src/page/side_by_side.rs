@@ -3,7 +3,7 @@
 use reprise_model::document::{SideBySideDocument, SideBySideRow, SideBySideUnit, SideBySideValue};
 
 use super::measure::title;
-use super::{Block, Fact, Page};
+use super::{Block, Fact, Page, section};
 use crate::chart::{Chart, Interval, Intervals};
 use crate::figures::Figure;
 use crate::table::{Rows, Table, Tone};
@@ -18,10 +18,7 @@ pub(crate) fn side_by_side(document: &SideBySideDocument) -> Page {
     blocks.extend(ratios(document, &labels).map(Block::Chart));
     blocks.push(Block::Table(figures(document, &labels)));
     blocks.push(Block::Aside(legend(&labels)));
-    if !document.differences.is_empty() {
-        blocks
-            .extend([Block::Heading("What else is not the same".to_owned()), Block::Table(differences(document, &labels))]);
-    }
+    blocks.extend(section("What else is not the same", differences(document, &labels), None));
     blocks.extend(document.warnings.iter().map(Block::warning));
     Page::new("report", labels.join(" against "), blocks)
 }

@@ -1,7 +1,5 @@
 //! A diagnosis in each format: what is shown, what judges of other makers say of it, and what hostile text does to it.
 
-use std::collections::BTreeMap;
-
 use quick_junit::{NonSuccessKind, Report as Suites, TestCaseStatus};
 use reprise_model::document::{
     Confidence, CpuCost, DiagnoseDocument, Diagnosis, ExperimentRecord, Finding, MechanismRecord, Provenance, Remedy,
@@ -24,16 +22,7 @@ fn asked(tls: Version, kind: Kind) -> Asked {
 }
 
 fn provenance() -> Provenance {
-    Provenance {
-        version: "0.1.0".to_owned(),
-        commit: None,
-        command: Vec::new(),
-        time: "2026-11-22T12:00:00Z".to_owned(),
-        machine: None,
-        cpu: None,
-        kernel: None,
-        libraries: BTreeMap::new(),
-    }
+    Provenance { version: "0.1.0".to_owned(), time: "2026-11-22T12:00:00Z".to_owned(), ..Provenance::default() }
 }
 
 fn healthy(target: &str) -> Diagnosis {

@@ -4,58 +4,38 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use reprise_board::document::BoardDocument;
-use reprise_model::document::{
-    CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SampleRecord, TraceDocument,
-};
+use reprise_model::document::{MeasureDocument, SampleRecord};
 use reprise_report::{Document, html, json};
 use serde_json::Value;
 
-use crate::{read, source, tests, text};
-
-const MEASURED: [&str; 4] = ["nginx", "refused", "away", "sampled"];
-const TRACED: [&str; 2] = ["mutual", "ticket-refused"];
+use crate::{DOCUMENTS, read, tests, text, with};
 
 /// Ends a quoted attribute, a tag, a comment and a style, and turns the direction of text.
 const HOSTILE: &str = "\"'></title></style>--><script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}\u{0}";
 
+/// Replaces each string of a document, one at a time, and looks at the page.
 #[test]
 fn no_string_of_a_document_becomes_markup() {
     let mut tried = 0;
-    for name in MEASURED {
-        tried += assert_inert(&source(name), |it: MeasureDocument| text(&html::FORMAT, Document::Measure(&it)));
-    }
-    for name in TRACED {
-        tried += assert_inert(&source(name), |it: TraceDocument| text(&html::FORMAT, Document::Trace(&it)));
-    }
-    tried += assert_inert(&source("lab"), |it: LabDocument| text(&html::FORMAT, Document::Lab(&it)));
-    tried += assert_inert(&source("load"), |it: LoadDocument| text(&html::FORMAT, Document::Load(&it)));
-    tried += assert_inert(&source("compare"), |it: CompareDocument| text(&html::FORMAT, Document::Compare(&it)));
-    tried += assert_inert(&source("board"), |it: BoardDocument| text(&html::FORMAT, Document::Board(&it)));
-    tried += assert_inert(&source("layers"), |it: LayersDocument| text(&html::FORMAT, Document::Layers(&it)));
-    assert!(tried > 200, "only {tried} strings were replaced");
-}
-
-/// Replaces each string of a document, one at a time, and looks at the page. Returns how many of them the document took.
-fn assert_inert<T: serde::de::DeserializeOwned>(source: &str, page: impl Fn(T) -> String) -> usize {
-    let document: Value = serde_json::from_str(source).unwrap();
-    let mut places = Vec::new();
-    strings(&document, String::new(), &mut places);
-    let mut tried = 0;
-    for place in places {
-        let mut document = document.clone();
-        *document.pointer_mut(&place).unwrap() = HOSTILE.into();
-        // Many are names out of a fixed set.
-        let Ok(document) = serde_json::from_value(document) else { continue };
-        let page = page(document);
-        tried += 1;
-        for markup in ["<script", "<img", "-->", "onerror=alert(1)>"] {
-            assert!(!page.contains(markup), "{markup} by {place}");
+    for name in DOCUMENTS {
+        let source: Value = read(name);
+        let mut places = Vec::new();
+        strings(&source, String::new(), &mut places);
+        for place in places {
+            let mut value = source.clone();
+            *value.pointer_mut(&place).unwrap() = HOSTILE.into();
+            // Many are names out of a fixed set.
+            let Some(page) = with(value, |document| text(&html::FORMAT, document)) else { continue };
+            tried += 1;
+            for markup in ["<script", "<img", "-->", "onerror=alert(1)>"] {
+                assert!(!page.contains(markup), "{markup} by {place} of {name}");
+            }
+            let ends = page.matches("</title></head>").count() + page.matches("</style></head>").count();
+            assert_eq!(ends, 1, "{place} of {name}");
+            assert!(!page.contains(['\u{202e}', '\u{0}']), "{place} of {name}");
         }
-        assert_eq!(page.matches("</title></head>").count() + page.matches("</style></head>").count(), 1, "{place}");
-        assert!(!page.contains(['\u{202e}', '\u{0}']), "{place}");
     }
-    tried
+    assert!(tried > 200, "only {tried} strings were replaced");
 }
 
 /// The places of strings, in the first two of each list: the rest is as they are.
@@ -110,16 +90,15 @@ fn every_drawing_has_a_name_and_a_description() {
 
 #[test]
 fn charts_show_what_was_read() {
-    let page = text(&html::FORMAT, Document::Load(&read("load")));
-    for part in ["Connections completed each second", "Latency by percentile", ">p99.9</text>", "latency, ms</text>"] {
-        assert!(page.contains(part), "{part}");
+    let cases: [(&str, &[&str]); 3] = [
+        ("load", &["Connections completed each second", "Latency by percentile", ">p99.9</text>", "latency, ms</text>"]),
+        ("sampled", &["How long handshakes take", "What resuming gains", "% of connections</text>"]),
+        ("mutual", &["class=\"arrow skipped\"", "The same as a table"]),
+    ];
+    for (name, parts) in cases {
+        let page = page(name);
+        parts.iter().for_each(|part| assert!(page.contains(part), "{part} of {name}: {page}"));
     }
-    let page = text(&html::FORMAT, Document::Measure(&read("sampled")));
-    for part in ["How long handshakes take", "What resuming gains", "% of connections</text>"] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    let page = text(&html::FORMAT, Document::Trace(&read("mutual")));
-    assert!(page.contains("class=\"arrow skipped\"") && page.contains("The same as a table"), "{page}");
 }
 
 #[test]
@@ -186,14 +165,12 @@ fn luminance(color: &str) -> f64 {
 }
 
 fn pages() -> Vec<String> {
-    let mut pages: Vec<String> = MEASURED.iter().map(|name| text(&html::FORMAT, Document::Measure(&read(name)))).collect();
-    pages.extend(TRACED.iter().map(|name| text(&html::FORMAT, Document::Trace(&read(name)))));
-    pages.push(text(&html::FORMAT, Document::Lab(&read("lab"))));
-    pages.push(text(&html::FORMAT, Document::Load(&read("load"))));
-    pages.push(text(&html::FORMAT, Document::Compare(&read("compare"))));
-    pages.push(text(&html::FORMAT, Document::Board(&read("board"))));
-    pages.push(text(&html::FORMAT, Document::Layers(&read("layers"))));
+    let mut pages: Vec<String> = DOCUMENTS.into_iter().map(page).collect();
     pages.push(html::causes(reprise_diagnosis::causes()));
     pages.extend(reprise_diagnosis::causes().map(html::cause));
     pages
+}
+
+fn page(name: &str) -> String {
+    with(read(name), |document| text(&html::FORMAT, document)).unwrap()
 }

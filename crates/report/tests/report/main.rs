@@ -10,9 +10,18 @@ mod pages;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use reprise_board::document::BoardDocument;
+use reprise_model::document::{
+    CompareDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument, TraceDocument,
+};
 use reprise_report::terminal::Style;
-use reprise_report::{Format, Report};
+use reprise_report::{Document, Format, Report};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The documents in `documents/`.
+const DOCUMENTS: [&str; 11] =
+    ["away", "board", "compare", "lab", "layers", "load", "mutual", "nginx", "refused", "sampled", "ticket-refused"];
 
 fn terminal<'a>(report: impl Into<Report<'a>>, style: Style) -> String {
     report.into().terminal(style)
@@ -25,11 +34,24 @@ fn text<'a>(format: &Format, report: impl Into<Report<'a>>) -> String {
 }
 
 fn read<T: DeserializeOwned>(name: &str) -> T {
-    serde_json::from_str(&source(name)).unwrap()
+    let file = tests().join(format!("documents/{name}.json"));
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-fn source(name: &str) -> String {
-    fs::read_to_string(tests().join(format!("documents/{name}.json"))).unwrap()
+/// What a document becomes; `None` where the value is none.
+fn with<R>(value: Value, make: impl FnOnce(Document<'_>) -> R) -> Option<R> {
+    let schema = value["schema"].as_str()?.to_owned();
+    Some(match schema.as_str() {
+        MeasureDocument::SCHEMA => make(Document::Measure(&serde_json::from_value(value).ok()?)),
+        LabDocument::SCHEMA => make(Document::Lab(&serde_json::from_value(value).ok()?)),
+        TraceDocument::SCHEMA => make(Document::Trace(&serde_json::from_value(value).ok()?)),
+        LoadDocument::SCHEMA => make(Document::Load(&serde_json::from_value(value).ok()?)),
+        CompareDocument::SCHEMA => make(Document::Compare(&serde_json::from_value(value).ok()?)),
+        LayersDocument::SCHEMA => make(Document::Layers(&serde_json::from_value(value).ok()?)),
+        SideBySideDocument::SCHEMA => make(Document::SideBySide(&serde_json::from_value(value).ok()?)),
+        BoardDocument::SCHEMA => make(Document::Board(&serde_json::from_value(value).ok()?)),
+        _ => return None,
+    })
 }
 
 fn tests() -> PathBuf {

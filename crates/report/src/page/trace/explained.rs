@@ -11,7 +11,7 @@ use crate::page::{Block, Fact};
 pub(super) fn messages(trace: &Trace) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut told = Vec::new();
-    for (first, second) in paired(trace) {
+    for (first, second) in paired(trace).concat() {
         let Some(step) = first.or(second) else { continue };
         let key = (step.event.direction, step.name().to_owned());
         let is_new = !told.contains(&key);

@@ -57,33 +57,32 @@ impl Ladder {
     }
 
     pub(crate) fn of(trace: &Trace, unit: Unit) -> Self {
-        let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
-        let first = trace.full.as_ref().map(|full| ("full".to_owned(), steps(full, &skipped)));
-        let second = trace.resumed.as_ref().map(|second| (sentences::name_of_second(trace), steps(second, &HashSet::new())));
-        let (titles, (mut rungs, after)) = match (first, second) {
-            (Some((full, (handshake, rest))), Some((resumed, (second_handshake, second_rest)))) => {
-                let rungs = side_by_side(&handshake, &second_handshake, unit);
-                (vec![full, resumed], (rungs, side_by_side(&rest, &second_rest, unit)))
+        let full = trace.full.iter().map(|_| "full".to_owned());
+        let titles: Vec<String> = full.chain(trace.resumed.iter().map(|_| sentences::name_of_second(trace))).collect();
+        let has_both = titles.len() == 2;
+        let cell =
+            |step: &Option<Step<'_>>| step.as_ref().map_or(LadderCell::Empty, |step| LadderCell::Message(step.shown(unit)));
+        let rung = |pair: &Pair<'_>| match pair {
+            (Some(left), None) if has_both && left.is_skipped => {
+                Rung::Messages(vec![LadderCell::Message(left.shown(unit)), LadderCell::Skipped(left.shown(unit))])
             }
-            (Some((title, (handshake, rest))), None) | (None, Some((title, (handshake, rest)))) => {
-                (vec![title], (alone(&handshake, unit), alone(&rest, unit)))
-            }
-            (None, None) => Default::default(),
+            (left, right) if has_both => Rung::Messages(vec![cell(left), cell(right)]),
+            (left, right) => Rung::Messages(vec![cell(if left.is_some() { left } else { right })]),
         };
-        if !after.is_empty() {
-            rungs.push(Rung::HandshakeEnd);
-        }
-        rungs.extend(after);
+        let [handshake, rest] = paired(trace);
+        let end = (!rest.is_empty()).then_some(Rung::HandshakeEnd);
+        let rungs = handshake.iter().map(rung).chain(end).chain(rest.iter().map(rung)).collect();
         Self { titles, unit: unit.symbol(), rungs }
     }
 }
 
-/// The messages of a trace in the order of its ladder, each of the first connection beside its counterpart on the second.
-pub(super) fn paired(trace: &Trace) -> Vec<Pair<'_>> {
+/// The messages of a trace in the order of its ladder, those of the handshake and those after it: each of the first connection
+/// beside its counterpart on the second.
+pub(super) fn paired(trace: &Trace) -> [Vec<Pair<'_>>; 2] {
     let skipped: HashSet<usize> = trace.skipped.iter().map(|skipped| skipped.index).collect();
     let (handshake, rest) = trace.full.as_ref().map(|full| steps(full, &skipped)).unwrap_or_default();
     let (second, second_rest) = trace.resumed.as_ref().map(|it| steps(it, &HashSet::new())).unwrap_or_default();
-    [pairs(&handshake, &second), pairs(&rest, &second_rest)].concat()
+    [pairs(&handshake, &second), pairs(&rest, &second_rest)]
 }
 
 /// One message, or several records of application data in a row.
@@ -150,10 +149,6 @@ fn steps<'t>(connection: &'t TracedConnection, skipped: &HashSet<usize>) -> (Vec
     parts
 }
 
-fn alone(steps: &[Step<'_>], unit: Unit) -> Vec<Rung> {
-    steps.iter().map(|step| Rung::Messages(vec![LadderCell::Message(step.shown(unit))])).collect()
-}
-
 /// What stands on one rung: at least one of the two.
 pub(super) type Pair<'t> = (Option<Step<'t>>, Option<Step<'t>>);
 
@@ -180,18 +175,6 @@ fn pairs<'t>(first: &[Step<'t>], second: &[Step<'t>]) -> Vec<Pair<'t>> {
             }
         });
     }
-}
-
-fn side_by_side(first: &[Step<'_>], second: &[Step<'_>], unit: Unit) -> Vec<Rung> {
-    let cell = |step: Option<Step<'_>>| step.map_or(LadderCell::Empty, |step| LadderCell::Message(step.shown(unit)));
-    let rung = |(left, right): Pair<'_>| {
-        let other = match (left, right) {
-            (Some(left), None) if left.is_skipped => LadderCell::Skipped(left.shown(unit)),
-            _ => cell(right),
-        };
-        Rung::Messages(vec![cell(left), other])
-    };
-    pairs(first, second).into_iter().map(rung).collect()
 }
 
 /// For each pair of places, how many steps the rest of both sides can share.
