@@ -174,6 +174,9 @@ impl TrafficSecret {
     }
 }
 
+/// The longest input of an expansion: a label of at most 12 bytes after its prefix, and a ticket's nonce.
+const MAX_INFO: usize = 2 + 1 + 6 + 12 + 1 + 255 + 1;
+
 /// A secret as the key of an HMAC, so that expanding it once more costs no setting up of that key.
 struct Expander(hmac::Key);
 
@@ -213,11 +216,14 @@ impl Expander {
         let label_len = [u8::try_from(PREFIX.len() + label.len()).map_err(|_| FAILED)?];
         let context_len = [u8::try_from(context.len()).map_err(|_| FAILED)?];
 
-        let mut block = hmac::Context::with_key(&self.0);
+        let mut info = [0; MAX_INFO];
+        let mut end = 0;
         for part in [&length_bytes, &label_len[..], PREFIX, label, &context_len, context, &[1]] {
-            block.update(part);
+            info.get_mut(end..end + part.len()).ok_or(FAILED)?.copy_from_slice(part);
+            end += part.len();
         }
-        Secret::new(block.sign().as_ref().get(..length).ok_or(FAILED)?).ok_or(FAILED)
+        let block = hmac::sign(&self.0, info.get(..end).ok_or(FAILED)?);
+        Secret::new(block.as_ref().get(..length).ok_or(FAILED)?).ok_or(FAILED)
     }
 
     /// The verify_data of a Finished, and a binder (RFC 8446 §4.4.4).
