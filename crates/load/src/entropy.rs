@@ -1,9 +1,11 @@
-//! The system's randomness, and one encrypted premaster secret for each RSA key.
+//! The kernel's randomness, and one encrypted premaster secret for each RSA key.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use reprise_engine::{Error, RsaPremaster, SystemEntropy};
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
 
 /// A server that shows another key on each connection does not fill the memory.
 const MOST_KEYS: usize = 64;
@@ -27,7 +29,7 @@ impl reprise_engine::Entropy for Entropy {
         let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
         if fetched.len() < bytes.len() {
             fetched.resize(CHUNK.max(bytes.len()), 0);
-            SystemEntropy.fill(&mut fetched)?;
+            fetch(&mut fetched)?;
         }
         let rest = fetched.len() - bytes.len();
         bytes.iter_mut().zip(fetched.drain(rest..)).for_each(|(to, from)| *to = from);
@@ -49,4 +51,19 @@ impl reprise_engine::Entropy for Entropy {
         }
         Ok(premaster)
     }
+}
+
+/// From the kernel itself: the generator of aws-lc gathers entropy of its own before its first byte, which takes longer than many
+/// handshakes do.
+fn fetch(bytes: &mut [u8]) -> Result<(), Error> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let count = match getrandom(&mut *rest, GetRandomFlags::empty()) {
+            Ok(count) => count,
+            Err(Errno::INTR) => 0,
+            Err(_) => return Err(Error::Crypto("the system's random generator")),
+        };
+        rest = rest.get_mut(count..).unwrap_or_default();
+    }
+    Ok(())
 }
