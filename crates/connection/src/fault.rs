@@ -15,7 +15,7 @@ pub struct Fault {
     pub name: FaultName,
     /// Where it failed.
     pub class: FailureClass,
-    /// What else is known; the lean client allocates none.
+    /// What else is known.
     pub detail: Option<Box<Detail>>,
 }
 
@@ -181,6 +181,7 @@ fn name_of(error: &Error) -> FaultName {
         Error::NoCommonSignatureScheme => FaultName::NoCommonSignatureScheme,
         Error::Crypto(_) => FaultName::Crypto,
         Error::NoKeyUpdate(_) => FaultName::NoKeyUpdate,
+        Error::RetryRequested(_) => FaultName::HelloRetryRequest,
         Error::Closed => FaultName::Closed,
     }
 }

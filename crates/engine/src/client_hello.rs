@@ -18,6 +18,9 @@ use crate::key_share::{GROUPS, KeyShare, is_of_tls12};
 use crate::offer::{Offer, Psk};
 use crate::suite;
 
+/// Room for a ClientHello with a ticket of ordinary length.
+const ORDINARY_LEN: usize = 512;
+
 /// What the 16-bit length before them can express.
 const MAX_EXTENSIONS: usize = 0xffff;
 
@@ -58,7 +61,7 @@ impl Hello<'_> {
             compression_methods: &[0],
             extensions: Some(extensions.view()),
         };
-        let mut message = Vec::with_capacity(512);
+        let mut message = Vec::with_capacity(ORDINARY_LEN);
         frame(&mut message, HandshakeType::CLIENT_HELLO, |out| hello.emit(out));
         Ok(message)
     }
@@ -67,7 +70,7 @@ impl Hello<'_> {
         let tls12 = config.versions.contains(&Version::Tls12);
         let tls13 = config.versions.contains(&Version::Tls13);
         let groups = offered_groups(config);
-        let mut extensions = ExtensionsBuilder::new();
+        let mut extensions = ExtensionsBuilder::with_capacity(ORDINARY_LEN);
 
         if let Some(name) = &config.sni {
             let name = ServerName::host_name(name.as_bytes());

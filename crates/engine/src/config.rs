@@ -6,6 +6,7 @@ use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls_pki_types::ServerName;
+use zeroize::Zeroizing;
 
 use crate::client_auth::ClientIdentity;
 use crate::error::Error;
@@ -52,6 +53,10 @@ pub struct Config {
     pub signature_schemes: Vec<SignatureScheme>,
     /// What to do about a server that breaks a rule and can be understood all the same.
     pub strictness: Strictness,
+    /// Whether a HelloRetryRequest is answered; otherwise the connection ends with [`Error::RetryRequested`].
+    pub answers_retry: bool,
+    /// Whether messages are recorded, for [`Connection::events`](crate::Connection::events).
+    pub records_events: bool,
     /// Whether the bytes of each handshake message are kept, for [`Connection::messages`](crate::Connection::messages).
     pub keeps_messages: bool,
 }
@@ -86,6 +91,8 @@ impl Config {
             survey: false,
             signature_schemes: SIGNATURE_SCHEMES.to_vec(),
             strictness: Strictness::default(),
+            answers_retry: true,
+            records_events: true,
             keeps_messages: false,
         }
     }
@@ -127,4 +134,23 @@ pub trait Entropy: Send + Sync {
     /// Encrypts a premaster secret to the server's RSA key, given as SubjectPublicKeyInfo (RFC 5246 §7.4.7.1). The padding
     /// of PKCS #1 v1.5 is random, which is why this is the caller's.
     fn encrypt_premaster(&self, public_key: &[u8], premaster: &[u8; 48]) -> Result<Vec<u8>, Error>;
+
+    /// A premaster secret for this RSA key and its encryption: a new one, unless somebody uses one again.
+    fn rsa_premaster(&self, public_key: &[u8]) -> Result<RsaPremaster, Error> {
+        // RFC 5246 §7.4.7.1: the offered version, then 46 random bytes.
+        let mut secret = Zeroizing::new([0; 48]);
+        self.fill(&mut secret[..])?;
+        secret[..2].copy_from_slice(&[3, 3]);
+        let encrypted = self.encrypt_premaster(public_key, &secret)?;
+        Ok(RsaPremaster { secret, encrypted })
+    }
+}
+
+/// A premaster secret of the RSA key exchange.
+#[derive(Clone)]
+pub struct RsaPremaster {
+    /// The secret.
+    pub secret: Zeroizing<[u8; 48]>,
+    /// As it stands in the ClientKeyExchange.
+    pub encrypted: Vec<u8>,
 }

@@ -25,6 +25,8 @@ use crate::suite::Suite;
 const MAX_IDLE: u32 = 32;
 /// Sessions held for the caller; of more, the oldest are dropped.
 const MAX_SESSIONS: usize = 16;
+/// Room for an ordinary ClientHello, and for the client's last flight.
+const FLIGHT_LEN: usize = 512;
 /// A level and a description.
 const ALERT_LEN: usize = 2;
 
@@ -39,6 +41,8 @@ pub(crate) struct Core {
     sealer: Option<Sealer>,
     /// Whether our ChangeCipherSpec has gone out: TLS 1.2 has one, and TLS 1.3 shows one to middleboxes.
     change_cipher_spec_sent: bool,
+    /// Whether the server's has come.
+    pub(crate) change_cipher_spec_received: bool,
     /// Whether an alert has ended what we send (RFC 8446 §6.1).
     pub(crate) closed: bool,
     /// What the server chose; `None` before it chose.
@@ -62,18 +66,19 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn new(config: Arc<Config>, date: UnixTime, now: Nanos) -> Self {
         Self {
+            log: EventLog::new(config.records_events),
             config,
             date,
             now,
             offered: Offered::default(),
-            outgoing: Vec::new(),
+            outgoing: Vec::with_capacity(FLIGHT_LEN),
             application_data: Vec::new(),
             opener: None,
             sealer: None,
             change_cipher_spec_sent: false,
+            change_cipher_spec_received: false,
             closed: false,
             version: None,
-            log: EventLog::default(),
             ready: None,
             confirmed: false,
             heard_record: false,

@@ -70,6 +70,10 @@ pub enum Error {
     /// Keys cannot be updated, or not yet; the connection goes on as it was.
     #[error("the keys cannot be updated: {0}")]
     NoKeyUpdate(&'static str),
+    /// The server asks for a second ClientHello, with a share of this group if it names one, and the configuration has none
+    /// sent.
+    #[error("the server requests a second ClientHello")]
+    RetryRequested(Option<NamedGroup>),
     /// The connection was used after it had failed or was closed.
     #[error("the connection is closed")]
     Closed,
@@ -79,7 +83,12 @@ impl Error {
     /// The alert that tells the server why (RFC 8446 §6.2); `None` where an alert would be pointless.
     pub fn alert(&self) -> Option<AlertDescription> {
         match self {
-            Self::NotTls(_) | Self::AlertReceived(_) | Self::ClosedEarly(_) | Self::NoKeyUpdate(_) | Self::Closed => None,
+            Self::NotTls(_)
+            | Self::AlertReceived(_)
+            | Self::ClosedEarly(_)
+            | Self::NoKeyUpdate(_)
+            | Self::RetryRequested(_)
+            | Self::Closed => None,
             Self::Malformed { error, .. } => Some(match error {
                 reprise_wire::Error::Illegal(_) | reprise_wire::Error::DuplicateExtension(_) => {
                     AlertDescription::ILLEGAL_PARAMETER

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Misbehaviour};
 
-/// The client's half of one key exchange; consumed by it.
-pub trait KeyShare: Send {
+/// The client's half of a key exchange.
+pub trait KeyShare: Send + Sync {
     /// The group that it belongs to.
     fn group(&self) -> NamedGroup;
 
@@ -22,7 +22,7 @@ pub trait KeyShare: Send {
 
     /// The shared secret with the server's public value. Fails with [`Misbehaviour::IllegalKeyShare`] if that is no valid
     /// one of this group.
-    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error>;
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error>;
 }
 
 /// The result of a key exchange, wiped when dropped.
@@ -91,7 +91,7 @@ impl KeyShare for EcdhKeyShare {
         &self.public
     }
 
-    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
         // RFC 8446 §4.2.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others, DER too.
         let is_uncompressed = self.group == NamedGroup::X25519 || peer.first() == Some(&4);
         if peer.len() != self.public.len() || !is_uncompressed {

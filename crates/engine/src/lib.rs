@@ -62,7 +62,7 @@ mod protection;
 pub mod suite;
 
 pub use client_auth::{ClientIdentity, Signer};
-pub use config::{Config, Entropy, Strictness, Tls13Extensions};
+pub use config::{Config, Entropy, RsaPremaster, Strictness, Tls13Extensions};
 pub use connection::Connection;
 pub use error::{Error, Misbehaviour, Unspoken};
 pub use facts::outcome_of;

@@ -150,8 +150,9 @@ struct Direction {
 
 impl Direction {
     fn tls13(suite: &Suite, secret: &TrafficSecret) -> Result<Self, Error> {
-        let key = key(suite.aead, secret.key(suite.aead.key_len())?.as_ref())?;
-        Ok(Self { version: Version::Tls13, key, iv: secret.iv()?, salted: false, sequence: 0 })
+        let (record_key, iv) = secret.key_and_iv(suite.aead.key_len())?;
+        let key = key(suite.aead, record_key.as_ref())?;
+        Ok(Self { version: Version::Tls13, key, iv, salted: false, sequence: 0 })
     }
 
     fn tls12(suite: &Suite, keys: &DirectionKeys) -> Result<Self, Error> {

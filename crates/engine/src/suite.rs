@@ -1,6 +1,6 @@
 //! The cipher suites that the engine speaks, and what each one means.
 
-use aws_lc_rs::{aead, digest, hkdf, hmac, tls_prf};
+use aws_lc_rs::{aead, digest, hmac, tls_prf};
 use reprise_model::Version;
 use reprise_wire::CipherSuite;
 
@@ -72,13 +72,6 @@ impl Hash {
         match self {
             Self::Sha256 => hmac::HMAC_SHA256,
             Self::Sha384 => hmac::HMAC_SHA384,
-        }
-    }
-
-    pub(crate) fn hkdf(self) -> hkdf::Algorithm {
-        match self {
-            Self::Sha256 => hkdf::HKDF_SHA256,
-            Self::Sha384 => hkdf::HKDF_SHA384,
         }
     }
 

@@ -11,12 +11,13 @@ use reprise_model::{Facts, FaultName, Kind, Nanos, Phases};
 
 use crate::client::LoadClient;
 use crate::options::{Close, Options, Plan};
+use crate::shared::LoadShared;
 use crate::socket::Socket;
 
 /// A place for connections, one after the other. Its memory is used again.
-pub(crate) struct Connection<E: LoadClient> {
+pub(crate) struct Connection {
     socket: Socket,
-    attempt: Attempt<E, Negotiated>,
+    attempt: Attempt<LoadClient, Negotiated>,
     asked: Kind,
     intended: Nanos,
     /// Whether the socket has taken the ClientHello, or what goes before it: until then, nobody knows that it is established.
@@ -32,11 +33,11 @@ pub(crate) enum Begun {
     Connecting,
 }
 
-impl<E: LoadClient> Connection<E> {
+impl Connection {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             socket: Socket::default(),
-            attempt: Attempt::new(E::default(), options.application.exchange(false)),
+            attempt: Attempt::new(LoadClient::default(), options.application.exchange(false)),
             asked: Kind::Full,
             intended: Nanos(0),
             is_established: false,
@@ -47,7 +48,7 @@ impl<E: LoadClient> Connection<E> {
     /// that it is in progress: so the ClientHello is written at once, and only where the socket refuses is it waited for.
     pub(crate) fn begin(
         &mut self,
-        shared: &mut E::Shared,
+        shared: &mut LoadShared,
         options: &Options,
         plan: Plan,
         intended: Nanos,
@@ -71,7 +72,7 @@ impl<E: LoadClient> Connection<E> {
     /// has told of the server's FIN or reset already, of which it will not tell again.
     pub(crate) fn proceed(
         &mut self,
-        shared: &mut E::Shared,
+        shared: &mut LoadShared,
         buffer: &mut [u8],
         ended: bool,
         now: impl Fn() -> Nanos,
@@ -125,7 +126,7 @@ impl<E: LoadClient> Connection<E> {
 
     /// Ends it, whatever its state. Where another connection follows at once, it may have the socket; without one the poll
     /// would tell of a socket that is disconnected, and cost more than is saved.
-    pub(crate) fn end(&mut self, shared: &mut E::Shared, options: &Options, how: End, another_follows: bool) {
+    pub(crate) fn end(&mut self, shared: &mut LoadShared, options: &Options, how: End, another_follows: bool) {
         let completed = how == End::Completed;
         let at = self.begun();
         if completed
@@ -196,7 +197,7 @@ impl<E: LoadClient> Connection<E> {
         }
     }
 
-    fn receive(&mut self, shared: &mut E::Shared, mut input: Input<'_>, now: impl Fn() -> Nanos) -> Result<(), Fault> {
+    fn receive(&mut self, shared: &mut LoadShared, mut input: Input<'_>, now: impl Fn() -> Nanos) -> Result<(), Fault> {
         let mut at = input.at();
         loop {
             match self.attempt.receive(shared, &mut input, at)? {

@@ -169,7 +169,7 @@ fn asked(options: &Options) -> LoadAsked {
         server_names: options.tls.server_names.iter().map(|it| (name(&it.name), it.weight)).collect(),
         alpn: options.tls.alpn.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
         method: options.application.method().filter(|method| options.requests > 0 && !method.is_empty()).map(str::to_owned),
-        verify: options.tls.engine.iter().any(|it| matches!(it.certificates, CertificatePolicy::Verify(_))),
+        verify: matches!(options.tls.certificates, CertificatePolicy::Verify(_)),
     }
 }
 

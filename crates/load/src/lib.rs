@@ -1,7 +1,7 @@
 //! Many connections at once: how many handshakes a second does a server hold, and who is the bottleneck?
 //!
 //! Start with [`run`], which starts the threads, and the event loop of one in `worker.rs`. A connection is a socket and a
-//! [`reprise_connection::Attempt`] over it, most often by the [`LeanClient`]; `resources` is what both sides use of this machine
+//! [`reprise_connection::Attempt`] over it, made by the engine as a [`LoadClient`]; `resources` is what both sides use of this machine
 //! meanwhile, and [`LoadOutcome::document`] puts it all together.
 //!
 //! Linux only: it uses that kernel's timers, processor affinity and accounting.
@@ -36,27 +36,26 @@ mod document;
 mod entropy;
 mod fault_counts;
 mod held_rate;
+mod key_shares;
 mod latencies;
-mod lean;
 mod load;
 mod mlkem_unit;
 mod notices;
 mod options;
 mod resources;
 mod seconds;
+mod sessions;
+mod shared;
 mod socket;
 mod step;
 mod summary;
-mod unit_share;
 mod verdict;
-mod verifying_client;
 mod worker;
 
+pub use client::LoadClient;
 pub use latencies::LatencyCounts;
-pub use lean::{LeanClient, LeanShared};
 pub use load::{LoadOutcome, Observer, Silent, run};
 pub use options::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, Plan, TlsOptions, WeightedName};
 pub use resources::cpu::process_tree_cpu;
+pub use shared::LoadShared;
 pub use step::{Search, StepTarget, search};
-pub use unit_share::{UnitKeyShare, UnitKeyShares};
-pub use verifying_client::engine_configs;

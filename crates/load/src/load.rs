@@ -11,13 +11,10 @@ use nix::unistd::Pid;
 use reprise_model::{Kind, Nanos, ProcessorShare};
 use reprise_stats::histogram::histogram;
 
-use crate::client::LoadClient;
 use crate::latencies::LatencyCounts;
-use crate::lean::LeanClient;
 use crate::options::{Arrival, LoadEnd, Options};
 use crate::resources::{Account, Used};
 use crate::summary::{KindSummary, Summary};
-use crate::verifying_client::VerifyingClient;
 use crate::worker::{GRACE, RunState, Worker};
 
 /// What a load came to.
@@ -119,22 +116,10 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// # Errors
 /// If the threads or what they wait with cannot be made, or not where they are to run: then nothing was sent.
 pub fn run(options: &Options, stop: &(dyn Fn() -> bool + Sync), observer: &dyn Observer) -> io::Result<LoadOutcome> {
-    if options.tls.engine.is_empty() {
-        run_with::<LeanClient>(options, stop, observer)
-    } else {
-        run_with::<VerifyingClient>(options, stop, observer)
-    }
-}
-
-fn run_with<E: LoadClient>(
-    options: &Options,
-    stop: &(dyn Fn() -> bool + Sync),
-    observer: &dyn Observer,
-) -> io::Result<LoadOutcome> {
     let state = RunState::new(stop);
     check_processors(options)?;
     let threads = 0..options.threads.max(1);
-    let workers = threads.map(|index| Worker::<E>::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
+    let workers = threads.map(|index| Worker::new(options, &state, index)).collect::<io::Result<Vec<_>>>()?;
     let account = Account::open(options.server_pid);
     let (epoch, began) = (Instant::now(), SystemTime::now());
     let mut until_drain = None;
@@ -199,7 +184,7 @@ fn run_with<E: LoadClient>(
     // Who never answered in that time need not be asked again.
     let is_known = !outcome.summary.is_answered() && ended >= options.timeout.min(GRACE);
     // What is measured has been measured: the last tries are part of nothing.
-    let target_is_gone = is_suspect && !stop() && (is_known || !still_answers::<E>(options, stop));
+    let target_is_gone = is_suspect && !stop() && (is_known || !still_answers(options, stop));
     Ok(LoadOutcome { target_is_gone, ..outcome })
 }
 
@@ -207,7 +192,7 @@ fn run_with<E: LoadClient>(
 ///
 /// One failure at the end may be chance, and as many may be those that a living server let time out, which are always the last
 /// to end: only another try tells.
-fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
+fn still_answers(options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> bool {
     let options = Options {
         arrival: Arrival::Closed { connections: LAST_TRIES },
         end: LoadEnd::Count(LAST_TRIES as u64),
@@ -219,7 +204,7 @@ fn still_answers<E: LoadClient>(options: &Options, stop: &(dyn Fn() -> bool + Sy
         ..options.clone()
     };
     let state = RunState::new(stop);
-    let Ok(Ok(summary)) = Worker::<E>::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
+    let Ok(Ok(summary)) = Worker::new(&options, &state, 0).map(|worker| worker.run(Instant::now())) else {
         return true;
     };
     summary.is_answered()

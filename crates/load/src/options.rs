@@ -1,13 +1,15 @@
 //! What load to make, and of what shape.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_connection::exchange::Application;
 use reprise_connection::prologue::Route;
+use reprise_engine::{CertificatePolicy, ClientIdentity};
 use reprise_model::{DescriptorShortage, Kind, Version};
 use reprise_wire::{CipherSuite, NamedGroup};
+use rustls_pki_types::ServerName;
 
 /// Every choice of a load.
 #[derive(Clone)]
@@ -67,10 +69,13 @@ pub struct TlsOptions {
     pub key_shares: KeyShareMode,
     /// Whether a TLS 1.3 ticket may be used more than once.
     pub reuse_tickets: bool,
-    /// Where certificates are to be verified, or a client certificate is asked for: connections are then made by the
-    /// measurement engine, at the price that a real client pays. One for each name, from [`crate::engine_configs`]; none
-    /// for the lean client.
-    pub engine: Vec<Arc<reprise_engine::Config>>,
+    /// What to do with the server's certificate. Unless it is [`CertificatePolicy::Unchecked`], a connection costs what a real
+    /// client pays.
+    pub certificates: CertificatePolicy,
+    /// The name that the certificate must be for where none is sent.
+    pub host: ServerName<'static>,
+    /// The client's own certificate.
+    pub identity: Option<Arc<ClientIdentity>>,
 }
 
 /// What one connection is to be.
@@ -202,7 +207,9 @@ impl TlsOptions {
             alpn: Vec::new(),
             key_shares: KeyShareMode::Unit,
             reuse_tickets: false,
-            engine: Vec::new(),
+            certificates: CertificatePolicy::Unchecked,
+            host: ServerName::IpAddress(Ipv4Addr::LOCALHOST.into()),
+            identity: None,
         }
     }
 }

@@ -104,7 +104,7 @@ impl Summary {
             self.late += 1;
         }
         for &(status, count) in completion.statuses {
-            count_status(&mut self.status, status, count);
+            count_more(&mut self.status, status, count);
         }
         if let Some(kind) = self.kinds.get_mut(place) {
             kind.completed += u64::from(completion.in_time);
@@ -177,7 +177,7 @@ impl Summary {
             count_more(&mut self.protocols, protocol, count);
         }
         for &(status, count) in &other.status {
-            count_status(&mut self.status, status, count);
+            count_more(&mut self.status, status, count);
         }
     }
 
@@ -238,22 +238,12 @@ fn reason(fault: &Fault) -> Option<&CertificateError> {
     }
 }
 
+/// As in [`Kind::ALL`].
 fn place_of(kind: Kind) -> usize {
-    match kind {
-        Kind::Full => 0,
-        Kind::Id => 1,
-        Kind::Ticket => 2,
-        Kind::Psk => 3,
-        Kind::Early => 4,
-    }
+    kind as usize
 }
 
-/// So many more with this status.
-pub(crate) fn count_status(counts: &mut Vec<(u16, u64)>, status: u16, more: u64) {
-    // At most a thousand: a status has three digits.
-    count_more(counts, status, more);
-}
-
+/// So many more of this. There are few keys: statuses have three digits, and protocols are those that were offered.
 fn count_more<K: PartialEq>(counts: &mut Vec<(K, u64)>, key: K, more: u64) {
     match counts.iter_mut().find(|(known, _)| *known == key) {
         Some((_, count)) => *count += more,

@@ -11,12 +11,12 @@ use reprise_model::{FaultName, Kind, Nanos, Version};
 
 use crate::alarm::Alarm;
 use crate::arrivals::{Arrivals, Turns, share};
-use crate::client::LoadClient;
 use crate::connection::Connection;
 use crate::deadlines::Deadlines;
 use crate::latencies::Latencies;
 use crate::options::{LoadEnd, Options, Plan};
 use crate::resources::cpu::Spent;
+use crate::shared::LoadShared;
 use crate::summary::{Completion, Summary};
 
 /// How often the flags of others are looked at.
@@ -52,15 +52,15 @@ pub(crate) struct RunState<'a> {
 }
 
 /// One thread's part.
-pub(crate) struct Worker<'a, E: LoadClient> {
+pub(crate) struct Worker<'a> {
     options: &'a Options,
     state: &'a RunState<'a>,
     epoch: Instant,
     poll: Poll,
     /// In an open loop.
     alarm: Option<Alarm>,
-    shared: E::Shared,
-    connections: Vec<Connection<E>>,
+    shared: LoadShared,
+    connections: Vec<Connection>,
     free: Vec<usize>,
     deadlines: Deadlines,
     buffer: Vec<u8>,
@@ -84,13 +84,15 @@ impl<'a> RunState<'a> {
     }
 }
 
-impl<'a, E: LoadClient> Worker<'a, E> {
+impl<'a> Worker<'a> {
     /// Makes everything that a thread needs, so that nothing is made while it runs.
     pub(crate) fn new(options: &'a Options, state: &'a RunState<'a>, index: usize) -> io::Result<Self> {
         let arrivals = Arrivals::of_thread(options, index);
         let places = share(options.most_connections() as u64, options.threads, index).max(1) as usize;
         let sessions = share(options.sessions as u64, options.threads, index) as usize;
-        let shared = E::share(options, sessions).map_err(|fault| io::Error::other(fault.name.to_string()))?;
+        let kinds: Vec<Kind> = options.mix.iter().map(|(kind, _)| *kind).collect();
+        let shared =
+            LoadShared::new(&options.tls, sessions, &kinds).map_err(|fault| io::Error::other(fault.name.to_string()))?;
         let poll = Poll::new()?;
         let alarm = match arrivals {
             Arrivals::Open(_) => Some(Alarm::new(poll.registry())?),
@@ -173,7 +175,7 @@ impl<'a, E: LoadClient> Worker<'a, E> {
             }
         }
         self.cut_off();
-        self.summary.wanted_groups.extend(E::wanted_groups(&self.shared));
+        self.summary.wanted_groups.extend(self.shared.wanted_groups());
         Ok(self.summary)
     }
 

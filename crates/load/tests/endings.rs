@@ -4,16 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use reprise_connection::exchange;
-use reprise_engine::CertificatePolicy;
 use reprise_harness::Lab;
 use reprise_harness::load::{self, REQUEST, document, load};
 use reprise_lab::{EmbeddedServer, Resumption, ServerApplication, Turn};
-use reprise_load::{Arrival, LoadEnd, Options, TlsOptions, engine_configs};
+use reprise_load::{Arrival, LoadEnd, Options};
 use reprise_model::{Kind, LoadNotice, Phase, Version};
 
 const COUNT: u64 = 6;
@@ -59,24 +57,14 @@ fn dialogue(turns: Vec<Turn>) -> EmbeddedServer {
     })
 }
 
-/// Both clients.
-fn clients(version: Version) -> [Arc<TlsOptions>; 2] {
-    let lean = TlsOptions::new(version);
-    let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
-    [lean.clone(), TlsOptions { engine, ..lean }].map(Arc::new)
-}
-
 #[test]
 fn servers_that_speak_first_show_that_they_have_finished() {
     let greeting = || vec![Turn::Says(b"220 mail.example\r\n".to_vec())];
     for turns in [greeting(), Vec::new()] {
         let server = dialogue(turns.clone());
         for version in [Version::Tls12, Version::Tls13] {
-            for tls in clients(version) {
-                let outcome = load(&Options { requests: 0, tls, ..options(server.address(), version) });
-                let case = format!("{version} {turns:?}: {:?}", outcome.errors());
-                assert_eq!(outcome.completed(Kind::Full), COUNT, "{case}");
-            }
+            let outcome = load(&Options { requests: 0, ..options(server.address(), version) });
+            assert_eq!(outcome.completed(Kind::Full), COUNT, "{version} {turns:?}: {:?}", outcome.errors());
         }
     }
 }
@@ -117,13 +105,11 @@ fn a_request_that_is_refused_between_others_is_counted() {
     let hears = || Turn::Hears(REQUEST.to_vec());
     let turns = vec![hears(), says("200 OK"), hears(), says("429 Too Many Requests"), hears(), says("200 OK")];
     let server = dialogue(turns);
-    for tls in clients(Version::Tls13) {
-        let options = Options { requests: 3, tls, ..options(server.address(), Version::Tls13) };
-        let outcome = load(&options);
-        let document = document(&outcome, &options);
-        assert_eq!(document.http_status, BTreeMap::from([(200, 2 * COUNT), (429, COUNT)]));
-        assert!(outcome.notices(&document, &options).contains(&LoadNotice::ErrorResponses));
-    }
+    let options = Options { requests: 3, ..options(server.address(), Version::Tls13) };
+    let outcome = load(&options);
+    let document = document(&outcome, &options);
+    assert_eq!(document.http_status, BTreeMap::from([(200, 2 * COUNT), (429, COUNT)]));
+    assert!(outcome.notices(&document, &options).contains(&LoadNotice::ErrorResponses));
 }
 
 #[test]

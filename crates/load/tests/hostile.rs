@@ -43,10 +43,6 @@ fn servers_that_do_not_speak_are_named() {
     assert_eq!(errors(after_the_hello(ScriptStep::Reset).address()), all("connection_reset"));
     let alert = ScriptStep::Send(vec![21, 3, 3, 0, 2, 2, 40]);
     assert_eq!(errors(after_the_hello(alert).address()), all("alert_handshake_failure"));
-    let retry = |group| after_the_hello(ScriptStep::Send(hello_retry_request(group)));
-    assert_eq!(errors(retry(23).address()), all("hello_retry_request"));
-    // RFC 8446 §4.1.4: a group that was not offered, secp521r1, cannot be asked for.
-    assert_eq!(errors(retry(25).address()), all("peer_misbehaved"));
 }
 
 /// Not until their timeout: that could be hours.
@@ -58,17 +54,6 @@ fn connections_that_hang_are_cut_off_soon_after_the_end() {
     let outcome = load(&Options { end, timeout, ..options(silent.address(), Version::Tls13) });
     assert_eq!(outcome.errors(), BTreeMap::from([("cut_off".to_owned(), 3)]));
     assert!(outcome.target_is_gone());
-}
-
-/// A ServerHello with the random that makes it a HelloRetryRequest.
-fn hello_retry_request(group: u8) -> Vec<u8> {
-    let mut retry = vec![22, 3, 3, 0, 84, 2, 0, 0, 80, 3, 3];
-    retry.extend(reprise_wire::HELLO_RETRY_REQUEST_RANDOM);
-    retry.extend([0, 0x13, 1, 0, 0, 40]);
-    retry.extend([0, 43, 0, 2, 3, 4, 0, 51, 0, 2, 0, group, 0, 44, 0, 20, 0, 18]);
-    retry.extend([7; 18]);
-    retry.extend([0, 0, 0, 0]);
-    retry
 }
 
 #[test]

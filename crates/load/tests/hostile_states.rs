@@ -1,18 +1,16 @@
-//! An alert, and bytes that are no TLS, in the place of each of the server's records: in every state of both clients.
+//! An alert, and bytes that are no TLS, in the place of each of the server's records: in every state of the client.
 #![allow(clippy::unwrap_used, reason = "a test's own functions")]
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use reprise_engine::CertificatePolicy;
 use reprise_harness::Lab;
 use reprise_harness::load::{load, options};
 use reprise_lab::{EmbeddedServer, Versions};
-use reprise_load::{LoadEnd, Options, TlsOptions, engine_configs};
+use reprise_load::{LoadEnd, Options};
 use reprise_model::{Kind, Version};
 
 const COUNT: u64 = 3;
@@ -59,21 +57,11 @@ fn forward(mut client: &TcpStream, mut server: &TcpStream, record: usize, replac
 }
 
 /// What becomes of connections whose server's record of this number is replaced.
-fn errors(
-    server: &EmbeddedServer,
-    tls: &Arc<TlsOptions>,
-    record: usize,
-    replacement: &'static [u8],
-) -> BTreeMap<String, u64> {
+fn errors(server: &EmbeddedServer, version: Version, record: usize, replacement: &'static [u8]) -> BTreeMap<String, u64> {
     let address = replacing(server.address(), record, replacement);
-    let options = Options {
-        tls: Arc::clone(tls),
-        end: LoadEnd::Count(COUNT),
-        timeout: Duration::from_secs(20),
-        ..options(address, tls.version)
-    };
+    let options = Options { end: LoadEnd::Count(COUNT), timeout: Duration::from_secs(20), ..options(address, version) };
     let outcome = load(&options);
-    assert_eq!(outcome.completed(Kind::Full), 0, "{} record {record}", tls.version);
+    assert_eq!(outcome.completed(Kind::Full), 0, "{version} record {record}");
     outcome.errors()
 }
 
@@ -82,21 +70,17 @@ fn nothing_in_the_place_of_a_record_passes_and_each_is_named() {
     let lab = Lab::new();
     for (version, versions) in [(Version::Tls13, Versions::Tls13), (Version::Tls12, Versions::Tls12)] {
         let server = lab.server_with(|config| config.versions = versions);
-        let lean = TlsOptions::new(version);
-        let engine = engine_configs(&lean, "localhost", &CertificatePolicy::AcceptAnyChain, None).unwrap();
-        for tls in [lean.clone(), TlsOptions { engine, ..lean }].map(Arc::new) {
-            // ServerHello, ChangeCipherSpec and the rest of the flight; in TLS 1.2, what comes after our Finished.
-            for record in 0..3 {
-                let all = |name: &str| BTreeMap::from([(name.to_owned(), COUNT)]);
-                let alert = errors(&server, &tls, record, ALERT);
-                // Once the server's records are protected, an alert in the clear may be anybody's.
-                let anybodys = ["bad_record_mac", "peer_misbehaved"].map(all).contains(&alert);
-                let named = alert == all("alert_handshake_failure") || (record > 0 && anybodys);
-                assert!(named, "{version} record {record}: {alert:?}");
-                // Whoever has spoken TLS before is one that speaks it badly.
-                let garbage = if record == 0 { "not_tls" } else { "malformed" };
-                assert_eq!(errors(&server, &tls, record, GARBAGE), all(garbage), "{version} record {record}");
-            }
+        // ServerHello, ChangeCipherSpec and the rest of the flight; in TLS 1.2, what comes after our Finished.
+        for record in 0..3 {
+            let all = |name: &str| BTreeMap::from([(name.to_owned(), COUNT)]);
+            let alert = errors(&server, version, record, ALERT);
+            // Once the server's records are protected, an alert in the clear may be anybody's.
+            let anybodys = ["bad_record_mac", "peer_misbehaved"].map(all).contains(&alert);
+            let named = alert == all("alert_handshake_failure") || (record > 0 && anybodys);
+            assert!(named, "{version} record {record}: {alert:?}");
+            // Whoever has spoken TLS before is one that speaks it badly.
+            let garbage = if record == 0 { "not_tls" } else { "malformed" };
+            assert_eq!(errors(&server, version, record, GARBAGE), all(garbage), "{version} record {record}");
         }
     }
 }

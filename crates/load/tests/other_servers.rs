@@ -8,10 +8,11 @@ use reprise_engine::{CertificatePolicy, WebPkiVerifier};
 use reprise_harness::load::{OK_REQUEST, document, load, options, options_with};
 use reprise_harness::{DEADLINE, Lab};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec, Versions};
-use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions, WeightedName, engine_configs};
+use reprise_load::{Arrival, Close, KeyShareMode, LoadEnd, LoadOutcome, Options, TlsOptions, WeightedName};
 use reprise_model::{Kind, LoadNotice, RefusalCause, Version};
 use reprise_servers::{ClientVerify, Go, GoConfig, GoProgram, HaProxy, HaProxyConfig, Nginx, NginxConfig, RealServer};
 use reprise_wire::NamedGroup;
+use rustls_pki_types::ServerName;
 
 const COUNT: u64 = 12;
 
@@ -52,15 +53,13 @@ fn rustls(lab: &Lab) -> EmbeddedServer {
     })
 }
 
+fn localhost() -> ServerName<'static> {
+    ServerName::try_from("localhost").unwrap()
+}
+
 /// Verifies chains to this root.
 fn verifying(root: &Authority) -> CertificatePolicy {
     CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&[root.certificate().clone()]).0))
-}
-
-/// Both clients.
-fn clients(lean: TlsOptions, policy: &CertificatePolicy) -> [(&'static str, TlsOptions); 2] {
-    let engine = engine_configs(&lean, "localhost", policy, None).unwrap();
-    [("the lean client", lean.clone()), ("the engine", TlsOptions { engine, ..lean })]
 }
 
 #[test]
@@ -92,7 +91,6 @@ fn rustls_accepts_unit_shares_of_the_hybrid_group() {
     }
 }
 
-/// The engine makes connections where certificates are verified: with unit shares of its trait, or with real ones.
 #[test]
 fn go_and_rustls_accept_verified_hybrid_shares() {
     reprise_servers::require!("go");
@@ -100,11 +98,11 @@ fn go_and_rustls_accept_verified_hybrid_shares() {
     let (rustls, go) = (rustls(&lab), go(&lab));
     let policy = verifying(&lab.authority);
     for address in [go.address(), rustls.address()] {
-        for key_shares in [KeyShareMode::Unit, KeyShareMode::Fresh] {
+        for key_shares in MODES {
             for kind in [Kind::Full, Kind::Ticket] {
                 let tls = offering(Version::Tls13, NamedGroup::X25519MLKEM768, key_shares);
-                let engine = engine_configs(&tls, "localhost", &policy, None).unwrap();
-                let outcome = loaded(address, TlsOptions { engine, ..tls }, kind);
+                let tls = TlsOptions { certificates: policy.clone(), host: localhost(), ..tls };
+                let outcome = loaded(address, tls, kind);
                 let completed = outcome.completed(Kind::Full) + outcome.completed(Kind::Ticket);
                 assert_eq!(completed, COUNT, "{address} {key_shares:?} {kind}: {:?}", outcome.errors());
                 assert_eq!(outcome.completed(Kind::Ticket) > 0, kind == Kind::Ticket, "{address} {key_shares:?}");
@@ -127,36 +125,32 @@ fn a_session_is_offered_under_the_name_that_it_was_made_for() {
         let identity = authority.server(&spec).unwrap();
         let config = EmbeddedConfig { versions, resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity) };
         let server = EmbeddedServer::start(config).unwrap();
-        let lean = TlsOptions { server_names: names.clone(), ..TlsOptions::new(version) };
-        for (by, tls) in clients(lean, &verifying(&authority)) {
-            let outcome = loaded(server.address(), tls, Kind::Ticket);
-            assert_eq!(outcome.errors(), Default::default(), "{version}, {by}");
-            assert_eq!(outcome.refused(), 0, "{version}, {by}");
-            assert_eq!(outcome.completed(Kind::Full), outcome.primed(), "{version}, {by}");
-            assert!(outcome.completed(Kind::Ticket) >= COUNT / 2, "{version}, {by}");
-        }
+        let (certificates, server_names) = (verifying(&authority), names.clone());
+        let tls = TlsOptions { server_names, certificates, ..TlsOptions::new(version) };
+        let outcome = loaded(server.address(), tls, Kind::Ticket);
+        assert_eq!(outcome.errors(), Default::default(), "{version}");
+        assert_eq!(outcome.refused(), 0, "{version}");
+        assert_eq!(outcome.completed(Kind::Full), outcome.primed(), "{version}");
+        assert!(outcome.completed(Kind::Ticket) >= COUNT / 2, "{version}");
     }
 }
 
 #[test]
-fn both_clients_reuse_tickets_on_request() {
+fn tickets_are_used_once_unless_told_otherwise() {
     // rustls forgets a stored session with its first use: what is offered again is refused.
     let server = Lab::new().server(Resumption::Id);
     for reuse_tickets in [false, true] {
-        let lean = TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) };
-        for (by, tls) in clients(lean, &CertificatePolicy::AcceptAnyChain) {
-            // One connection after the other, and more of them than either holds tickets: what goes in turns comes round again.
-            let outcome = load(&Options {
-                tls: Arc::new(tls),
-                end: LoadEnd::Count(200),
-                mix: vec![(Kind::Ticket, 1)],
-                sessions: 2,
-                ..options(server.address(), Version::Tls13)
-            });
-            assert_eq!(outcome.errors(), Default::default(), "{by}");
-            assert!(outcome.completed(Kind::Ticket) > 0, "{by}");
-            assert_eq!(outcome.refused() > 0, reuse_tickets, "{by}: {}", outcome.refused());
-        }
+        // One connection after the other, and more of them than tickets are held: what goes in turns comes round again.
+        let outcome = load(&Options {
+            tls: Arc::new(TlsOptions { reuse_tickets, ..TlsOptions::new(Version::Tls13) }),
+            end: LoadEnd::Count(200),
+            mix: vec![(Kind::Ticket, 1)],
+            sessions: 2,
+            ..options(server.address(), Version::Tls13)
+        });
+        assert_eq!(outcome.errors(), Default::default());
+        assert!(outcome.completed(Kind::Ticket) > 0);
+        assert_eq!(outcome.refused() > 0, reuse_tickets, "{}", outcome.refused());
     }
 }
 
@@ -195,10 +189,11 @@ fn certificates_are_verified_when_that_is_asked_for() {
     for version in [Version::Tls12, Version::Tls13] {
         for key_shares in [KeyShareMode::Unit, KeyShareMode::Fresh] {
             for kind in [Kind::Full, Kind::Ticket] {
-                let trusting = |root: &Authority| {
-                    let tls = TlsOptions { key_shares, ..TlsOptions::new(version) };
-                    let engine = engine_configs(&tls, "localhost", &verifying(root), None).unwrap();
-                    TlsOptions { engine, ..tls }
+                let trusting = |root: &Authority| TlsOptions {
+                    key_shares,
+                    certificates: verifying(root),
+                    host: localhost(),
+                    ..TlsOptions::new(version)
                 };
                 let before = nginx.accounts().unwrap().len();
                 let outcome = loaded(nginx.address(), trusting(&lab.authority), kind);

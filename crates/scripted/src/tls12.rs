@@ -200,7 +200,7 @@ impl Server {
         let premaster = match self.suite.key_exchange {
             KeyExchange::Rsa => decrypt(exchange)?,
             _ => match ClientKeyExchange::parse_ecdhe(exchange).ok()? {
-                ClientKeyExchange::Ecdhe { public } => Box::new(share(self.group)).agree(public).ok()?.to_vec(),
+                ClientKeyExchange::Ecdhe { public } => share(self.group).agree(public).ok()?.to_vec(),
                 ClientKeyExchange::Rsa { .. } => return None,
             },
         };

@@ -93,7 +93,7 @@ impl Server {
         let ours = share(theirs.group);
         self.public =
             [&theirs.group.0.to_be_bytes()[..], &(ours.public().len() as u16).to_be_bytes(), ours.public()].concat();
-        self.shared = Some(Box::new(ours).agree(theirs.key_exchange).unwrap());
+        self.shared = Some(ours.agree(theirs.key_exchange).unwrap());
     }
 
     /// The ServerHello that an honest server would send.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reprise_connection::exchange::Http1;
 use reprise_connection::{Attempt, Begin, End, Fault, Input, Progress};
-use reprise_load::{LeanClient, LeanShared, Plan, TlsOptions};
+use reprise_load::{LoadClient, LoadShared, Plan, TlsOptions};
 use reprise_model::{FaultName, Kind, Version};
 use reprise_scripted::NOW;
 use reprise_scripted::play::{Act, Play};
@@ -35,21 +35,21 @@ pub(crate) fn run(bytes: &[u8]) {
 
 /// The client with what outlives its connections.
 struct Client {
-    attempt: Attempt<LeanClient, Http1>,
-    shared: LeanShared,
+    attempt: Attempt<LoadClient, Http1>,
+    shared: LoadShared,
 }
 
 impl Client {
     fn new(setting: &Setting) -> Self {
         let mut tls = TlsOptions::new(setting.version);
         tls.alpn = if setting.alpn { vec![b"http/1.1".to_vec()] } else { Vec::new() };
-        let shared = LeanShared::new(Arc::new(tls), 1, &[Kind::Full, setting.kind]);
+        let shared = LoadShared::new(&tls, 1, &[Kind::Full, setting.kind]);
         let mut shared = shared.expect("there is something to offer");
         if let Some(session) = setting.session() {
-            shared.hold(&session, setting.kind);
+            shared.hold(session);
         }
         let request = Arc::from(&b"GET / HTTP/1.1\r\n\r\n"[..]);
-        Self { attempt: Attempt::new(LeanClient::default(), Http1::new(request, false)), shared }
+        Self { attempt: Attempt::new(LoadClient::default(), Http1::new(request, false)), shared }
     }
 
     fn begin(&mut self, kind: Kind) -> Result<(), Fault> {

@@ -25,7 +25,6 @@ fn what_cannot_be_is_a_usage_error() {
         "load 127.0.0.1:1 --step p99=1s",
         "load 127.0.0.1:1 --ciphers ECDHE-RSA-AES128-GCM-SHA256",
         "load 127.0.0.1:1 --tls 1.2 --groups X25519MLKEM768",
-        "load 127.0.0.1:1 --verify --key-shares reused",
         "load 127.0.0.1:1 --start-at 1",
         "load 127.0.0.1:1 --json /nowhere/at/all.json",
         "report --merge /nowhere/at/all.json",

@@ -61,6 +61,7 @@ impl Connection {
                 between_messages(&self.joiner)?;
                 ChangeCipherSpec::parse(fragment).map_err(Error::malformed("ChangeCipherSpec"))?;
                 self.core.observe_record(Direction::Received, What::ChangeCipherSpec, fragment.len(), is_protected);
+                self.core.change_cipher_spec_received = true;
                 self.take_change_cipher_spec(is_protected)?;
             }
             ContentType::APPLICATION_DATA if traffic => {

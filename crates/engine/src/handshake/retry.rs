@@ -43,7 +43,12 @@ impl ExpectServerHello {
             if self.key_share.as_ref().is_some_and(|share| share.group() == group) {
                 return Err(Misbehaviour::IllegalRetry("it asks for the group whose share it has").into());
             }
-            self.key_share = Some(core.config.key_shares.share(group)?);
+            if core.config.answers_retry {
+                self.key_share = Some(core.config.key_shares.share(group)?);
+            }
+        }
+        if !core.config.answers_retry {
+            return Err(Error::RetryRequested(group));
         }
 
         // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data; the second ClientHello is in the clear again.

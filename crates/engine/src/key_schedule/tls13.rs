@@ -11,7 +11,7 @@
 //!
 //! Each stage is a type that is consumed by the next, so that no secret is used out of turn.
 
-use aws_lc_rs::{digest, hkdf, hmac};
+use aws_lc_rs::{digest, hmac};
 
 use crate::error::Error;
 use crate::secret::Secret;
@@ -20,14 +20,14 @@ use crate::suite::Hash;
 /// The first stage: a PSK, or zeros where there is none.
 pub struct EarlySecret {
     hash: Hash,
-    secret: Secret,
+    secret: Expander,
 }
 
 impl EarlySecret {
     /// From the PSK of a ticket or an external one; from zeros where `psk` is `None`.
     pub fn new(hash: Hash, psk: Option<&[u8]>) -> Result<Self, Error> {
         let zeros = [0; 48];
-        let secret = extract(hash, &[], psk.unwrap_or(&zeros[..hash.output_len()]))?;
+        let secret = Expander::extract(hash, &[], psk.unwrap_or(&zeros[..hash.output_len()]));
         Ok(Self { hash, secret })
     }
 
@@ -35,8 +35,8 @@ impl EarlySecret {
     /// ticket from an external PSK.
     pub fn binder(&self, label: BinderLabel, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         let empty = digest::digest(self.hash.digest(), &[]);
-        let binder_key = derive(self.hash, &self.secret, label.as_bytes(), empty.as_ref())?;
-        finished(self.hash, &binder_key, transcript)
+        let binder_key = self.secret.derive(self.hash, label.as_bytes(), empty.as_ref())?;
+        Expander::new(self.hash, &binder_key).finished(self.hash, transcript)
     }
 
     /// `client_early_traffic_secret` over the ClientHello.
@@ -47,7 +47,7 @@ impl EarlySecret {
     /// The next stage; `shared` is zeros under psk_ke.
     pub fn handshake(self, shared: Option<&[u8]>) -> Result<HandshakeSecret, Error> {
         let zeros = [0; 48];
-        let secret = advance(self.hash, &self.secret, shared.unwrap_or(&zeros[..self.hash.output_len()]))?;
+        let secret = self.secret.advance(self.hash, shared.unwrap_or(&zeros[..self.hash.output_len()]))?;
         Ok(HandshakeSecret { hash: self.hash, secret })
     }
 }
@@ -73,7 +73,7 @@ impl BinderLabel {
 /// The second stage: keyed with the (EC)DHE secret.
 pub struct HandshakeSecret {
     hash: Hash,
-    secret: Secret,
+    secret: Expander,
 }
 
 impl HandshakeSecret {
@@ -90,7 +90,7 @@ impl HandshakeSecret {
     /// The last stage.
     pub fn master(self) -> Result<MasterSecret, Error> {
         let zeros = [0; 48];
-        let secret = advance(self.hash, &self.secret, &zeros[..self.hash.output_len()])?;
+        let secret = self.secret.advance(self.hash, &zeros[..self.hash.output_len()])?;
         Ok(MasterSecret { hash: self.hash, secret })
     }
 }
@@ -98,7 +98,7 @@ impl HandshakeSecret {
 /// The last stage: application traffic and resumption.
 pub struct MasterSecret {
     hash: Hash,
-    secret: Secret,
+    secret: Expander,
 }
 
 impl MasterSecret {
@@ -114,12 +114,12 @@ impl MasterSecret {
 
     /// `exporter_master_secret` over ClientHello…server Finished.
     pub fn exporter(&self, transcript: &[u8]) -> Result<Secret, Error> {
-        derive(self.hash, &self.secret, b"exp master", transcript)
+        self.secret.derive(self.hash, b"exp master", transcript)
     }
 
     /// `resumption_master_secret` over ClientHello…client Finished.
     pub fn resumption(self, transcript: &[u8]) -> Result<ResumptionSecret, Error> {
-        let secret = derive(self.hash, &self.secret, b"res master", transcript)?;
+        let secret = self.secret.derive(self.hash, b"res master", transcript)?;
         Ok(ResumptionSecret { hash: self.hash, secret })
     }
 }
@@ -133,7 +133,7 @@ pub struct ResumptionSecret {
 impl ResumptionSecret {
     /// The PSK of the ticket with this nonce (RFC 8446 §4.6.1).
     pub fn psk(&self, nonce: &[u8]) -> Result<Secret, Error> {
-        derive(self.hash, &self.secret, b"resumption", nonce)
+        Expander::new(self.hash, &self.secret).derive(self.hash, b"resumption", nonce)
     }
 }
 
@@ -145,30 +145,26 @@ pub struct TrafficSecret {
 }
 
 impl TrafficSecret {
-    fn derive(hash: Hash, from: &Secret, label: &[u8], transcript: &[u8]) -> Result<Self, Error> {
-        Ok(Self { hash, secret: derive(hash, from, label, transcript)? })
+    fn derive(hash: Hash, from: &Expander, label: &[u8], transcript: &[u8]) -> Result<Self, Error> {
+        Ok(Self { hash, secret: from.derive(hash, label, transcript)? })
     }
 
-    /// The record key, `length` bytes long.
-    pub fn key(&self, length: usize) -> Result<Secret, Error> {
-        expand_label(self.hash, &self.secret, b"key", &[], length)
-    }
-
-    /// The record IV.
-    pub fn iv(&self) -> Result<[u8; 12], Error> {
+    /// The record key, `key_len` bytes long, and the record IV.
+    pub fn key_and_iv(&self, key_len: usize) -> Result<(Secret, [u8; 12]), Error> {
+        let expander = Expander::new(self.hash, &self.secret);
         let mut iv = [0; 12];
-        iv.copy_from_slice(expand_label(self.hash, &self.secret, b"iv", &[], 12)?.as_ref());
-        Ok(iv)
+        iv.copy_from_slice(expander.expand_label(b"iv", &[], 12)?.as_ref());
+        Ok((expander.expand_label(b"key", &[], key_len)?, iv))
     }
 
     /// The verify_data of this side's Finished over `transcript` (RFC 8446 §4.4.4).
     pub fn finished(&self, transcript: &[u8]) -> Result<hmac::Tag, Error> {
-        finished(self.hash, &self.secret, transcript)
+        Expander::new(self.hash, &self.secret).finished(self.hash, transcript)
     }
 
     /// The secret after a KeyUpdate (RFC 8446 §7.2).
     pub fn next(&self) -> Result<Self, Error> {
-        let secret = expand_label(self.hash, &self.secret, b"traffic upd", &[], self.hash.output_len())?;
+        let secret = Expander::new(self.hash, &self.secret).expand_label(b"traffic upd", &[], self.hash.output_len())?;
         Ok(Self { hash: self.hash, secret })
     }
 
@@ -178,56 +174,62 @@ impl TrafficSecret {
     }
 }
 
-/// HKDF-Extract(salt, HKDF-Expand-Label(secret, "derived", Hash(""), Hash.length)).
-fn advance(hash: Hash, secret: &Secret, input: &[u8]) -> Result<Secret, Error> {
-    let empty = digest::digest(hash.digest(), &[]);
-    let salt = derive(hash, secret, b"derived", empty.as_ref())?;
-    extract(hash, salt.as_ref(), input)
-}
+/// The longest input of an expansion: a label of at most 12 bytes after its prefix, and a ticket's nonce.
+const MAX_INFO: usize = 2 + 1 + 6 + 12 + 1 + 255 + 1;
 
-/// HKDF-Extract is one HMAC (RFC 5869 §2.2): the library's own type would hide the output that the next stage needs.
-fn extract(hash: Hash, salt: &[u8], input: &[u8]) -> Result<Secret, Error> {
-    let tag = hmac::sign(&hmac::Key::new(hash.hmac(), salt), input);
-    Secret::new(tag.as_ref()).ok_or(Error::Crypto("HKDF-Extract"))
-}
+/// A secret as the key of an HMAC, so that expanding it once more costs no setting up of that key.
+struct Expander(hmac::Key);
 
-/// Derive-Secret (RFC 8446 §7.1); `context` is the transcript's hash.
-fn derive(hash: Hash, secret: &Secret, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
-    expand_label(hash, secret, label, context, hash.output_len())
-}
+impl Expander {
+    fn new(hash: Hash, secret: &Secret) -> Self {
+        Self(hmac::Key::new(hash.hmac(), secret.as_ref()))
+    }
 
-/// HKDF-Expand-Label (RFC 8446 §7.1).
-///
-/// ```text
-/// uint16 length | opaque label<7..255> = "tls13 " + Label | opaque context<0..255>
-/// ```
-fn expand_label(hash: Hash, secret: &Secret, label: &[u8], context: &[u8], length: usize) -> Result<Secret, Error> {
-    const FAILED: Error = Error::Crypto("HKDF-Expand-Label");
-    const PREFIX: &[u8] = b"tls13 ";
-    let length_bytes = u16::try_from(length).map_err(|_| FAILED)?.to_be_bytes();
-    let label_len = [u8::try_from(PREFIX.len() + label.len()).map_err(|_| FAILED)?];
-    let context_len = [u8::try_from(context.len()).map_err(|_| FAILED)?];
-    let info = [&length_bytes, &label_len[..], PREFIX, label, &context_len, context];
+    /// HKDF-Extract is one HMAC (RFC 5869 §2.2).
+    fn extract(hash: Hash, salt: &[u8], input: &[u8]) -> Self {
+        let secret = hmac::sign(&hmac::Key::new(hash.hmac(), salt), input);
+        Self(hmac::Key::new(hash.hmac(), secret.as_ref()))
+    }
 
-    let mut output = Secret::zeroed(length).ok_or(FAILED)?;
-    hkdf::Prk::new_less_safe(hash.hkdf(), secret.as_ref())
-        .expand(&info, OutputLength(length))
-        .and_then(|okm| okm.fill(output.as_mut()))
-        .map_err(|_| FAILED)?;
-    Ok(output)
-}
+    /// HKDF-Extract(Derive-Secret(secret, "derived", ""), input).
+    fn advance(&self, hash: Hash, input: &[u8]) -> Result<Self, Error> {
+        let empty = digest::digest(hash.digest(), &[]);
+        let salt = self.derive(hash, b"derived", empty.as_ref())?;
+        Ok(Self::extract(hash, salt.as_ref(), input))
+    }
 
-fn finished(hash: Hash, base: &Secret, transcript: &[u8]) -> Result<hmac::Tag, Error> {
-    let key = expand_label(hash, base, b"finished", &[], hash.output_len())?;
-    Ok(hmac::sign(&hmac::Key::new(hash.hmac(), key.as_ref()), transcript))
-}
+    /// Derive-Secret (RFC 8446 §7.1); `context` is the transcript's hash.
+    fn derive(&self, hash: Hash, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
+        self.expand_label(label, context, hash.output_len())
+    }
 
-/// How the library wants to be told a length.
-struct OutputLength(usize);
+    /// HKDF-Expand-Label (RFC 8446 §7.1). No secret is longer than the hash, so one block of HKDF's output holds it, whose
+    /// number is 1 (RFC 5869 §2.3).
+    ///
+    /// ```text
+    /// uint16 length | opaque label<7..255> = "tls13 " + Label | opaque context<0..255> | 1
+    /// ```
+    fn expand_label(&self, label: &[u8], context: &[u8], length: usize) -> Result<Secret, Error> {
+        const FAILED: Error = Error::Crypto("HKDF-Expand-Label");
+        const PREFIX: &[u8] = b"tls13 ";
+        let length_bytes = u16::try_from(length).map_err(|_| FAILED)?.to_be_bytes();
+        let label_len = [u8::try_from(PREFIX.len() + label.len()).map_err(|_| FAILED)?];
+        let context_len = [u8::try_from(context.len()).map_err(|_| FAILED)?];
 
-impl hkdf::KeyType for OutputLength {
-    fn len(&self) -> usize {
-        self.0
+        let mut info = [0; MAX_INFO];
+        let mut end = 0;
+        for part in [&length_bytes, &label_len[..], PREFIX, label, &context_len, context, &[1]] {
+            info.get_mut(end..end + part.len()).ok_or(FAILED)?.copy_from_slice(part);
+            end += part.len();
+        }
+        let block = hmac::sign(&self.0, info.get(..end).ok_or(FAILED)?);
+        Secret::new(block.as_ref().get(..length).ok_or(FAILED)?).ok_or(FAILED)
+    }
+
+    /// The verify_data of a Finished, and a binder (RFC 8446 §4.4.4).
+    fn finished(&self, hash: Hash, transcript: &[u8]) -> Result<hmac::Tag, Error> {
+        let key = self.expand_label(b"finished", &[], hash.output_len())?;
+        Ok(hmac::sign(&hmac::Key::new(hash.hmac(), key.as_ref()), transcript))
     }
 }
 

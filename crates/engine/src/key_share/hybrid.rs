@@ -45,11 +45,11 @@ impl KeyShare for HybridKeyShare {
         &self.public
     }
 
-    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
         const ILLEGAL: Error = Error::PeerMisbehaved(Misbehaviour::IllegalKeyShare);
         let (ciphertext, point) = peer.split_at_checked(CIPHERTEXT_LEN).ok_or(ILLEGAL)?;
         // The length of the point is X25519's business; every ciphertext of the right length has some secret.
-        let classical = Box::new(self.x25519).agree(point)?;
+        let classical = self.x25519.agree(point)?;
         let quantum_safe = self.ml_kem.decapsulate(ciphertext.into()).map_err(|_| ILLEGAL)?;
         let mut secret = Zeroizing::new(Vec::with_capacity(64));
         secret.extend_from_slice(quantum_safe.as_ref());
@@ -79,7 +79,7 @@ mod tests {
         let (ciphertext, quantum_safe) = key.encapsulate().unwrap();
         let x25519 = EcdhKeyShare::generate(NamedGroup::X25519).unwrap();
         let public = [ciphertext.as_ref(), x25519.public()].concat();
-        let classical = Box::new(x25519).agree(point).unwrap();
+        let classical = x25519.agree(point).unwrap();
         (public, [quantum_safe.as_ref(), &classical[..]].concat())
     }
 
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(share.public().len(), ENCAPSULATION_KEY_LEN + 32);
         assert_eq!(format!("{share:?}"), "HybridKeyShare(X25519MLKEM768)");
         let (public, secret) = answer(share.public());
-        assert_eq!(*Box::new(share).agree(&public).unwrap(), secret);
+        assert_eq!(*share.agree(&public).unwrap(), secret);
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             let share = HybridKeyShare::generate().unwrap();
             let (mut public, _) = answer(share.public());
             spoil(&mut public);
-            Box::new(share).agree(&public).err()
+            share.agree(&public).err()
         };
         let spoilt: [fn(&mut Vec<u8>); 6] = [
             Vec::clear,
@@ -118,6 +118,6 @@ mod tests {
         let share = HybridKeyShare::generate().unwrap();
         let (mut public, secret) = answer(share.public());
         public[0] ^= 1;
-        assert_ne!(*Box::new(share).agree(&public).unwrap(), secret);
+        assert_ne!(*share.agree(&public).unwrap(), secret);
     }
 }

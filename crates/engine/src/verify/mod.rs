@@ -26,6 +26,8 @@ pub enum CertificatePolicy {
     /// Accept any chain. The signature over the handshake is still verified, unless its key is one that the crypto
     /// library refuses (RSA-1024): then it is reported as unverified.
     AcceptAnyChain,
+    /// Look at neither the chain nor the signature, so that nothing proves who the server is: for load generation.
+    Unchecked,
 }
 
 /// Why a certificate is not to be trusted.

@@ -183,7 +183,7 @@ impl KeyShare for Share {
         &[9; 32]
     }
 
-    fn agree(self: Box<Self>, _: &[u8]) -> Result<SharedSecret, Error> {
+    fn agree(&self, _: &[u8]) -> Result<SharedSecret, Error> {
         Ok(SharedSecret::default())
     }
 }
@@ -205,6 +205,15 @@ fn a_group_is_supported_by_the_callers_shares_or_the_engine() {
     assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::SECP256R1), Ok(()));
     let unspoken = Error::Unspoken(Unspoken::Group(NamedGroup::X448));
     assert_eq!(asked(&mut client(vec![NamedGroup::X25519], true), NamedGroup::X448), Err(unspoken));
+}
+
+#[test]
+fn a_retry_that_is_not_to_be_answered_names_its_group() {
+    let mut client = begun_with(Config { answers_retry: false, ..trusting_client() }, FULL);
+    let retry = Server::answering(&mut client).retry(NamedGroup::SECP384R1);
+    let refused = client.receive(NOW, &crate::script::clear(ContentType::HANDSHAKE, &retry.message()));
+    assert_eq!(refused, Err(Error::RetryRequested(Some(NamedGroup::SECP384R1))));
+    assert!(client.take_outgoing(NOW).is_empty(), "neither a second ClientHello nor an alert");
 }
 
 /// BoGo: `PartialServerHelloWithHelloRetryRequest`. What answers the second ClientHello cannot come before it.

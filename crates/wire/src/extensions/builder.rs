@@ -16,6 +16,11 @@ impl ExtensionsBuilder {
         Self::default()
     }
 
+    /// An empty list with room for so many bytes.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { bytes: Vec::with_capacity(capacity) }
+    }
+
     /// Appends an extension: its type, the length, and what `data` writes.
     pub fn push(&mut self, extension: ExtensionType, data: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
         codec::u16(&mut self.bytes, extension.0);

@@ -3,15 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{
-    Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, StepTarget, TlsOptions, WeightedName, engine_configs,
-};
+use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
+use rustls_pki_types::ServerName;
 
 use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
 use crate::connection_flags::{DEFAULT_METHOD, check_fields, parse_alpn, read_identity, trusted_roots};
@@ -108,7 +107,7 @@ impl LoadArgs {
             bail!("none of --ciphers belongs to TLS {}", self.tls.number());
         }
         if self.verify || self.cert.is_some() {
-            tls.engine = self.engine(&tls)?;
+            self.authenticate(&mut tls)?;
         }
         Ok(tls)
     }
@@ -129,21 +128,19 @@ impl LoadArgs {
         Ok(groups)
     }
 
-    fn engine(&self, tls: &TlsOptions) -> anyhow::Result<Vec<Arc<reprise_engine::Config>>> {
-        if tls.key_shares == KeyShareMode::Reused {
-            bail!("--verify and --cert require --key-shares unit or fresh: they use each share once");
-        }
-        let certificates = if self.verify {
+    /// Has certificates verified and the client's own shown, as far as either is asked for.
+    fn authenticate(&self, tls: &mut TlsOptions) -> anyhow::Result<()> {
+        tls.certificates = if self.verify {
             CertificatePolicy::Verify(Arc::new(WebPkiVerifier::new(&trusted_roots(self.ca.as_deref())?).0))
         } else {
             CertificatePolicy::AcceptAnyChain
         };
         let files = self.cert.as_ref().map(|cert| (cert.as_path(), self.key.as_ref().unwrap_or(cert).as_path()));
-        let identity = files.map(read_identity).transpose()?;
-        match engine_configs(tls, &self.target.host, &certificates, identity.as_ref()) {
-            Some(configs) => Ok(configs),
-            None => bail!("--sni contains an invalid server name"),
-        }
+        tls.identity = files.map(read_identity).transpose()?;
+        let server_name =
+            |name: &str| ServerName::try_from(name.to_owned()).context("--sni contains an invalid server name");
+        tls.host = server_name(&self.target.host)?;
+        tls.server_names.iter().filter_map(|it| it.name.as_deref()).try_for_each(|name| server_name(name).map(drop))
     }
 
     /// The same as `measure` asks, but for what it says of the connection: that ends as the options have it.

@@ -17,7 +17,7 @@ use crate::handshake::checks::{check_group, choose_scheme, expect};
 use crate::joiner::Message;
 use crate::key_share::is_of_tls12;
 use crate::suite::{Authentication, KeyExchange};
-use crate::verify::{CertificateError, LeafKey, curve};
+use crate::verify::{CertificateError, LeafKey, curve, subject_public_key_info};
 
 pub(crate) struct ExpectCertificate {
     pub(super) handshake: Handshake12,
@@ -46,11 +46,12 @@ impl ExpectCertificate {
         let handshake = self.handshake;
         match suite.key_exchange {
             KeyExchange::Rsa => {
-                let key = key.ok_or(CertificateError::Unreadable)?;
-                if !key.may_encipher {
+                if key.as_ref().is_some_and(|key| !key.may_encipher) {
                     core.complain(Misbehaviour::KeyUsage("encipher keys"))?;
                 }
-                let peer_key = ExchangeKey::Rsa { spki: key.spki };
+                // Where certificates are not checked, nobody has read the key so far.
+                let spki = key.map(|key| key.spki).or_else(|| subject_public_key_info(chain.first()?));
+                let peer_key = ExchangeKey::Rsa { spki: spki.ok_or(CertificateError::Unreadable)? };
                 Ok(State::Tls12RequestOrDone(Box::new(ExpectRequestOrDone { handshake, peer_key, request: None })))
             }
             _ => Ok(State::Tls12ServerKeyExchange(Box::new(ExpectServerKeyExchange { handshake, key }))),

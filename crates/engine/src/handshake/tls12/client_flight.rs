@@ -79,16 +79,11 @@ fn send_key_exchange(
             share.agree(public)
         }
         ExchangeKey::Rsa { spki } => {
-            // RFC 5246 §7.4.7.1: the offered version, then 46 random bytes.
-            let mut premaster = Zeroizing::new([0; 48]);
-            core.config.entropy.fill(&mut premaster[..])?;
-            premaster[..2].copy_from_slice(&[3, 3]);
             // What fails here is the server's key, which nobody has looked at so far but for its length.
-            let encrypted = core.config.entropy.encrypt_premaster(spki, &premaster);
-            let encrypted = encrypted.map_err(|_| Error::Unspoken(Unspoken::RsaKey))?;
-            let exchange = ClientKeyExchange::Rsa { encrypted: &encrypted };
+            let premaster = core.config.entropy.rsa_premaster(spki).map_err(|_| Error::Unspoken(Unspoken::RsaKey))?;
+            let exchange = ClientKeyExchange::Rsa { encrypted: &premaster.encrypted };
             handshake.send(core, msg_type, |out| exchange.emit(out))?;
-            Ok(Zeroizing::new(premaster.to_vec()))
+            Ok(Zeroizing::new(premaster.secret.to_vec()))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The ServerHello of TLS 1.2: whether the server resumes shows in its session ID (RFC 5246 §7.4.1.3, RFC 5077 §3.4).
 
-use reprise_model::{Kind, Version, What};
+use reprise_model::{Kind, Version};
 use reprise_wire::extensions::{EcPointFormats, Empty, RenegotiationInfo};
 use reprise_wire::{ContentType, ExtensionType, Extensions, Handshake, ServerHello};
 
@@ -24,7 +24,7 @@ pub(crate) fn accept(
     if core.config.versions.contains(&Version::Tls13) && hello.downgrade_sentinel().is_some() {
         return Err(Misbehaviour::Downgraded.into());
     }
-    if core.log.has_received(&What::ChangeCipherSpec) {
+    if core.change_cipher_spec_received {
         // It was let pass as one of TLS 1.3; in TLS 1.2 it has a meaning, and its place.
         let (received, expected) = (ContentType::CHANGE_CIPHER_SPEC, "ServerHello");
         return Err(Misbehaviour::UnexpectedRecord { received, expected }.into());

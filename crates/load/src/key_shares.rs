@@ -1,33 +1,67 @@
-//! Unit key shares: the "ephemeral" public key is the group's base point, so the shared secret is the server's own share.
+//! Where key shares come from that cost less than a new one each time: unit shares, and one pair that is used again.
+//!
+//! A unit share: the "ephemeral" public key is the group's base point, so the shared secret is the server's own share.
 //!
 //! Private scalar 1 costs nothing: 1·S = S. For X25519, whose scalars are clamped and cannot be 1, the public value is the
 //! base point u = 9 (RFC 7748 §4.1) all the same: the server computes s·9, which is its own public value. Servers accept
 //! it, for it is a valid point. Whoever listens can read such a connection, so only load generation may use it.
 
-use reprise_engine::{Error, KeyShare, KeyShares, SharedSecret};
+use std::sync::Arc;
+
+use reprise_engine::{Error, KeyShare, KeyShares, Misbehaviour, SharedSecret, generate_key_share};
 use reprise_wire::NamedGroup;
 use zeroize::Zeroizing;
 
 use crate::mlkem_unit::{self, CIPHERTEXT_LEN};
 
-/// Unit shares for whatever makes connections by the engine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct UnitKeyShares;
+/// Gives unit shares.
+#[derive(Default)]
+pub(crate) struct UnitKeyShares {
+    hybrid: Arc<HybridUnitKeyShare>,
+}
 
-/// One unit share.
-#[derive(Clone, Debug)]
-pub struct UnitKeyShare {
+/// Gives the same key pair for a group each time: one agreement for each connection.
+pub(crate) struct ReusedKeyShares {
+    kept: Vec<Arc<dyn KeyShare>>,
+}
+
+/// The unit share of an elliptic curve.
+struct UnitKeyShare {
     group: NamedGroup,
     public: &'static [u8],
 }
 
-impl UnitKeyShare {
-    /// The groups that there are: those of elliptic curves.
-    pub const GROUPS: &'static [NamedGroup] = &[NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1];
+/// The unit share of X25519MLKEM768.
+struct HybridUnitKeyShare {
+    public: Vec<u8>,
+    mlkem: mlkem_unit::Reader,
+}
 
-    /// The unit share of this elliptic curve; `None` if there is none.
-    pub fn new(group: NamedGroup) -> Option<Self> {
-        Some(Self { group, public: public(group)? })
+/// A share that several connections have.
+struct SharedKeyShare(Arc<dyn KeyShare>);
+
+impl KeyShares for UnitKeyShares {
+    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        if group == NamedGroup::X25519MLKEM768 {
+            return Ok(Box::new(SharedKeyShare(self.hybrid.clone())));
+        }
+        let public = public(group).ok_or(Error::NothingToOffer("this group has no unit key share"))?;
+        Ok(Box::new(UnitKeyShare { group, public }))
+    }
+}
+
+impl ReusedKeyShares {
+    pub(crate) fn new(groups: &[NamedGroup]) -> Result<Self, Error> {
+        let kept = groups.iter().map(|&group| generate_key_share(group).map(Arc::from)).collect::<Result<_, _>>()?;
+        Ok(Self { kept })
+    }
+}
+
+impl KeyShares for ReusedKeyShares {
+    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
+        let kept = self.kept.iter().find(|share| share.group() == group);
+        let share = kept.ok_or(Error::NothingToOffer("no key share of this group"))?;
+        Ok(Box::new(SharedKeyShare(share.clone())))
     }
 }
 
@@ -40,15 +74,18 @@ impl KeyShare for UnitKeyShare {
         self.public
     }
 
-    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
-        let secret = shared(self.group, peer).ok_or(illegal_share())?;
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let secret = shared(self.group, peer).ok_or(ILLEGAL_SHARE)?;
         Ok(Zeroizing::new(secret.to_vec()))
     }
 }
 
-/// The unit share of X25519MLKEM768.
-struct HybridUnitKeyShare {
-    public: Vec<u8>,
+impl Default for HybridUnitKeyShare {
+    fn default() -> Self {
+        // The encapsulation key first (draft-ietf-tls-ecdhe-mlkem §4).
+        let public = [&mlkem_unit::encapsulation_key()[..], &X25519_BASE].concat();
+        Self { public, mlkem: mlkem_unit::Reader::new() }
+    }
 }
 
 impl KeyShare for HybridUnitKeyShare {
@@ -60,26 +97,30 @@ impl KeyShare for HybridUnitKeyShare {
         &self.public
     }
 
-    fn agree(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
-        let (ciphertext, point) = peer.split_at_checked(CIPHERTEXT_LEN).ok_or(illegal_share())?;
-        let secret = mlkem_unit::Reader::new().shared_secret(ciphertext).ok_or(illegal_share())?;
-        let point = shared(NamedGroup::X25519, point).ok_or(illegal_share())?;
-        Ok(Zeroizing::new([&secret, point].concat()))
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
+        let (ciphertext, point) = peer.split_at_checked(CIPHERTEXT_LEN).ok_or(ILLEGAL_SHARE)?;
+        let secret = Zeroizing::new(self.mlkem.shared_secret(ciphertext).ok_or(ILLEGAL_SHARE)?);
+        let point = shared(NamedGroup::X25519, point).ok_or(ILLEGAL_SHARE)?;
+        Ok(Zeroizing::new([&secret[..], point].concat()))
     }
 }
 
-impl KeyShares for UnitKeyShares {
-    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        if group == NamedGroup::X25519MLKEM768 {
-            return Ok(Box::new(HybridUnitKeyShare { public: hybrid_public() }));
-        }
-        let share = UnitKeyShare::new(group).ok_or(Error::NothingToOffer("this group has no unit key share"))?;
-        Ok(Box::new(share))
+impl KeyShare for SharedKeyShare {
+    fn group(&self) -> NamedGroup {
+        self.0.group()
+    }
+
+    fn public(&self) -> &[u8] {
+        self.0.public()
+    }
+
+    fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
+        self.0.agree(peer)
     }
 }
 
 /// The public value of the unit share of an elliptic curve.
-pub(crate) fn public(group: NamedGroup) -> Option<&'static [u8]> {
+fn public(group: NamedGroup) -> Option<&'static [u8]> {
     match group {
         NamedGroup::X25519 => Some(&X25519_BASE),
         NamedGroup::SECP256R1 => Some(&P256_BASE),
@@ -90,7 +131,7 @@ pub(crate) fn public(group: NamedGroup) -> Option<&'static [u8]> {
 
 /// The shared secret with the server's public value: the value itself, or its x-coordinate (RFC 8446 §7.4.2). `None` if it
 /// has not the form of one. Whether it lies on the curve shows in the server's Finished.
-pub(crate) fn shared(group: NamedGroup, peer: &[u8]) -> Option<&[u8]> {
+fn shared(group: NamedGroup, peer: &[u8]) -> Option<&[u8]> {
     match (group, peer) {
         (NamedGroup::X25519, peer) if peer.len() == 32 => Some(peer),
         (NamedGroup::SECP256R1, [4, point @ ..]) if point.len() == 64 => point.get(..32),
@@ -99,14 +140,7 @@ pub(crate) fn shared(group: NamedGroup, peer: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The unit share of X25519MLKEM768: the encapsulation key first (draft-ietf-tls-ecdhe-mlkem §4).
-pub(crate) fn hybrid_public() -> Vec<u8> {
-    [&mlkem_unit::encapsulation_key()[..], &X25519_BASE].concat()
-}
-
-fn illegal_share() -> Error {
-    Error::PeerMisbehaved(reprise_engine::Misbehaviour::IllegalKeyShare)
-}
+const ILLEGAL_SHARE: Error = Error::PeerMisbehaved(Misbehaviour::IllegalKeyShare);
 
 const X25519_BASE: [u8; 32] = {
     let mut base = [0; 32];
@@ -138,9 +172,9 @@ mod tests {
 
     #[test]
     fn a_server_that_agrees_with_a_unit_share_has_what_we_read_off() {
-        for &group in UnitKeyShare::GROUPS {
-            let ours = UnitKeyShares.share(group).unwrap();
-            let theirs = Box::new(EcdhKeyShare::generate(group).unwrap());
+        for group in [NamedGroup::X25519, NamedGroup::SECP256R1, NamedGroup::SECP384R1] {
+            let ours = UnitKeyShares::default().share(group).unwrap();
+            let theirs = EcdhKeyShare::generate(group).unwrap();
             let their_public = theirs.public().to_vec();
             let their_secret = theirs.agree(ours.public()).unwrap();
             assert_eq!(ours.agree(&their_public).unwrap(), their_secret, "{group}");
@@ -166,6 +200,6 @@ mod tests {
             }
         }
         assert_eq!(shared(NamedGroup::SECP256R1, &[2; 65]), None, "only the uncompressed form");
-        assert!(UnitKeyShares.share(NamedGroup::SECP521R1).is_err());
+        assert!(UnitKeyShares::default().share(NamedGroup::SECP521R1).is_err());
     }
 }
