@@ -74,7 +74,7 @@ pub struct Begin<P> {
     /// How many requests are sent, one after the other; none where nothing is said.
     pub requests: u32,
     /// Where the first request is to leave as early data: the protocol of the connection that gave the ticket, in which it must
-    /// be (RFC 8446 §4.2.10).
+    /// be (RFC 9846 §4.3.10).
     pub early: Option<Option<Vec<u8>>>,
 }
 

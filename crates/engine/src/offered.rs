@@ -38,7 +38,7 @@ impl Offered {
         offered.is_some_and(|offered| offered.schemes.contains(scheme))
     }
 
-    /// A ClientHello without supported_versions offers TLS 1.2 (RFC 8446 §4.2.1).
+    /// A ClientHello without supported_versions offers TLS 1.2 (RFC 9846 §4.3.1).
     pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {
         match self.extension(ExtensionType::SUPPORTED_VERSIONS) {
             Some(data) => SupportedVersions::parse(data).is_ok_and(|offered| offered.versions.contains(version)),

@@ -1,6 +1,6 @@
 use crate::{AlertDescription, AlertLevel, Error, Reader};
 
-/// An alert: the content of a record of that type (RFC 8446, section 6).
+/// An alert: the content of a record of that type (RFC 9846, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// `warning` or `fatal`; TLS 1.3 goes by the description alone.
@@ -24,7 +24,7 @@ impl Alert {
     }
 }
 
-/// The one message of its protocol: a single byte of 1 (RFC 5246, section 7.1; RFC 8446, section 5).
+/// The one message of its protocol: a single byte of 1 (RFC 5246, section 7.1; RFC 9846, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeCipherSpec;
 

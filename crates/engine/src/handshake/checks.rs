@@ -34,7 +34,7 @@ pub(super) fn only_permitted(core: &Core, extensions: Extensions<'_>, place: Pla
     fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
-/// The messages in which a server answers extensions (RFC 8446 §4.2; for TLS 1.2 the RFC of each extension).
+/// The messages in which a server answers extensions (RFC 9846 §4.3; for TLS 1.2 the RFC of each extension).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     HelloRetryRequest,
@@ -45,7 +45,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// RFC 8446 §4.2.2: the only extension that a server brings up.
+    /// RFC 9846 §4.3.2: the only extension that a server brings up.
     fn may_begin(self, extension: ExtensionType) -> bool {
         self == Self::HelloRetryRequest && extension == ExtensionType::COOKIE
     }
@@ -134,7 +134,7 @@ pub(super) fn choose_scheme(
     accepted: impl Fn(SignatureScheme) -> bool,
 ) -> Result<Option<SignatureScheme>, Error> {
     let Some(identity) = &core.config.identity else { return Ok(None) };
-    // RFC 8446 §4.2.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
+    // RFC 9846 §4.3.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
     let allowed = |scheme: &SignatureScheme| version == Version::Tls12 || !is_pkcs1(*scheme);
     let schemes = identity.signer.schemes().iter().copied();
     schemes.filter(allowed).find(|&scheme| accepted(scheme)).map(Some).ok_or(Error::NoCommonSignatureScheme)

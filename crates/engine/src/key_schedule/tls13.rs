@@ -1,4 +1,4 @@
-//! The key schedule of TLS 1.3, RFC 8446 §7.1.
+//! The key schedule of TLS 1.3, RFC 9846 §7.1.
 //!
 //! ```text
 //!             0
@@ -31,7 +31,7 @@ impl EarlySecret {
         Ok(Self { hash, secret })
     }
 
-    /// The binder over `transcript`, the hash of the ClientHello up to its binders (RFC 8446 §4.2.11.2). `label` tells a
+    /// The binder over `transcript`, the hash of the ClientHello up to its binders (RFC 9846 §4.3.11.2). `label` tells a
     /// ticket from an external PSK.
     pub fn binder(&self, label: BinderLabel, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         let empty = digest::digest(self.hash.digest(), &[]);
@@ -131,7 +131,7 @@ pub struct ResumptionSecret {
 }
 
 impl ResumptionSecret {
-    /// The PSK of the ticket with this nonce (RFC 8446 §4.6.1).
+    /// The PSK of the ticket with this nonce (RFC 9846 §4.7.1).
     pub fn psk(&self, nonce: &[u8]) -> Result<Secret, Error> {
         derive(self.hash, &self.secret, b"resumption", nonce)
     }
@@ -161,12 +161,12 @@ impl TrafficSecret {
         Ok(iv)
     }
 
-    /// The verify_data of this side's Finished over `transcript` (RFC 8446 §4.4.4).
+    /// The verify_data of this side's Finished over `transcript` (RFC 9846 §4.5.3).
     pub fn finished(&self, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         finished(self.hash, &self.secret, transcript)
     }
 
-    /// The secret after a KeyUpdate (RFC 8446 §7.2).
+    /// The secret after a KeyUpdate (RFC 9846 §7.2).
     pub fn next(&self) -> Result<Self, Error> {
         let secret = expand_label(self.hash, &self.secret, b"traffic upd", &[], self.hash.output_len())?;
         Ok(Self { hash: self.hash, secret })
@@ -191,12 +191,12 @@ fn extract(hash: Hash, salt: &[u8], input: &[u8]) -> Result<Secret, Error> {
     Secret::new(tag.as_ref()).ok_or(Error::Crypto("HKDF-Extract"))
 }
 
-/// Derive-Secret (RFC 8446 §7.1); `context` is the transcript's hash.
+/// Derive-Secret (RFC 9846 §7.1); `context` is the transcript's hash.
 fn derive(hash: Hash, secret: &Secret, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
     expand_label(hash, secret, label, context, hash.output_len())
 }
 
-/// HKDF-Expand-Label (RFC 8446 §7.1).
+/// HKDF-Expand-Label (RFC 9846 §7.1).
 ///
 /// ```text
 /// uint16 length | opaque label<7..255> = "tls13 " + Label | opaque context<0..255>

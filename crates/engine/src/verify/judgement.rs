@@ -41,7 +41,7 @@ impl Core {
             return Err(Misbehaviour::UnofferedScheme(scheme).into());
         }
         if key.is_some_and(|key| !key.may_sign) {
-            // RFC 8446 §4.4.2.2; for TLS 1.2 RFC 5246 §7.4.2.
+            // RFC 9846 §4.5.1.2; for TLS 1.2 RFC 5246 §7.4.2.
             self.complain(Misbehaviour::KeyUsage("sign"))?;
         }
         let verdict = match key {

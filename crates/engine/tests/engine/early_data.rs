@@ -1,4 +1,4 @@
-//! Early data: taken, skipped in every way that there is, and answered wrongly (RFC 8446 §4.2.10).
+//! Early data: taken, skipped in every way that there is, and answered wrongly (RFC 9846 §4.3.10).
 
 use std::io::Read;
 

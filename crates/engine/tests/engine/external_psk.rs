@@ -1,4 +1,4 @@
-//! External PSKs: offered, taken, refused (RFC 8446 §4.2.11).
+//! External PSKs: offered, taken, refused (RFC 9846 §4.3.11).
 
 use reprise_engine::key_schedule::tls13::{BinderLabel, EarlySecret};
 use reprise_engine::suite::Hash;

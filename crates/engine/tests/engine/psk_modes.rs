@@ -1,4 +1,4 @@
-//! psk_ke and psk_dhe_ke: which is offered, which is taken (RFC 8446 §4.2.9).
+//! psk_ke and psk_dhe_ke: which is offered, which is taken (RFC 9846 §4.3.9).
 
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Tls13Extensions};
 use reprise_lab::KeyKind;

@@ -93,7 +93,7 @@ fn fragments_without_content() {
     let empty = server.record(ContentType::HANDSHAKE, &[]);
     assert_eq!(client.receive(NOW, &empty), Err(Misbehaviour::EmptyFragment.into()));
 
-    // Padding and nothing else (RFC 8446 §5.4).
+    // Padding and nothing else (RFC 9846 §5.4).
     let (mut client, mut server) = tls13_greeted();
     let padding = server.record(ContentType(0), &[0; 40]);
     assert_eq!(client.receive(NOW, &padding), Err(Misbehaviour::EmptyFragment.into()));
@@ -152,7 +152,7 @@ fn an_alert_under_application_keys_confirms_the_handshake() {
 
 #[test]
 fn a_change_of_mind_is_passed_over_until_the_farewell() {
-    // RFC 8446 §6.1: user_canceled comes before close_notify.
+    // RFC 9846 §6.1: user_canceled comes before close_notify.
     let (mut client, mut server) = tls13_connected();
     client.receive(NOW, &server.record(ContentType::ALERT, &[1, AlertDescription::USER_CANCELED.0])).unwrap();
     assert!(!client.is_peer_closed());

@@ -336,7 +336,7 @@ fn a_server_hello_after_the_handshake() {
 }
 
 /// BoGo: `PartialNewSessionTicketWithServerHelloDone`. Our Finished goes under new keys, so what the server says after it
-/// may not begin before it (RFC 8446 §5.1 says it of TLS 1.3).
+/// may not begin before it (RFC 9846 §5.1 says it of TLS 1.3).
 #[test]
 fn a_message_that_begins_before_our_flight_and_ends_after_it() {
     let (mut client, mut server) = tls12_greeted(|hello| hello.set(ExtensionType::SESSION_TICKET, &[]));

@@ -60,7 +60,7 @@ fn a_version_that_was_not_offered() {
     }
     let error = refused(|hello| hello.remove(ExtensionType::SUPPORTED_VERSIONS));
     assert_eq!(error, Misbehaviour::UnofferedVersion(ProtocolVersion::TLS_1_2).into());
-    // TLS 1.3 in the old field is no TLS 1.3 (RFC 8446 §4.2.1).
+    // TLS 1.3 in the old field is no TLS 1.3 (RFC 9846 §4.3.1).
     let error = refused(|hello| {
         hello.remove(ExtensionType::SUPPORTED_VERSIONS);
         hello.legacy_version = ProtocolVersion::TLS_1_3;
@@ -186,7 +186,7 @@ fn a_psk_that_was_not_offered() {
     });
     assert_eq!(error, Misbehaviour::PskOfAnotherHash(CipherSuite::TLS_AES_256_GCM_SHA384).into());
 
-    // Another suite of the same hash is as good (RFC 8446 §4.2.11).
+    // Another suite of the same hash is as good (RFC 9846 §4.3.11).
     let mut client = offering();
     let mut server = Server::answering(&mut client).under(CipherSuite::TLS_CHACHA20_POLY1305_SHA256).resuming(&ticket);
     server.complete(&mut client);
@@ -427,7 +427,7 @@ fn every_alert_is_named() {
 }
 
 /// BoGo: every refusal between ServerHello and Finished, `BadFinished-Client-TLS13`. A middlebox that takes the connection
-/// for TLS 1.2 must not see a protected record before a ChangeCipherSpec (RFC 8446 §D.4).
+/// for TLS 1.2 must not see a protected record before a ChangeCipherSpec (RFC 9846 §E.4).
 #[test]
 fn a_handshake_alert_without_change_cipher_spec_is_read() {
     let (mut client, mut server) = tls13_greeted();

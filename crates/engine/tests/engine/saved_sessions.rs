@@ -65,7 +65,7 @@ fn every_kind_of_session_resumes_in_another_process() {
 fn a_server_compares_the_calendar_age_with_its_own_clock() {
     let (mut pair, session) = connected(TLS13, Resumption::Stored, FULL);
     let saved = session.encode(SERVER, pair.now, date());
-    // An hour by our calendar, no time at all by the server's clock: too much for early data (RFC 8446 §8.3).
+    // An hour by our calendar, no time at all by the server's clock: too much for early data (RFC 9846 §8.3).
     let Ok(Session::Tls13(ticket)) = Session::decode(&saved, SERVER, Nanos(3), date() + Duration::from_secs(3600)) else {
         panic!("no ticket")
     };

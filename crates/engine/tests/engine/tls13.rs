@@ -119,7 +119,7 @@ fn a_server_that_prefers_another_group_costs_a_round_trip() {
                 "< {EncryptedExtensions}",
             ];
             assert_eq!(pair.story()[..beginning.len()], beginning);
-            // RFC 8446 §D.4: ChangeCipherSpec is not sent again.
+            // RFC 9846 §E.4: ChangeCipherSpec is not sent again.
             assert_eq!(pair.story()[beginning.len() + 3..][..1], ["> {Finished}"]);
         }
     }

@@ -56,7 +56,7 @@ pub struct Answers {
     pub answers: Vec<(StoreKey, Answer)>,
     /// Whether early data may be accepted with a session that was taken: whether the store is sure that nobody, on no node,
     /// has taken or will take it too. A store that began less than a window ago, or may have forgotten what was taken, is
-    /// not (RFC 8446 §8.2).
+    /// not (RFC 9846 §8.2).
     pub early_data: bool,
 }
 

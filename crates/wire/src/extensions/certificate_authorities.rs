@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Element, Error, List, codec};
 
-/// The authorities whose certificates will do (RFC 8446, section 4.2.4).
+/// The authorities whose certificates will do (RFC 9846, section 4.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateAuthorities<'a> {
     /// Their names; not empty.

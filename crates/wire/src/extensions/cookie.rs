@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Error, codec};
 
-/// What a HelloRetryRequest gives the client to bring back (RFC 8446, section 4.2.2).
+/// What a HelloRetryRequest gives the client to bring back (RFC 9846, section 4.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cookie<'a> {
     /// The server's own bytes; not empty.

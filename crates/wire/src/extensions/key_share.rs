@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Element, Error, List, NamedGroup, codec};
 
-/// `key_share` in a ClientHello (RFC 8446, section 4.2.8).
+/// `key_share` in a ClientHello (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareClientHello<'a> {
     /// The client's shares; none, to ask for a HelloRetryRequest.
@@ -28,7 +28,7 @@ impl<'a> KeyShareClientHello<'a> {
     }
 }
 
-/// `key_share` in a ServerHello (RFC 8446, section 4.2.8).
+/// `key_share` in a ServerHello (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareServerHello<'a> {
     /// The server's share, in a group of which the client sent one.
@@ -50,7 +50,7 @@ impl<'a> KeyShareServerHello<'a> {
     }
 }
 
-/// `key_share` in a HelloRetryRequest (RFC 8446, section 4.2.8).
+/// `key_share` in a HelloRetryRequest (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareHelloRetryRequest {
     /// The group in which the server wants a share.
@@ -77,7 +77,7 @@ impl KeyShareHelloRetryRequest {
 pub struct KeyShareEntry<'a> {
     /// The group.
     pub group: NamedGroup,
-    /// The public value, in the group's own encoding (RFC 8446, sections 4.2.8.1 and 4.2.8.2); not empty.
+    /// The public value, in the group's own encoding (RFC 9846, sections 4.3.8.1 and 4.3.8.2); not empty.
     pub key_exchange: &'a [u8],
 }
 

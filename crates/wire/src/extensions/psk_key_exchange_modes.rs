@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8};
 use crate::{Error, PskKeyExchangeMode, codec};
 
-/// With which key exchanges the client will resume (RFC 8446, section 4.2.9).
+/// With which key exchanges the client will resume (RFC 9846, section 4.3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PskKeyExchangeModes<'a> {
     /// The modes, one byte each; not empty.

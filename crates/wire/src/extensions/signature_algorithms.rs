@@ -2,7 +2,7 @@ use crate::codec::{Reader, vec16};
 use crate::{Error, List16, SignatureScheme, codec};
 
 /// The signatures that the sender can verify: `signature_algorithms`, and of the same form for those in certificates
-/// `signature_algorithms_cert` (RFC 8446, section 4.2.3).
+/// `signature_algorithms_cert` (RFC 9846, section 4.3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignatureAlgorithms<'a> {
     /// The schemes, the preferred one first; not empty.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Error, List16, NamedGroup, codec};
 
-/// The groups that the sender can use (RFC 8446, section 4.2.7; RFC 8422, section 5.1.1).
+/// The groups that the sender can use (RFC 9846, section 4.3.7; RFC 8422, section 5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SupportedGroups<'a> {
     /// The groups, the preferred one first; not empty.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8};
 use crate::{Error, List16, ProtocolVersion, codec};
 
-/// The versions that a client offers (RFC 8446, section 4.2.1).
+/// The versions that a client offers (RFC 9846, section 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SupportedVersions<'a> {
     /// The versions, the preferred one first; not empty.
@@ -28,7 +28,7 @@ impl<'a> SupportedVersions<'a> {
     }
 }
 
-/// The version that a server chose, in a ServerHello or a HelloRetryRequest (RFC 8446, section 4.2.1).
+/// The version that a server chose, in a ServerHello or a HelloRetryRequest (RFC 9846, section 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectedVersion {
     /// The version.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8};
 use crate::{Error, Extensions};
 
-/// The server asks for the client's certificate (RFC 8446, section 4.3.2).
+/// The server asks for the client's certificate (RFC 9846, section 4.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateRequestTls13<'a> {
     /// To be echoed in the answer; empty during the handshake.

@@ -2,7 +2,7 @@ use super::CertificateEntry;
 use crate::codec::{Reader, vec8, vec24};
 use crate::{Error, List};
 
-/// A certificate chain as TLS 1.3 sends it (RFC 8446, section 4.4.2).
+/// A certificate chain as TLS 1.3 sends it (RFC 9846, section 4.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateTls13<'a> {
     /// Echoes the request's context; empty from a server.

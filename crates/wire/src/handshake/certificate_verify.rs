@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Error, SignatureScheme, codec};
 
-/// Proves the key of the certificate just sent (RFC 8446, section 4.4.3; RFC 5246, section 7.4.8).
+/// Proves the key of the certificate just sent (RFC 9846, section 4.5.2; RFC 5246, section 7.4.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateVerify<'a> {
     /// How it is signed.

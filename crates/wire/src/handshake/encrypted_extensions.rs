@@ -1,6 +1,6 @@
 use crate::{Error, Extensions, Reader};
 
-/// The server's answers that no key depends on (RFC 8446, section 4.3.1).
+/// The server's answers that no key depends on (RFC 9846, section 4.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncryptedExtensions<'a> {
     /// The extensions, possibly none.

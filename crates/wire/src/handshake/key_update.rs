@@ -1,6 +1,6 @@
 use crate::{Error, Reader, codec};
 
-/// The sender's next record is under its next key (RFC 8446, section 4.6.3).
+/// The sender's next record is under its next key (RFC 9846, section 4.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUpdate {
     /// Whether the receiver must change its key too.

@@ -53,7 +53,7 @@ pub(crate) fn accept(
     let (session, kind) = match offer {
         Offer::SessionId(session) if echoed => (session, Kind::Id),
         Offer::SessionTicket(session) if echoed => (session, Kind::Ticket),
-        // RFC 8446 §4.1.3: a random ID that belongs to no session can be echoed by TLS 1.3 alone.
+        // RFC 9846 §4.2.3: a random ID that belongs to no session can be echoed by TLS 1.3 alone.
         _ if echoed => return Err(Misbehaviour::IllegalValue("it resumes a session that was not offered").into()),
         _ => {
             core.note(|facts| facts.session_id_given = !hello.session_id.is_empty());

@@ -1,5 +1,5 @@
 //! The server authenticates itself, and may ask the client to: CertificateRequest, Certificate, CertificateVerify (RFC
-//! 8446 §4.3.2, §4.4.2, §4.4.3).
+//! 9846 §4.4.2, §4.5.1, §4.5.2).
 
 use reprise_model::{ClientAuthentication, Version};
 use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
@@ -82,7 +82,7 @@ impl ExpectCertificateVerify {
     }
 }
 
-/// What a CertificateVerify signs (RFC 8446 §4.4.3): 64 spaces, the context, a zero, the transcript's hash.
+/// What a CertificateVerify signs (RFC 9846 §4.5.2): 64 spaces, the context, a zero, the transcript's hash.
 pub(super) fn signed_content(context: &[u8], transcript: &[u8]) -> Vec<u8> {
     [&[b' '; 64][..], context, &[0], transcript].concat()
 }

@@ -1,4 +1,4 @@
-//! EncryptedExtensions (RFC 8446 §4.3.1).
+//! EncryptedExtensions (RFC 9846 §4.4.1).
 
 use reprise_model::{EarlyData, Kind};
 use reprise_wire::extensions::{Empty, SupportedGroups, TicketRequestHint};
@@ -23,7 +23,7 @@ impl ExpectEncryptedExtensions {
         let extensions = EncryptedExtensions::parse(body).map_err(Error::malformed("EncryptedExtensions"))?.extensions;
         only_permitted(core, extensions, Place::EncryptedExtensions)?;
         read(extensions, ExtensionType::SERVER_NAME, Empty::parse)?;
-        // What the server would have preferred: for a later connection, and not to be acted on (RFC 8446 §4.2.7).
+        // What the server would have preferred: for a later connection, and not to be acted on (RFC 9846 §4.3.7).
         read(extensions, ExtensionType::SUPPORTED_GROUPS, SupportedGroups::parse)?;
         accept_alpn(core, extensions)?;
         let hint = read(extensions, ExtensionType::TICKET_REQUEST, TicketRequestHint::parse)?;
@@ -41,7 +41,7 @@ impl ExpectEncryptedExtensions {
         })
     }
 
-    /// The server takes early data by echoing its extension, and skips it by not doing so (RFC 8446 §4.2.10).
+    /// The server takes early data by echoing its extension, and skips it by not doing so (RFC 9846 §4.3.10).
     fn settle_early_data(&self, core: &mut Core, extensions: Extensions<'_>) -> Result<(), Error> {
         let suite = self.handshaking.suite;
         if read(extensions, ExtensionType::EARLY_DATA, Empty::parse)?.is_some() {

@@ -1,4 +1,4 @@
-//! The server's Finished, and the client's last flight (RFC 8446 §4.4.4).
+//! The server's Finished, and the client's last flight (RFC 9846 §4.5.3).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use reprise_model::ClientAuthentication;
@@ -29,7 +29,7 @@ impl ExpectFinished {
         verify_slices_are_equal(due.as_ref(), received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;
         handshaking.transcript.add(message.raw);
 
-        // The application secrets end with the server's Finished; resumption includes the client's (RFC 8446 §7.1).
+        // The application secrets end with the server's Finished; resumption includes the client's (RFC 9846 §7.1).
         let transcript = handshaking.transcript.current();
         let suite = handshaking.suite;
         let master = keys.secret.master()?;
@@ -46,7 +46,7 @@ impl ExpectFinished {
 
         core.send_change_cipher_spec();
         if core.early_data.end() {
-            // RFC 8446 §4.5: the last message under the keys of the early data.
+            // RFC 9846 §4.6: the last message under the keys of the early data.
             let mut end = Vec::new();
             handshaking.append(&mut end, HandshakeType::END_OF_EARLY_DATA, |_| {});
             core.send_handshake(&end)?;
@@ -68,7 +68,7 @@ impl ExpectFinished {
     }
 }
 
-/// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 8446 §4.4.2).
+/// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 9846 §4.5.1).
 fn certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<SignatureScheme>) -> Result<Vec<u8>, Error> {
     let config = core.config.clone();
     let identity = config.identity.as_ref().zip(scheme);

@@ -1,4 +1,4 @@
-//! TLS 1.3 from the ServerHello on (RFC 8446 §4.1.3, §4.3 to §4.6).
+//! TLS 1.3 from the ServerHello on (RFC 9846 §4.2.3, §4.4 to §4.7).
 
 mod authentication;
 mod encrypted_extensions;

@@ -1,4 +1,4 @@
-//! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 8446 §4.1.3, §4.2.8, §4.2.11).
+//! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 9846 §4.2.3, §4.3.8, §4.3.11).
 
 use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
@@ -72,7 +72,7 @@ fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions
     }
 }
 
-/// The mode in which the PSK is used, which the presence of a key share tells (RFC 8446 §4.2.9).
+/// The mode in which the PSK is used, which the presence of a key share tells (RFC 9846 §4.3.9).
 fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMode, Error> {
     let offered = &core.config.tls13.psk_modes;
     let mode = match extensions.contains(ExtensionType::KEY_SHARE) {
