@@ -6,13 +6,13 @@ use reprise_engine::{Config, Connection, Error, ExternalPsk, Misbehaviour, Offer
 use reprise_lab::KeyKind;
 use reprise_model::{Kind, PskMode, Verification, Version};
 use reprise_wire::extensions::OfferedPsks;
-use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
+use reprise_wire::{CipherSuite, ExtensionType, NamedGroup};
 use zeroize::Zeroizing;
 
 use crate::client::{self, client, trusting_client};
 use crate::pair::Pair;
 use crate::script::tls13::{Server, new_session_ticket, refusal_of_hello};
-use crate::script::{HeardHello, NOW, clear, hash};
+use crate::script::{HeardHello, NOW, hash};
 use crate::server::{self, ONLY_TLS13, authority};
 use crate::{begun_with, tickets};
 
@@ -95,14 +95,6 @@ fn a_server_that_does_not_know_it_does_a_full_handshake() {
 }
 
 #[test]
-fn a_server_that_refuses_it_says_so() {
-    let mut client = offering(Hash::Sha256);
-    let _ = client.take_outgoing(NOW);
-    let alert = clear(ContentType::ALERT, &[2, AlertDescription::UNKNOWN_PSK_IDENTITY.0]);
-    assert_eq!(client.receive(NOW, &alert), Err(Error::AlertReceived(AlertDescription::UNKNOWN_PSK_IDENTITY)));
-}
-
-#[test]
 fn a_server_that_takes_it_wrongly() {
     let take = |suite: CipherSuite, index: u8| {
         refusal_of_hello(&mut offering(Hash::Sha256), |hello| {
@@ -110,16 +102,8 @@ fn a_server_that_takes_it_wrongly() {
             hello.set(ExtensionType::PRE_SHARED_KEY, &[0, index]);
         })
     };
-    assert_eq!(take(CipherSuite::TLS_AES_128_GCM_SHA256, 1), Misbehaviour::IllegalPsk.into());
     let other = CipherSuite::TLS_AES_256_GCM_SHA384;
     assert_eq!(take(other, 0), Misbehaviour::PskOfAnotherHash(other).into());
-
-    // It says that it knows the key, and does not.
-    let mut client = offering(Hash::Sha256);
-    let mut server = Server::answering(&mut client).taking(&[4; 64]);
-    server.greet(&mut client);
-    let message = server.encrypted_extensions(&[]);
-    assert_eq!(client.receive(NOW, &server.handshake(&[message])), Err(Error::BadRecordMac));
 }
 
 #[test]

@@ -107,16 +107,6 @@ fn without_a_psk_a_key_share_is_needed_whatever_the_mode() {
 }
 
 #[test]
-fn a_psk_that_is_out_of_range() {
-    for modes in [KE, DHE, BOTH] {
-        let error = refusal_of_hello(&mut offering(modes), |hello| hello.set(ExtensionType::PRE_SHARED_KEY, &[0, 1]));
-        assert_eq!(error, Misbehaviour::IllegalPsk.into());
-        let error = refusal_of_hello(&mut offering(modes), |hello| hello.set(ExtensionType::PRE_SHARED_KEY, &[0]));
-        assert!(matches!(error, Error::Malformed { message: "pre_shared_key", .. }), "{error}");
-    }
-}
-
-#[test]
 fn a_required_key_exchange_means_a_full_handshake() {
     // rustls knows no psk_ke.
     let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();

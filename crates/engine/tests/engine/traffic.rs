@@ -8,11 +8,11 @@ use reprise_model::Version;
 use reprise_wire::{ContentType, HandshakeType, KeyUpdate, MAX_PLAINTEXT};
 
 use crate::client::client;
+use crate::full::ECDSA;
+use crate::full::SUITES;
 use crate::pair::Pair;
 use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
-use crate::tls12::ECDSA;
-use crate::tls13::SUITES;
 use crate::{FULL, begun, tls13_connected};
 
 fn pair(version: Version) -> Pair {

@@ -72,19 +72,3 @@ fn a_server_that_dies_at_any_byte_is_said_to_have_died() {
         assert_eq!(completed, if version == Version::Tls13 { 4 } else { 3 });
     }
 }
-
-#[test]
-fn byte_by_byte_and_all_at_once_tell_the_same_story() {
-    for (version, recording) in [(Version::Tls13, tls13_recording()), (Version::Tls12, tls12_recording().concat())] {
-        let (whole, _) = ended(version, &recording);
-        let mut client = begun(version);
-        for byte in &recording {
-            client.receive(NOW, std::slice::from_ref(byte)).unwrap();
-        }
-        assert_eq!(client.events(), whole.events());
-        assert_eq!(client.ready(), whole.ready());
-        assert_eq!(client.outcome(), whole.outcome());
-        assert_eq!(client.take_application_data(), b"data");
-        assert!(client.is_peer_closed());
-    }
-}
