@@ -12,10 +12,9 @@ pub struct Alert {
 impl Alert {
     /// Reads the two bytes of an alert.
     pub fn parse(fragment: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(fragment);
-        let alert = Alert { level: AlertLevel(reader.u8()?), description: AlertDescription(reader.u8()?) };
-        reader.finish()?;
-        Ok(alert)
+        Reader::whole(fragment, |reader| {
+            Ok(Alert { level: AlertLevel(reader.u8()?), description: AlertDescription(reader.u8()?) })
+        })
     }
 
     /// Appends the two bytes.

@@ -11,10 +11,9 @@ pub struct CertificateAuthorities<'a> {
 impl<'a> CertificateAuthorities<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let authorities = List::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(CertificateAuthorities { authorities })
+        Reader::whole(data, |reader| {
+            Ok(CertificateAuthorities { authorities: List::from_bytes(codec::non_empty(reader.vec16()?)?)? })
+        })
     }
 
     /// Appends the data.

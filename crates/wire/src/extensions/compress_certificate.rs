@@ -11,10 +11,9 @@ pub struct CompressCertificate<'a> {
 impl<'a> CompressCertificate<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let algorithms = List16::from_bytes(codec::non_empty(reader.vec8()?)?)?;
-        reader.finish()?;
-        Ok(CompressCertificate { algorithms })
+        Reader::whole(data, |reader| {
+            Ok(CompressCertificate { algorithms: List16::from_bytes(codec::non_empty(reader.vec8()?)?)? })
+        })
     }
 
     /// Appends the data.

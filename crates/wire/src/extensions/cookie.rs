@@ -11,10 +11,7 @@ pub struct Cookie<'a> {
 impl<'a> Cookie<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let cookie = codec::non_empty(reader.vec16()?)?;
-        reader.finish()?;
-        Ok(Cookie { cookie })
+        Reader::whole(data, |reader| Ok(Cookie { cookie: codec::non_empty(reader.vec16()?)? }))
     }
 
     /// Appends the data.

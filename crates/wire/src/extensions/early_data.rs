@@ -11,10 +11,7 @@ pub struct EarlyDataLimit {
 impl EarlyDataLimit {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let max_early_data_size = reader.u32()?;
-        reader.finish()?;
-        Ok(EarlyDataLimit { max_early_data_size })
+        Reader::whole(data, |reader| Ok(EarlyDataLimit { max_early_data_size: reader.u32()? }))
     }
 
     /// Appends the data.

@@ -11,10 +11,7 @@ pub struct KeyShareClientHello<'a> {
 impl<'a> KeyShareClientHello<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let client_shares = List::from_bytes(reader.vec16()?)?;
-        reader.finish()?;
-        Ok(KeyShareClientHello { client_shares })
+        Reader::whole(data, |reader| Ok(KeyShareClientHello { client_shares: List::from_bytes(reader.vec16()?)? }))
     }
 
     /// Appends the data.
@@ -38,10 +35,7 @@ pub struct KeyShareServerHello<'a> {
 impl<'a> KeyShareServerHello<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let server_share = KeyShareEntry::read(&mut reader)?;
-        reader.finish()?;
-        Ok(KeyShareServerHello { server_share })
+        Reader::whole(data, |reader| Ok(KeyShareServerHello { server_share: KeyShareEntry::read(reader)? }))
     }
 
     /// Appends the data.
@@ -60,10 +54,7 @@ pub struct KeyShareHelloRetryRequest {
 impl KeyShareHelloRetryRequest {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let selected_group = NamedGroup(reader.u16()?);
-        reader.finish()?;
-        Ok(KeyShareHelloRetryRequest { selected_group })
+        Reader::whole(data, |reader| Ok(KeyShareHelloRetryRequest { selected_group: NamedGroup(reader.u16()?) }))
     }
 
     /// Appends the data.

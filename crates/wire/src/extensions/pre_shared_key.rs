@@ -65,10 +65,7 @@ pub struct SelectedPsk {
 impl SelectedPsk {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let selected_identity = reader.u16()?;
-        reader.finish()?;
-        Ok(SelectedPsk { selected_identity })
+        Reader::whole(data, |reader| Ok(SelectedPsk { selected_identity: reader.u16()? }))
     }
 
     /// Appends the data.

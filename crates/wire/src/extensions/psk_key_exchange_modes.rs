@@ -11,10 +11,7 @@ pub struct PskKeyExchangeModes<'a> {
 impl<'a> PskKeyExchangeModes<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let modes = codec::non_empty(reader.vec8()?)?;
-        reader.finish()?;
-        Ok(PskKeyExchangeModes { modes })
+        Reader::whole(data, |reader| Ok(PskKeyExchangeModes { modes: codec::non_empty(reader.vec8()?)? }))
     }
 
     /// Appends the data.

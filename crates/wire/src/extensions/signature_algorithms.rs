@@ -12,10 +12,9 @@ pub struct SignatureAlgorithms<'a> {
 impl<'a> SignatureAlgorithms<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let schemes = List16::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(SignatureAlgorithms { schemes })
+        Reader::whole(data, |reader| {
+            Ok(SignatureAlgorithms { schemes: List16::from_bytes(codec::non_empty(reader.vec16()?)?)? })
+        })
     }
 
     /// Appends the data.

@@ -11,10 +11,7 @@ pub struct SupportedGroups<'a> {
 impl<'a> SupportedGroups<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let groups = List16::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(SupportedGroups { groups })
+        Reader::whole(data, |reader| Ok(SupportedGroups { groups: List16::from_bytes(codec::non_empty(reader.vec16()?)?)? }))
     }
 
     /// Appends the data.

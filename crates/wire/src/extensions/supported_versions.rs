@@ -11,10 +11,9 @@ pub struct SupportedVersions<'a> {
 impl<'a> SupportedVersions<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let versions = List16::from_bytes(codec::non_empty(reader.vec8()?)?)?;
-        reader.finish()?;
-        Ok(SupportedVersions { versions })
+        Reader::whole(data, |reader| {
+            Ok(SupportedVersions { versions: List16::from_bytes(codec::non_empty(reader.vec8()?)?)? })
+        })
     }
 
     /// Appends the data.
@@ -38,10 +37,7 @@ pub struct SelectedVersion {
 impl SelectedVersion {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let selected_version = ProtocolVersion(reader.u16()?);
-        reader.finish()?;
-        Ok(SelectedVersion { selected_version })
+        Reader::whole(data, |reader| Ok(SelectedVersion { selected_version: ProtocolVersion(reader.u16()?) }))
     }
 
     /// Appends the data.

@@ -13,10 +13,9 @@ pub struct CertificateRequestTls13<'a> {
 impl<'a> CertificateRequestTls13<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let request = CertificateRequestTls13 { context: reader.vec8()?, extensions: Extensions::read(&mut reader)? };
-        reader.finish()?;
-        Ok(request)
+        Reader::whole(body, |reader| {
+            Ok(CertificateRequestTls13 { context: reader.vec8()?, extensions: Extensions::read(reader)? })
+        })
     }
 
     /// Appends the body.

@@ -14,10 +14,9 @@ pub struct CertificateTls13<'a> {
 impl<'a> CertificateTls13<'a> {
     /// Reads a whole body; every entry is checked.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let certificate = CertificateTls13 { context: reader.vec8()?, entries: List::from_bytes(reader.vec24()?)? };
-        reader.finish()?;
-        Ok(certificate)
+        Reader::whole(body, |reader| {
+            Ok(CertificateTls13 { context: reader.vec8()?, entries: List::from_bytes(reader.vec24()?)? })
+        })
     }
 
     /// Appends the body.

@@ -13,10 +13,9 @@ pub struct CertificateVerify<'a> {
 impl<'a> CertificateVerify<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let verify = CertificateVerify { scheme: SignatureScheme(reader.u16()?), signature: reader.vec16()? };
-        reader.finish()?;
-        Ok(verify)
+        Reader::whole(body, |reader| {
+            Ok(CertificateVerify { scheme: SignatureScheme(reader.u16()?), signature: reader.vec16()? })
+        })
     }
 
     /// Appends the body.

@@ -10,10 +10,7 @@ pub struct EncryptedExtensions<'a> {
 impl<'a> EncryptedExtensions<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let extensions = Extensions::read(&mut reader)?;
-        reader.finish()?;
-        Ok(EncryptedExtensions { extensions })
+        Reader::whole(body, |reader| Ok(EncryptedExtensions { extensions: Extensions::read(reader)? }))
     }
 
     /// Appends the body.

@@ -34,17 +34,16 @@ pub struct ServerHello<'a> {
 impl<'a> ServerHello<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let hello = ServerHello {
-            legacy_version: ProtocolVersion(reader.u16()?),
-            random: reader.array()?,
-            session_id: session_id(&mut reader)?,
-            cipher_suite: CipherSuite(reader.u16()?),
-            compression_method: reader.u8()?,
-            extensions: Extensions::read_optional(&mut reader)?,
-        };
-        reader.finish()?;
-        Ok(hello)
+        Reader::whole(body, |reader| {
+            Ok(ServerHello {
+                legacy_version: ProtocolVersion(reader.u16()?),
+                random: reader.array()?,
+                session_id: session_id(reader)?,
+                cipher_suite: CipherSuite(reader.u16()?),
+                compression_method: reader.u8()?,
+                extensions: Extensions::read_optional(reader)?,
+            })
+        })
     }
 
     /// Appends the body.
