@@ -9,14 +9,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use reprise_engine::suite::Hash;
 use reprise_engine::{
-    CertificatePolicy, Config, Connection, Entropy, Error, ExternalPsk, KeyShare, KeyShares, Offer, Session, Start,
-    Tls13Extensions, Tls13Ticket, generate_key_share,
+    CertificatePolicy, Config, Connection, Error, ExternalPsk, FreshKeyShares, Offer, Session, Start, SystemEntropy,
+    Tls13Extensions, Tls13Ticket,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
 use reprise_model::{EarlyData, Kind, Nanos, Outcome, PskMode, Version};
 use reprise_servers::require;
 use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_wire::{AlertDescription, NamedGroup};
+use reprise_wire::AlertDescription;
 use rustls_pki_types::{ServerName, UnixTime};
 use zeroize::Zeroizing;
 
@@ -139,27 +139,9 @@ const FULL: Offer = Offer::Full { session_ticket: true };
 
 fn config(psk_modes: &[PskMode]) -> Config {
     let name = ServerName::try_from("localhost").unwrap();
-    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, Arc::new(Random), Arc::new(Random));
+    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
     let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec(), ..Tls13Extensions::default() };
     Config { versions: vec![Version::Tls13], tls13, ..config }
-}
-
-struct Random;
-
-impl KeyShares for Random {
-    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        generate_key_share(group)
-    }
-}
-
-impl Entropy for Random {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        aws_lc_rs::rand::fill(bytes).map_err(|_| Error::Crypto("randomness"))
-    }
-
-    fn encrypt_premaster(&self, _: &[u8], _: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        Err(Error::NothingToOffer("no RSA key exchange here"))
-    }
 }
 
 /// What one connection came to.

@@ -8,13 +8,17 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
 use crate::key_share::GROUPS;
 
-/// The body of a message of this type, or the complaint that another came.
-pub(super) fn expect<'m>(message: &Handshake<'m>, expected: HandshakeType) -> Result<&'m [u8], Error> {
-    if message.msg_type == expected {
-        Ok(message.body)
-    } else {
-        Err(unexpected(message, expected.name().unwrap_or("another message")))
+/// What a message of this type says, or the complaint that it is another or cannot be read.
+pub(super) fn expect<'m, T>(
+    message: &Handshake<'m>,
+    expected: HandshakeType,
+    parse: impl FnOnce(&'m [u8]) -> Result<T, reprise_wire::Error>,
+) -> Result<T, Error> {
+    let name = expected.name().unwrap_or("message");
+    if message.msg_type != expected {
+        return Err(unexpected(message, name));
     }
+    parse(message.body).map_err(Error::malformed(name))
 }
 
 pub(super) fn unexpected(message: &Handshake<'_>, expected: &'static str) -> Error {

@@ -149,8 +149,7 @@ impl ExpectServerHello {
 
     pub(super) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
         // A HelloRetryRequest is a ServerHello in disguise (RFC 9846 §4.2.4), and told by its true name.
-        let hello = expect(message, HandshakeType::SERVER_HELLO)
-            .and_then(|body| ServerHello::parse(body).map_err(Error::malformed("ServerHello")));
+        let hello = expect(message, HandshakeType::SERVER_HELLO, ServerHello::parse);
         match &hello {
             Ok(hello) if hello.is_hello_retry_request() => {
                 core.observe_message_as("HelloRetryRequest".into(), Direction::Received, message);

@@ -73,8 +73,8 @@ pub(crate) fn accept(
     let keys = master.key_block(suite, &client_random, &handshake.server_random)?;
     core.log_secret("CLIENT_RANDOM", &client_random, master.as_bytes());
     // A ticket that is not renewed stays good.
-    let flights = finished::LastFlights { handshake, master, keys, ticket: session.ticket, order: Order::ClientLast };
-    Ok(flights.begin(Some(session.received)))
+    let (ticket, since) = (session.ticket, Some(session.received));
+    Ok(finished::LastFlights { handshake, master, keys, ticket, order: Order::ClientLast, since }.begin())
 }
 
 /// Reads what the server answers; returns whether it uses the extended master secret (RFC 7627).

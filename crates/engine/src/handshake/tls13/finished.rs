@@ -6,7 +6,7 @@ use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 
 use super::authentication::signed_content;
-use super::{ClientCertificate, ExpectTraffic, HandshakeKeys};
+use super::{ClientCertificate, ExpectTraffic, Handshake13};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::expect;
@@ -15,16 +15,13 @@ use crate::joiner::Message;
 use crate::protection::{Opener, Sealer};
 
 pub(crate) struct ExpectFinished {
-    pub(super) handshaking: Handshaking,
-    pub(super) keys: HandshakeKeys,
-    pub(super) client_certificate: ClientCertificate,
+    pub(super) handshake: Handshake13,
 }
 
 impl ExpectFinished {
     pub(crate) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
-        let Self { mut handshaking, keys, client_certificate } = self;
-        let body = expect(message, HandshakeType::FINISHED)?;
-        let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
+        let Handshake13 { mut handshaking, keys, client_certificate } = self.handshake;
+        let received = expect(message, HandshakeType::FINISHED, Finished::parse)?;
         let due = keys.server.finished(handshaking.transcript.current().as_ref())?;
         verify_slices_are_equal(due.as_ref(), received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;
         handshaking.transcript.add(message.raw);

@@ -14,7 +14,15 @@ pub(crate) use traffic::ExpectTraffic;
 
 use reprise_wire::SignatureScheme;
 
+use super::Handshaking;
 use crate::key_schedule::tls13::{HandshakeSecret, TrafficSecret};
+
+/// What all states of a TLS 1.3 handshake carry from the ServerHello on.
+struct Handshake13 {
+    handshaking: Handshaking,
+    keys: HandshakeKeys,
+    client_certificate: ClientCertificate,
+}
 
 /// The secrets between ServerHello and Finished.
 struct HandshakeKeys {

@@ -4,7 +4,7 @@ use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
-use super::{ExpectEncryptedExtensions, HandshakeKeys};
+use super::{ClientCertificate, ExpectEncryptedExtensions, Handshake13, HandshakeKeys};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::{Place, check_group, only_permitted, read};
@@ -54,7 +54,8 @@ pub(crate) fn accept(
     message.ends_record()?;
     let keys = handshake_keys(core, suite, early, shared, transcript.current().as_ref(), &client_random)?;
     let handshaking = Handshaking { suite, transcript, client_random };
-    Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
+    let handshake = Handshake13 { handshaking, keys, client_certificate: ClientCertificate::NotRequested };
+    Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshake, resumed })))
 }
 
 /// Whether the server took the PSK that was offered.
