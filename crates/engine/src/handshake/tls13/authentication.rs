@@ -54,7 +54,7 @@ fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCert
         .ok_or(Misbehaviour::MissingExtension { message: "CertificateRequest", extension })?;
     read(request.extensions, ExtensionType::CERTIFICATE_AUTHORITIES, CertificateAuthorities::parse)?;
     core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
-    choose_scheme(core, Version::Tls13, |scheme| accepted.schemes.contains(scheme)).map(ClientCertificate::Requested)
+    choose_scheme(core, Version::Tls13, |scheme| accepted.values.contains(scheme)).map(ClientCertificate::Requested)
 }
 
 pub(crate) struct ExpectCertificateVerify {
