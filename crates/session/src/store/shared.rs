@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use aws_lc_rs::digest;
+use crate::policy::sha256;
 
 /// Where a shared store keeps a session: a digest of the ID, since IDs are an attacker's choice and could be made to fall on
 /// one node of a cluster.
@@ -18,9 +18,7 @@ impl StoreKey {
 
     /// The key of a session ID or of a TLS 1.3 ticket that names a stored session.
     pub fn of(id: &[u8]) -> Self {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest::digest(&digest::SHA256, id).as_ref());
-        Self(bytes)
+        Self(sha256(id))
     }
 
     /// Its bytes.
