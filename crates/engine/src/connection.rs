@@ -1,4 +1,4 @@
-//! One connection: the engine's front door.
+//! One connection: the engine's public interface.
 
 mod incoming;
 

@@ -1,4 +1,4 @@
-//! What every state of a connection shares: the way out, the keys in force, and what has been observed.
+//! What every state of a connection shares: the output, the keys in force, and what has been observed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -239,7 +239,7 @@ impl Core {
         });
     }
 
-    /// Early data has come to nothing, or there was none.
+    /// Early data was rejected, or there was none.
     pub(crate) fn reject_early_data(&mut self) {
         self.early_data.reject();
         let verdict = self.early_data.verdict();

@@ -1,10 +1,10 @@
-//! What a ClientHello looks like beside what it offers, for servers and paths that mind.
+//! The form of a ClientHello apart from what it offers: some servers and middleboxes react to it.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use reprise_wire::MAX_PLAINTEXT;
 
-/// What a ClientHello looks like beside what it offers. By default it is what clients commonly send; anything else is for
-/// finding out what a server makes of it.
+/// The form of a ClientHello apart from what it offers. The default is what clients commonly send; other forms show how a
+/// server reacts to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloShape {
     /// TLS 1.2: whether the extended master secret is offered (RFC 7627).

@@ -18,7 +18,7 @@ const ID_LEN: usize = 32;
 #[derive(Debug)]
 pub struct LookAhead {
     received: Vec<u8>,
-    /// How much of `received` stands in `message` or was passed over.
+    /// How many bytes of `received` are in `message` already or were skipped.
     parsed: usize,
     /// The handshake message so far, without the records' headers.
     message: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What several states hold a server's message against.
+//! Checks of a server's message that several states share.
 
 use reprise_model::Version;
 use reprise_wire::extensions::SelectedProtocol;

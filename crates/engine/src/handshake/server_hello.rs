@@ -1,4 +1,4 @@
-//! The ServerHello: where the versions part.
+//! The ServerHello, which decides the version.
 
 use reprise_model::{Direction, Version};
 use reprise_wire::extensions::SelectedVersion;

@@ -8,9 +8,9 @@ use reprise_wire::extensions::Cookie;
 use reprise_wire::{CipherSuite, ContentType, ExtensionType, NamedGroup};
 
 use crate::client::trusting_client;
-use crate::script::tls13::{Server, new_session_ticket};
+use crate::script::tls13::Server;
 use crate::script::{Hello, NOW, alert_of, clear};
-use crate::{FULL, begun, begun_with, tickets, tls13_connected};
+use crate::{FULL, begun, begun_with, ticket};
 
 /// What the client makes of a HelloRetryRequest for P-256 that was edited.
 fn retried(client: &mut Connection, edit: impl FnOnce(&mut Hello)) -> (Server, Result<(), Error>) {
@@ -77,13 +77,8 @@ fn a_cookie_too_long_to_be_given_back() {
 
 #[test]
 fn a_psk_of_another_hash_is_withdrawn_but_not_forgotten() {
-    let (mut client, mut server) = tls13_connected();
-    let ticket = new_session_ticket(&[1], b"ticket");
-    client.receive(NOW, &server.record(ContentType::HANDSHAKE, &ticket)).unwrap();
-    let ticket = tickets(client.take_sessions()).pop().unwrap();
-
     let config = Config { versions: vec![Version::Tls13], ..trusting_client() };
-    let mut client = begun_with(config, Offer::Ticket(ticket));
+    let mut client = begun_with(config, Offer::Ticket(ticket()));
     let mut server = Server::answering(&mut client).under(CipherSuite::TLS_AES_256_GCM_SHA384);
     assert!(server.heard.extension(ExtensionType::PRE_SHARED_KEY).is_some());
     let retry = server.retry(NamedGroup::SECP384R1);

@@ -10,7 +10,7 @@ use reprise_wire::{ContentType, ExtensionType};
 
 /// All that a TLS 1.3 server sends up to its farewell. Every client of these tests sends the same hello, so it can be
 /// played to any of them.
-pub(crate) fn tls13_recording() -> Vec<u8> {
+fn tls13_recording() -> Vec<u8> {
     let mut server = Server::answering(&mut begun(Version::Tls13));
     let hello = server.hello();
     let mut recording = server.say(&hello);
@@ -25,7 +25,7 @@ pub(crate) fn tls13_recording() -> Vec<u8> {
 }
 
 /// The first flight of a TLS 1.2 server, and its second with what follows.
-pub(crate) fn tls12_recording() -> [Vec<u8>; 2] {
+fn tls12_recording() -> [Vec<u8>; 2] {
     let mut client = begun(Version::Tls12);
     let mut server = tls12::Server::answering(&mut client);
     let mut hello = server.hello();

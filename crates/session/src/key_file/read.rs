@@ -81,8 +81,8 @@ impl KeyFiles {
     /// Reads them all, whether their keys are over or not.
     ///
     /// # Errors
-    /// [`KeyFileError`], with the file's name: missing, exposed, short, zero and repeated keys are all errors. Nothing is
-    /// ever made up in their place.
+    /// [`KeyFileError`], with the file's name: missing, exposed, short, zero and repeated keys are all errors. No other
+    /// key ever takes their place.
     pub fn read(&self) -> Result<KeyRing, KeyFileError> {
         let mut parsed = Vec::new();
         let mut changed = UnixTime::since_unix_epoch(Duration::ZERO);

@@ -1,4 +1,4 @@
-//! What one connection has in the place of a ticketer, a session store and a certificate resolver.
+//! One connection's own ticketer, session store and certificate resolver.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
