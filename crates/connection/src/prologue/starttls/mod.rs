@@ -58,13 +58,16 @@ pub(crate) trait Service: Dialogue {
     }
 }
 
+/// Makes what speaks a protocol on one connection.
+type NewService = fn(Introduction) -> Box<dyn Service>;
+
 impl StartTls {
     /// Every protocol.
     pub const ALL: [Self; 8] =
         [Self::Smtp, Self::Imap, Self::Pop3, Self::Ftp, Self::Ldap, Self::Postgres, Self::MySql, Self::Xmpp];
 
-    /// The name, the port on which IANA knows the protocol, and what speaks it: a line a protocol.
-    fn line(self) -> (&'static str, u16, fn(Introduction) -> Box<dyn Service>) {
+    /// The name, the port and what speaks the protocol: one line for each.
+    fn row(self) -> (&'static str, u16, NewService) {
         match self {
             Self::Smtp => ("smtp", 25, |introduction| Box::new(smtp::Smtp { client: introduction.client })),
             Self::Imap => ("imap", 143, |_| Box::new(imap::Imap)),
@@ -79,16 +82,16 @@ impl StartTls {
 
     /// The name, as `openssl s_client -starttls` has it.
     pub fn name(self) -> &'static str {
-        self.line().0
+        self.row().0
     }
 
     /// The port on which IANA knows the protocol.
     pub fn default_port(self) -> u16 {
-        self.line().1
+        self.row().1
     }
 
     pub(crate) fn service(self, introduction: Introduction) -> Box<dyn Service> {
-        (self.line().2)(introduction)
+        (self.row().2)(introduction)
     }
 }
 
