@@ -9,7 +9,7 @@
 //! the client itself has computed until then is in the phase that it belongs to: the driver reads its clock and calls again.
 //! What is sent is stamped when the driver takes it to be written ([`Attempt::outgoing`]).
 //!
-//! What the bytes are taken for stands in a file each: `in_the_clear`, `records`, `requests`. `account` is what it says of itself.
+//! How received bytes are interpreted stands in a file each: `in_the_clear`, `records`, `requests`. `account` reports the state.
 
 mod account;
 mod in_the_clear;
@@ -74,7 +74,7 @@ pub struct Begin<P> {
     /// How many requests are sent, one after the other; none where nothing is said.
     pub requests: u32,
     /// Where the first request is to leave as early data: the protocol of the connection that gave the ticket, in which it must
-    /// be (RFC 8446 §4.2.10).
+    /// be (RFC 9846 §4.3.10).
     pub early: Option<Option<Vec<u8>>>,
 }
 
@@ -262,7 +262,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.ask(now)
     }
 
-    /// Takes leave: what the protocol says before it goes, and a close_notify.
+    /// Closes: sends what the protocol says before it ends a connection, and a close_notify.
     ///
     /// # Errors
     /// Those of the endpoint.

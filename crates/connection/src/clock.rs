@@ -84,7 +84,7 @@ impl PhaseClock {
         self.stage = now;
     }
 
-    /// Application data may be sent; what was sent early has come to nothing.
+    /// Application data may be sent; early data was rejected, or there was none.
     pub(crate) fn ready(&mut self, now: Nanos) {
         self.ready = Some(now);
         self.first = Answer::default();

@@ -60,7 +60,7 @@ pub trait Endpoint {
     /// Before [`EndpointEvent::Ready`] and after [`Endpoint::close`].
     fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault>;
 
-    /// Protects early data (RFC 8446 §2.3): as much of it as may be sent; returns how many bytes that was.
+    /// Protects early data (RFC 9846 §2.3): as much of it as may be sent; returns how many bytes that was.
     ///
     /// # Errors
     /// Those of the library.

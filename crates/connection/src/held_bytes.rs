@@ -2,8 +2,7 @@
 
 use crate::input::Input;
 
-/// Never more than was handed in at once plus one record, since every whole record is taken before the next bytes come. Its
-/// memory is kept.
+/// At most one read plus one record, since every whole record is taken before the next bytes come. The buffer is reused.
 #[derive(Default)]
 pub(crate) struct HeldBytes {
     bytes: Vec<u8>,

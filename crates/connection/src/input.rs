@@ -2,7 +2,8 @@
 
 use reprise_model::Nanos;
 
-/// What one read gave, and when. An attempt may take it in parts, since it returns at every boundary between phases.
+/// The bytes of one read, and when they came. An attempt may take them in parts, since it returns at every boundary between
+/// phases.
 pub struct Input<'b> {
     bytes: &'b mut [u8],
     used: usize,

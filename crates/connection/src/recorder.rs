@@ -1,8 +1,8 @@
-//! Who is told of every message.
+//! Recording of every message.
 
 use reprise_model::Event;
 
-/// Is told of every message of a connection, in the order of time.
+/// Receives every message of a connection, in the order of time.
 pub trait Recorder {
     /// One message in or out.
     fn message(&mut self, message: Event);
@@ -10,11 +10,11 @@ pub trait Recorder {
     /// The bytes of the next handshake message among them, header included, where they were kept.
     fn handshake_bytes(&mut self, _bytes: &[u8]) {}
 
-    /// So many more there was no room for.
+    /// This many further messages were left out for lack of room.
     fn omitted(&mut self, _count: u64) {}
 }
 
-/// Keeps them.
+/// Keeps every message in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MessageLog {
     /// Every message, in the order of time.

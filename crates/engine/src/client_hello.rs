@@ -137,7 +137,7 @@ impl Hello<'_> {
             extensions.push(ExtensionType::PADDING, |out| out.resize(out.len() + padding, 0));
         }
         if tls13 && let Some(psk) = self.offer.psk() {
-            // RFC 8446 §4.2.11: it must be the last.
+            // RFC 9846 §4.3.11: it must be the last.
             extensions.push(ExtensionType::PRE_SHARED_KEY, |out| self.emit_psk(psk, config.shape.decoys, out));
         }
         extensions
@@ -156,7 +156,7 @@ impl Hello<'_> {
 }
 
 /// Where in a ClientHello with a PSK behind so many decoys the binders begin, their length prefix included: what stands before
-/// is what every binder covers (RFC 8446 §4.2.11.2).
+/// is what every binder covers (RFC 9846 §4.3.11.2).
 pub(crate) fn binder_start(hello: &[u8], psk: Psk<'_>, decoys: u8) -> usize {
     hello.len().saturating_sub(2 + (usize::from(decoys) + 1) * (1 + psk.hash().output_len()))
 }
@@ -170,7 +170,7 @@ fn offered_suites(config: &Config, offer: &Offer) -> Vec<CipherSuite> {
         .filter(|&id| suite::find(id).is_some_and(|suite| config.versions.contains(&suite.version)));
     let mut suites: Vec<CipherSuite> = spoken.collect();
     // A session is of no use without its suite: a server resumes a TLS 1.2 session with that alone (RFC 5246 §7.4.1.3),
-    // and a ticket with one of the same hash (RFC 8446 §4.2.11).
+    // and a ticket with one of the same hash (RFC 9846 §4.3.11).
     let session_suite = match offer {
         Offer::Full { .. } | Offer::External(_) => None,
         Offer::SessionId(session) | Offer::SessionTicket(session) => Some(session.suite.id),

@@ -112,7 +112,7 @@ pub enum Strictness {
 /// What a ClientHello of TLS 1.3 says of PSKs and tickets. By default it is what clients commonly say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls13Extensions {
-    /// How a PSK may be used, in order of preference (RFC 8446 §4.2.9); psk_dhe_ke alone by default. A key share is sent in
+    /// How a PSK may be used, in order of preference (RFC 9846 §4.3.9); psk_dhe_ke alone by default. A key share is sent in
     /// any case, so that a server that refuses psk_ke can still do a full handshake. Where it is empty, no extension says so:
     /// then no session can be offered, and the server gives no ticket.
     pub psk_modes: Vec<PskMode>,

@@ -1,4 +1,4 @@
-//! One connection: the engine's front door.
+//! One connection: the engine's public interface.
 
 mod incoming;
 
@@ -132,7 +132,7 @@ impl Connection {
     /// [`Offer::Early`](crate::Offer::Early): as much of it as the ticket still allows, and only until the server's Finished.
     /// Returns how many bytes of `data` that was.
     ///
-    /// Such data may be replayed by whoever records it (RFC 8446 §8), and the server may skip it: see
+    /// Such data may be replayed by whoever records it (RFC 9846 §8), and the server may skip it: see
     /// [`Connection::take_rejected_early_data`].
     pub fn send_early(&mut self, now: Nanos, data: &[u8]) -> Result<usize, Error> {
         self.core.now = now;
@@ -160,7 +160,7 @@ impl Connection {
         self.core.early_data.take_rejected()
     }
 
-    /// Sends a KeyUpdate (RFC 8446 §4.6.3): what is sent from here on is under new keys. With `ask_server` the server is to
+    /// Sends a KeyUpdate (RFC 9846 §4.7.3): what is sent from here on is under new keys. With `ask_server` the server is to
     /// update its own; while such a request is unanswered there is no second, so that answers cannot pile up.
     ///
     /// Fails with [`Error::NoKeyUpdate`] under TLS 1.2, before the handshake is done and while a request is unanswered,

@@ -1,4 +1,4 @@
-//! What every state of a connection shares: the way out, the keys in force, and what has been observed.
+//! What every state of a connection shares: the output, the keys in force, and what has been observed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +43,7 @@ pub(crate) struct Core {
     change_cipher_spec_sent: bool,
     /// Whether the server's has come.
     pub(crate) change_cipher_spec_received: bool,
-    /// Whether an alert has ended what we send (RFC 8446 §6.1).
+    /// Whether an alert has ended what we send (RFC 9846 §6.1).
     pub(crate) closed: bool,
     /// What the server chose; `None` before it chose.
     pub(crate) version: Option<Version>,
@@ -114,7 +114,7 @@ impl Core {
     }
 
     /// Sends ChangeCipherSpec, unless it was sent before: under TLS 1.3 it stands where the client's second flight would
-    /// begin at the earliest, be that early data, another ClientHello or the last flight (RFC 8446 §D.4).
+    /// begin at the earliest, be that early data, another ClientHello or the last flight (RFC 9846 §E.4).
     pub(crate) fn send_change_cipher_spec(&mut self) {
         if std::mem::replace(&mut self.change_cipher_spec_sent, true) {
             return;
@@ -148,7 +148,7 @@ impl Core {
     }
 
     fn send_unprotected(&mut self, content_type: ContentType, fragment: &[u8]) {
-        // RFC 8446 §5.1: the first ClientHello says TLS 1.0 for the sake of old servers, and nothing else does.
+        // RFC 9846 §5.1: the first ClientHello says TLS 1.0 for the sake of old servers, and nothing else does.
         let is_first_hello = self.offered.message().is_empty();
         let version = if is_first_hello { ProtocolVersion::TLS_1_0 } else { ProtocolVersion::TLS_1_2 };
         Record { content_type, version, fragment }.emit(&mut self.outgoing);
@@ -244,7 +244,7 @@ impl Core {
         });
     }
 
-    /// Early data has come to nothing, or there was none.
+    /// Early data was rejected, or there was none.
     pub(crate) fn reject_early_data(&mut self) {
         self.early_data.reject();
         let verdict = self.early_data.verdict();

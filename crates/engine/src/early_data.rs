@@ -1,4 +1,4 @@
-//! Early data: what is said to the server before it has answered (RFC 8446 §2.3, §4.2.10).
+//! Early data: what is said to the server before it has answered (RFC 9846 §2.3, §4.3.10).
 
 use reprise_model::EarlyData as Verdict;
 

@@ -80,7 +80,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The alert that tells the server why (RFC 8446 §6.2); `None` where an alert would be pointless.
+    /// The alert that tells the server why (RFC 9846 §6.2); `None` where an alert would be pointless.
     pub fn alert(&self) -> Option<AlertDescription> {
         match self {
             Self::NotTls(_)
@@ -144,10 +144,10 @@ pub enum Misbehaviour {
         /// What was due.
         expected: &'static str,
     },
-    /// A handshake message spans a change of keys (RFC 8446 §5.1).
+    /// A handshake message spans a change of keys (RFC 9846 §5.1).
     #[error("a handshake message spans a change of keys")]
     KeyChangeInsideMessage,
-    /// Another record type in the middle of a handshake message (RFC 8446 §5.1).
+    /// Another record type in the middle of a handshake message (RFC 9846 §5.1).
     #[error("a handshake message is interleaved with other records")]
     InterleavedMessage,
     /// A version that was not offered.
@@ -162,7 +162,7 @@ pub enum Misbehaviour {
     /// A signature scheme that was not offered, or that does not fit the certificate's key.
     #[error("it signed with {0}, which was not offered or does not fit its key")]
     UnofferedScheme(SignatureScheme),
-    /// An extension that was not asked for (RFC 8446 §4.2).
+    /// An extension that was not asked for (RFC 9846 §4.3).
     #[error("it answered an extension that was not offered: {0}")]
     UnofferedExtension(reprise_wire::ExtensionType),
     /// A message lacks an extension that it must carry.
@@ -173,10 +173,10 @@ pub enum Misbehaviour {
         /// What it lacks.
         extension: reprise_wire::ExtensionType,
     },
-    /// The session ID is not the one that was offered (RFC 8446 §4.1.3).
+    /// The session ID is not the one that was offered (RFC 9846 §4.2.3).
     #[error("it did not echo legacy_session_id")]
     SessionIdNotEchoed,
-    /// An extension in a message where it has no place (RFC 8446 §4.2).
+    /// An extension in a message where it has no place (RFC 9846 §4.3).
     #[error("its {message} carries the extension {extension}, which has no place there")]
     MisplacedExtension {
         /// The message.
@@ -184,10 +184,10 @@ pub enum Misbehaviour {
         /// What stands there.
         extension: reprise_wire::ExtensionType,
     },
-    /// A second HelloRetryRequest (RFC 8446 §4.1.4).
+    /// A second HelloRetryRequest (RFC 9846 §4.2.4).
     #[error("it sent a second HelloRetryRequest")]
     SecondRetry,
-    /// A HelloRetryRequest that asks for nothing new (RFC 8446 §4.1.4).
+    /// A HelloRetryRequest that asks for nothing new (RFC 9846 §4.2.4).
     #[error("its HelloRetryRequest is illegal: {0}")]
     IllegalRetry(&'static str),
     /// The choice made after a HelloRetryRequest differs from the one made in it.
@@ -196,19 +196,19 @@ pub enum Misbehaviour {
     /// A PSK that was not offered.
     #[error("it selected a PSK that was not offered")]
     IllegalPsk,
-    /// The PSK together with a cipher suite whose hash is not the PSK's (RFC 8446 §4.2.11).
+    /// The PSK together with a cipher suite whose hash is not the PSK's (RFC 9846 §4.3.11).
     #[error("it selected the PSK with {0}, whose hash is another")]
     PskOfAnotherHash(CipherSuite),
-    /// It used the PSK in a mode that was not offered (RFC 8446 §4.2.9).
+    /// It used the PSK in a mode that was not offered (RFC 9846 §4.3.9).
     #[error("it used the PSK with psk_dhe_ke, which was not offered")]
     UnofferedPskMode,
-    /// It says that it takes early data where it may not (RFC 8446 §4.2.10).
+    /// It says that it takes early data where it may not (RFC 9846 §4.3.10).
     #[error("it accepted early data {0}")]
     IllegalEarlyData(&'static str),
-    /// TLS 1.2 to a client that has sent early data already (RFC 8446 §D.3).
+    /// TLS 1.2 to a client that has sent early data already (RFC 9846 §E.3).
     #[error("it chose TLS 1.2 after early data, which that version does not know")]
     EarlyDataUnderTls12,
-    /// The sentinel of RFC 8446 §4.1.3 says that someone took TLS 1.3 away.
+    /// The sentinel of RFC 9846 §4.2.3 says that someone took TLS 1.3 away.
     #[error("its random carries the downgrade sentinel")]
     Downgraded,
     /// A key share that is no point of its group, or none at all.
@@ -226,13 +226,13 @@ pub enum Misbehaviour {
     /// TLS 1.2: a certificate whose key is not of the kind that the suite signs or encrypts with (RFC 5246 §7.4.2).
     #[error("its certificate's key does not fit the cipher suite")]
     UnfitCertificate,
-    /// A certificate whose key usage forbids what its key does (RFC 5280 §4.2.1.3, RFC 8446 §4.4.2.2).
+    /// A certificate whose key usage forbids what its key does (RFC 5280 §4.2.1.3, RFC 9846 §4.5.1.2).
     #[error("its certificate does not let its key {0}")]
     KeyUsage(&'static str),
     /// A compression method, which nobody offered.
     #[error("it chose a compression method")]
     Compression,
-    /// An empty fragment where none is allowed (RFC 8446 §5.1), or a plaintext without a type (§5.4).
+    /// An empty fragment where none is allowed (RFC 9846 §5.1), or a plaintext without a type (§5.4).
     #[error("it sent an empty handshake fragment or a plaintext without a type")]
     EmptyFragment,
     /// An ALPN protocol that was not offered.
@@ -298,7 +298,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 8446 §6.2, where the engine's own tests do not show it.
+    /// RFC 9846 §6.2, where the engine's own tests do not show it.
     #[test]
     fn the_server_is_told_what_was_wrong() {
         let malformed = |error| Error::Malformed { message: "record", error };

@@ -1,20 +1,20 @@
-//! What a ClientHello looks like beside what it offers, for servers and paths that mind.
+//! The form of a ClientHello apart from what it offers: some servers and middleboxes react to it.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use reprise_wire::MAX_PLAINTEXT;
 
-/// What a ClientHello looks like beside what it offers. By default it is what clients commonly send; anything else is for
-/// finding out what a server makes of it.
+/// The form of a ClientHello apart from what it offers. The default is what clients commonly send; other forms show how a
+/// server reacts to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HelloShape {
     /// TLS 1.2: whether the extended master secret is offered (RFC 7627).
     pub extended_master_secret: bool,
     /// TLS 1.3: whether the first ClientHello has a key share. Without one the server has to ask for it with a
-    /// HelloRetryRequest (RFC 8446 §4.2.8).
+    /// HelloRetryRequest (RFC 9846 §4.3.8).
     pub key_share: bool,
     /// Bytes of the padding extension (RFC 7685); zero sends none.
     pub padding: u16,
-    /// The most bytes of a ClientHello in one record, at least 1: a longer one is split (RFC 8446 §5.1).
+    /// The most bytes of a ClientHello in one record, at least 1: a longer one is split (RFC 9846 §5.1).
     pub record_size: u16,
     /// TLS 1.3: identities that mean nothing, offered before the ticket or the external PSK.
     pub decoys: u8,
@@ -27,7 +27,7 @@ impl Default for HelloShape {
 }
 
 /// An identity that means nothing, as long as the true one. The same in both ClientHellos of a connection, since a second one
-/// offers what the first did (RFC 8446 §4.1.2).
+/// offers what the first did (RFC 9846 §4.2.2).
 pub(crate) fn decoy(client_random: &[u8; 32], index: u8, length: usize) -> Vec<u8> {
     let blocks = (0u16..).flat_map(|block| {
         let seed = [&client_random[..], &[index], &block.to_be_bytes()].concat();

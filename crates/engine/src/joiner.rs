@@ -18,7 +18,7 @@ pub(crate) struct Message<'m> {
 }
 
 impl Message<'_> {
-    /// Refuses a server that goes on in one record where the keys change (RFC 8446 §5.1), or where it is our turn to speak.
+    /// Refuses a server that goes on in one record where the keys change (RFC 9846 §5.1), or where it is our turn to speak.
     pub(crate) fn ends_record(&self) -> Result<(), Error> {
         if self.ends_record { Ok(()) } else { Err(Misbehaviour::KeyChangeInsideMessage.into()) }
     }

@@ -92,7 +92,7 @@ impl KeyShare for EcdhKeyShare {
     }
 
     fn agree(&self, peer: &[u8]) -> Result<SharedSecret, Error> {
-        // RFC 8446 §4.2.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others, DER too.
+        // RFC 9846 §4.3.8.2 and RFC 8422 §5.4.1: the uncompressed form alone. The library would take others, DER too.
         let is_uncompressed = self.group == NamedGroup::X25519 || peer.first() == Some(&4);
         if peer.len() != self.public.len() || !is_uncompressed {
             return Err(Misbehaviour::IllegalKeyShare.into());

@@ -43,7 +43,7 @@ pub enum Offer {
     External(ExternalPsk),
 }
 
-/// A PSK that was agreed on outside TLS (RFC 8446 §4.2.11). Which hash belongs to it is part of the agreement; SHA-256
+/// A PSK that was agreed on outside TLS (RFC 9846 §4.3.11). Which hash belongs to it is part of the agreement; SHA-256
 /// where nothing was said.
 #[derive(Clone)]
 pub struct ExternalPsk {
@@ -85,7 +85,7 @@ impl Offer {
             return Err(Error::NothingToOffer(missing));
         }
         if version == Version::Tls13 && config.tls13.psk_modes.is_empty() {
-            // RFC 8446 §4.2.9.
+            // RFC 9846 §4.3.9.
             return Err(Error::NothingToOffer("a PSK needs a mode to be used in"));
         }
         // A ticket brings its own suite; an external PSK has none.
@@ -100,7 +100,7 @@ impl Offer {
             Self::Early(ticket) if ticket.max_early_data.unwrap_or_default() == 0 => {
                 Err(Error::NothingToOffer("the ticket allows no early data"))
             }
-            // RFC 8446 §4.2.10: the server must choose the protocol of the ticket's connection, so it must be there.
+            // RFC 9846 §4.3.10: the server must choose the protocol of the ticket's connection, so it must be there.
             Self::Early(Tls13Ticket { alpn: Some(protocol), .. }) if !config.alpn.contains(protocol) => {
                 Err(Error::NothingToOffer("the protocol that the early data would be of is not offered by ALPN"))
             }
@@ -108,7 +108,7 @@ impl Offer {
         }
     }
 
-    /// RFC 8446 §4.1.2: a second ClientHello offers no early data any more.
+    /// RFC 9846 §4.2.2: a second ClientHello offers no early data any more.
     pub(crate) fn without_early_data(self) -> Self {
         match self {
             Self::Early(ticket) => Self::Ticket(ticket),
@@ -141,7 +141,7 @@ impl<'a> Psk<'a> {
         }
     }
 
-    /// RFC 8446 §4.2.11: an external PSK has no age, and says zero.
+    /// RFC 9846 §4.3.11: an external PSK has no age, and says zero.
     pub(crate) fn obfuscated_age(self, now: Nanos) -> u32 {
         match self {
             Self::Ticket(ticket) => ticket.obfuscated_age(now),

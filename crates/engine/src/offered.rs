@@ -29,19 +29,19 @@ impl Offered {
 
     pub(crate) fn has_group(&self, group: NamedGroup) -> bool {
         let offered = self.extension(ExtensionType::SUPPORTED_GROUPS).and_then(|data| SupportedGroups::parse(data).ok());
-        offered.is_some_and(|offered| offered.groups.contains(group))
+        offered.is_some_and(|offered| offered.values.contains(group))
     }
 
     pub(crate) fn has_signature_scheme(&self, scheme: SignatureScheme) -> bool {
         let offered =
             self.extension(ExtensionType::SIGNATURE_ALGORITHMS).and_then(|data| SignatureAlgorithms::parse(data).ok());
-        offered.is_some_and(|offered| offered.schemes.contains(scheme))
+        offered.is_some_and(|offered| offered.values.contains(scheme))
     }
 
-    /// A ClientHello without supported_versions offers TLS 1.2 (RFC 8446 §4.2.1).
+    /// A ClientHello without supported_versions offers TLS 1.2 (RFC 9846 §4.3.1).
     pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {
         match self.extension(ExtensionType::SUPPORTED_VERSIONS) {
-            Some(data) => SupportedVersions::parse(data).is_ok_and(|offered| offered.versions.contains(version)),
+            Some(data) => SupportedVersions::parse(data).is_ok_and(|offered| offered.values.contains(version)),
             None => version == ProtocolVersion::TLS_1_2,
         }
     }

@@ -1,4 +1,4 @@
-//! Record protection: one AEAD key in one direction, under TLS 1.3 (RFC 8446 §5.2) or TLS 1.2 (RFC 5288, RFC 7905).
+//! Record protection: one AEAD key in one direction, under TLS 1.3 (RFC 9846 §5.2) or TLS 1.2 (RFC 5288, RFC 7905).
 
 use std::ops::Range;
 
@@ -112,7 +112,7 @@ impl Opener {
         if plaintext.len() > MAX_PLAINTEXT + 1 {
             return Err(Error::TooLarge { what: "record", limit: MAX_PLAINTEXT });
         }
-        // The content type is the last byte that is not padding (RFC 8446 §5.4).
+        // The content type is the last byte that is not padding (RFC 9846 §5.4).
         let last = plaintext.iter().rposition(|&byte| byte != 0).ok_or(Misbehaviour::EmptyFragment)?;
         Ok((ContentType(plaintext[last]), HEADER_LEN..HEADER_LEN + last))
     }
@@ -175,7 +175,7 @@ impl Direction {
         Ok(aead::Nonce::assume_unique_for_key(nonce))
     }
 
-    /// IV xor sequence number (RFC 8446 §5.3, RFC 7905 §2).
+    /// IV xor sequence number (RFC 9846 §5.3, RFC 7905 §2).
     fn xored_nonce(&self) -> Result<aead::Nonce, Error> {
         self.not_exhausted()?;
         let mut nonce = self.iv;

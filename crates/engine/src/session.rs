@@ -10,14 +10,14 @@ use crate::key_schedule::tls12::MasterSecret;
 use crate::secret::Secret;
 use crate::suite::Suite;
 
-/// RFC 8446 §4.6.1: no ticket is kept longer than seven days.
+/// RFC 9846 §4.7.1: no ticket is kept longer than seven days.
 const MAX_TLS13_LIFETIME: u32 = 604_800;
 
 /// RFC 5246 §F.1.4: no session is kept longer than a day.
 const MAX_TLS12_LIFETIME: u32 = 86_400;
 
 /// Whether a session of this age is to be discarded, whose server gave it this lifetime in seconds. Zero is over at once under
-/// TLS 1.3 (RFC 8446 §4.6.1); under TLS 1.2 it is unspecified (RFC 5077 §3.3), as the lifetime of an ID always is.
+/// TLS 1.3 (RFC 9846 §4.7.1); under TLS 1.2 it is unspecified (RFC 5077 §3.3), as the lifetime of an ID always is.
 pub fn is_expired(version: Version, lifetime_s: u32, age: Nanos) -> bool {
     let lifetime = match (version, lifetime_s) {
         (Version::Tls12, 0) => MAX_TLS12_LIFETIME,
@@ -109,7 +109,7 @@ pub struct Tls12Ticket {
     pub lifetime_hint: u32,
 }
 
-/// A TLS 1.3 ticket with the PSK that belongs to it (RFC 8446 §4.6.1). It is meant to be used once.
+/// A TLS 1.3 ticket with the PSK that belongs to it (RFC 9846 §4.7.1). It is meant to be used once.
 #[derive(Clone, Debug)]
 pub struct Tls13Ticket {
     /// The suite of the connection that gave it; a resumption must have the same hash.
@@ -131,13 +131,13 @@ pub struct Tls13Ticket {
 }
 
 impl Tls13Ticket {
-    /// `obfuscated_ticket_age` at `now` (RFC 8446 §4.2.11.1): milliseconds, modulo 2^32.
+    /// `obfuscated_ticket_age` at `now` (RFC 9846 §4.3.11.1): milliseconds, modulo 2^32.
     pub fn obfuscated_age(&self, now: Nanos) -> u32 {
         let age_ms = self.received.age(now).0 / 1_000_000;
         (age_ms as u32).wrapping_add(self.age_add)
     }
 
-    /// Whether it is to be discarded: its lifetime, seven days at most (RFC 8446 §4.6.1), is over.
+    /// Whether it is to be discarded: its lifetime, seven days at most (RFC 9846 §4.7.1), is over.
     pub fn is_expired(&self, now: Nanos) -> bool {
         is_expired(Version::Tls13, self.lifetime, self.received.age(now))
     }

@@ -20,7 +20,7 @@ impl Transcript {
         Self { context, messages: None }
     }
 
-    /// After a HelloRetryRequest, the hash of the first ClientHello stands in its place (RFC 8446 §4.4.1).
+    /// After a HelloRetryRequest, the hash of the first ClientHello stands in its place (RFC 9846 §4.1).
     pub(crate) fn after_retry(hash: Hash, first_hello: &[u8]) -> Self {
         let mut message = Vec::new();
         let hashed = hash_of(hash, first_hello);

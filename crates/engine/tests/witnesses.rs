@@ -9,14 +9,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use reprise_engine::suite::Hash;
 use reprise_engine::{
-    CertificatePolicy, Config, Connection, Entropy, Error, ExternalPsk, KeyShare, KeyShares, Offer, Session, Start,
-    Tls13Extensions, Tls13Ticket, generate_key_share,
+    CertificatePolicy, Config, Connection, Error, ExternalPsk, FreshKeyShares, Offer, Session, Start, SystemEntropy,
+    Tls13Extensions, Tls13Ticket,
 };
 use reprise_lab::{Authority, Identity, KeyKind, ServerSpec, Versions};
 use reprise_model::{EarlyData, Kind, Nanos, Outcome, PskMode, Version};
 use reprise_servers::require;
 use reprise_servers::{Nginx, NginxConfig, RealServer, SServer, SServerConfig, SessionCache};
-use reprise_wire::{AlertDescription, NamedGroup};
+use reprise_wire::AlertDescription;
 use rustls_pki_types::{ServerName, UnixTime};
 use zeroize::Zeroizing;
 
@@ -28,8 +28,8 @@ fn openssl_resumes_with_psk_ke_only_where_allowed() {
     require!("openssl");
     for (extra, due) in [(vec!["-allow_no_dhe_kex".to_owned()], Some(PskMode::PskKe)), (Vec::new(), None)] {
         let server = s_server(|config| config.extra = extra);
-        let first = visit(server.address(), config(&[PskMode::PskDheKe]), FULL, REQUEST).unwrap();
-        let resumed = visit(server.address(), config(&[PskMode::PskKe]), Offer::Ticket(first.ticket()), REQUEST).unwrap();
+        let first = complete(server.address(), config(&[PskMode::PskDheKe]), FULL, REQUEST).unwrap();
+        let resumed = complete(server.address(), config(&[PskMode::PskKe]), Offer::Ticket(first.ticket()), REQUEST).unwrap();
         let kind = if due.is_some() { Kind::Ticket } else { Kind::Full };
         assert_eq!((resumed.outcome.kind, resumed.outcome.psk_mode), (kind, due));
         assert_eq!(resumed.outcome.group.is_none(), due.is_some());
@@ -47,14 +47,14 @@ fn openssl_takes_a_known_external_psk_only() {
     };
     let server = s_server(|config| config.psk = psk.clone());
     let dhe = || config(&[PskMode::PskDheKe]);
-    let known = visit(server.address(), dhe(), external("meter", 1..=16), REQUEST).unwrap();
+    let known = complete(server.address(), dhe(), external("meter", 1..=16), REQUEST).unwrap();
     assert_eq!((known.outcome.kind, known.outcome.psk_mode), (Kind::Psk, Some(PskMode::PskDheKe)));
     assert!(known.response.contains("HTTP/1.0 200"));
     // Another name: there is a certificate to fall back on.
-    let unknown = visit(server.address(), dhe(), external("stranger", 1..=16), REQUEST).unwrap();
+    let unknown = complete(server.address(), dhe(), external("stranger", 1..=16), REQUEST).unwrap();
     assert_eq!((unknown.outcome.kind, unknown.outcome.session_offered), (Kind::Full, true));
     // Its name and another key: the binder is wrong.
-    let refused = visit(server.address(), dhe(), external("meter", 2..=17), REQUEST).err();
+    let refused = complete(server.address(), dhe(), external("meter", 2..=17), REQUEST).err();
     let expected = [AlertDescription::ILLEGAL_PARAMETER, AlertDescription::DECRYPT_ERROR].map(Error::AlertReceived);
     assert!(refused.as_ref().is_some_and(|error| expected.contains(error)), "{refused:?}");
 }
@@ -69,9 +69,9 @@ fn nginx_answers_early_data_and_accounts_for_it() {
         ..NginxConfig::new(vec![identity()])
     })
     .unwrap();
-    let first = visit(nginx.address(), config(&[PskMode::PskDheKe]), FULL, REQUEST).unwrap();
+    let first = complete(nginx.address(), config(&[PskMode::PskDheKe]), FULL, REQUEST).unwrap();
     // nginx knows data as early until our Finished arrives: it waits until the answer has come.
-    let mut early = Visit::begin(nginx.address(), config(&[PskMode::PskDheKe]), Offer::Early(first.ticket())).unwrap();
+    let mut early = Running::begin(nginx.address(), config(&[PskMode::PskDheKe]), Offer::Early(first.ticket())).unwrap();
     assert_eq!(early.connection.send_early(Nanos(0), REQUEST), Ok(REQUEST.len()));
     early.speak();
     early.hear_until(|connection| count(connection, "application data") > 0).unwrap();
@@ -93,14 +93,14 @@ fn a_session_that_was_saved_resumes_on_nginx_in_either_version() {
     let mut ports = Vec::new();
     for version in [Version::Tls12, Version::Tls13] {
         let config = || Config { versions: vec![version], ..config(&[PskMode::PskDheKe]) };
-        let mut first = visit(nginx.address(), config(), FULL, REQUEST).unwrap();
+        let mut first = complete(nginx.address(), config(), FULL, REQUEST).unwrap();
         let date = SystemTime::now();
         let saved = first.sessions.pop().unwrap().encode("nginx", Nanos(0), date);
         let offer = match Session::decode(&saved, "nginx", Nanos(0), date + Duration::from_secs(1)).unwrap() {
             Session::Tls12(session) => Offer::SessionTicket(session),
             Session::Tls13(ticket) => Offer::Ticket(ticket),
         };
-        let second = visit(nginx.address(), config(), offer, REQUEST).unwrap();
+        let second = complete(nginx.address(), config(), offer, REQUEST).unwrap();
         assert_eq!(second.outcome.kind, Kind::Ticket);
         ports.extend([(first.port, false), (second.port, true)]);
     }
@@ -113,16 +113,16 @@ fn a_session_that_was_saved_resumes_on_nginx_in_either_version() {
 fn nginx_follows_our_key_update_with_its_own() {
     require!("nginx");
     let nginx = Nginx::start(NginxConfig { versions: Versions::Tls13, ..NginxConfig::new(vec![identity()]) }).unwrap();
-    let mut visit = Visit::begin(nginx.address(), config(&[PskMode::PskDheKe]), FULL).unwrap();
-    visit.until(|connection| connection.ready().is_some()).unwrap();
+    let mut running = Running::begin(nginx.address(), config(&[PskMode::PskDheKe]), FULL).unwrap();
+    running.until(|connection| connection.ready().is_some()).unwrap();
     for _ in 0..3 {
-        visit.connection.update_keys(Nanos(0), true).unwrap();
-        visit.connection.send(Nanos(0), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-        let updates = visit.received("KeyUpdate");
-        visit.until(|connection| count(connection, "KeyUpdate") > updates).unwrap();
+        running.connection.update_keys(Nanos(0), true).unwrap();
+        running.connection.send(Nanos(0), b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let updates = running.received("KeyUpdate");
+        running.until(|connection| count(connection, "KeyUpdate") > updates).unwrap();
     }
-    visit.until(|connection| count(connection, "application data") >= 3).unwrap();
-    assert!(String::from_utf8_lossy(&visit.connection.take_application_data()).starts_with("HTTP/1.1 200"));
+    running.until(|connection| count(connection, "application data") >= 3).unwrap();
+    assert!(String::from_utf8_lossy(&running.connection.take_application_data()).starts_with("HTTP/1.1 200"));
 }
 
 fn s_server(change: impl FnOnce(&mut SServerConfig)) -> SServer {
@@ -139,38 +139,20 @@ const FULL: Offer = Offer::Full { session_ticket: true };
 
 fn config(psk_modes: &[PskMode]) -> Config {
     let name = ServerName::try_from("localhost").unwrap();
-    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, Arc::new(Random), Arc::new(Random));
+    let config = Config::new(name, CertificatePolicy::AcceptAnyChain, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
     let tls13 = Tls13Extensions { psk_modes: psk_modes.to_vec(), ..Tls13Extensions::default() };
     Config { versions: vec![Version::Tls13], tls13, ..config }
 }
 
-struct Random;
-
-impl KeyShares for Random {
-    fn share(&self, group: NamedGroup) -> Result<Box<dyn KeyShare>, Error> {
-        generate_key_share(group)
-    }
-}
-
-impl Entropy for Random {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        aws_lc_rs::rand::fill(bytes).map_err(|_| Error::Crypto("randomness"))
-    }
-
-    fn encrypt_premaster(&self, _: &[u8], _: &[u8; 48]) -> Result<Vec<u8>, Error> {
-        Err(Error::NothingToOffer("no RSA key exchange here"))
-    }
-}
-
 /// What one connection came to.
-struct Visited {
+struct Completed {
     port: u16,
     outcome: Outcome,
     response: String,
     sessions: Vec<Session>,
 }
 
-impl Visited {
+impl Completed {
     /// The newest ticket.
     fn ticket(&self) -> Tls13Ticket {
         match self.sessions.last() {
@@ -181,21 +163,21 @@ impl Visited {
 }
 
 /// Makes a connection, says a request, and reads until the server closes.
-fn visit(address: SocketAddr, config: Config, offer: Offer, request: &[u8]) -> Result<Visited, Error> {
-    let mut visit = Visit::begin(address, config, offer)?;
-    visit.until(|connection| connection.ready().is_some())?;
-    visit.connection.send(Nanos(0), request)?;
-    visit.until(Connection::is_peer_closed)?;
-    Ok(visit.end())
+fn complete(address: SocketAddr, config: Config, offer: Offer, request: &[u8]) -> Result<Completed, Error> {
+    let mut running = Running::begin(address, config, offer)?;
+    running.until(|connection| connection.ready().is_some())?;
+    running.connection.send(Nanos(0), request)?;
+    running.until(Connection::is_peer_closed)?;
+    Ok(running.end())
 }
 
 /// A connection under way.
-struct Visit {
+struct Running {
     socket: TcpStream,
     connection: Connection,
 }
 
-impl Visit {
+impl Running {
     fn begin(address: SocketAddr, config: Config, offer: Offer) -> Result<Self, Error> {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -237,8 +219,8 @@ impl Visit {
         }
     }
 
-    fn end(mut self) -> Visited {
-        Visited {
+    fn end(mut self) -> Completed {
+        Completed {
             port: self.socket.local_addr().unwrap().port(),
             outcome: self.connection.outcome().unwrap().clone(),
             response: String::from_utf8_lossy(&self.connection.take_application_data()).into_owned(),

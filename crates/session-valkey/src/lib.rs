@@ -10,7 +10,7 @@
 //! - Entries and the ring are sealed; the key that seals the ring is not in the store.
 //! - A store that is down, slow, full or empty costs full handshakes, and nothing else; it is used again once it is back.
 //! - Early data is accepted only with a session that was taken from a store that is known for a whole window to have
-//!   forgotten nothing (RFC 8446 §8.2), and never with a cluster or sentinels: while a master is cut off from its successor,
+//!   forgotten nothing (RFC 9846 §8.2), and never with a cluster or sentinels: while a master is cut off from its successor,
 //!   both would hand out the same session.
 //!
 //! It has a thread with a tokio runtime of its own, so that blocking servers can use it as well.

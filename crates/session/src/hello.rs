@@ -18,7 +18,7 @@ const ID_LEN: usize = 32;
 #[derive(Debug)]
 pub struct LookAhead {
     received: Vec<u8>,
-    /// How much of `received` stands in `message` or was passed over.
+    /// How many bytes of `received` are in `message` already or were skipped.
     parsed: usize,
     /// The handshake message so far, without the records' headers.
     message: Vec<u8>,
@@ -128,7 +128,7 @@ fn offered(message: &[u8]) -> Option<ResumptionOffer> {
     let hello = ClientHello::parse(message.body).ok()?;
     let extensions = hello.extensions.unwrap_or_default();
     let versions = extensions.find(ExtensionType::SUPPORTED_VERSIONS).and_then(|data| SupportedVersions::parse(data).ok());
-    let tls13 = versions.is_some_and(|list| list.versions.iter().any(|version| version == ProtocolVersion::TLS_1_3));
+    let tls13 = versions.is_some_and(|list| list.values.iter().any(|version| version == ProtocolVersion::TLS_1_3));
     let psks = extensions.find(ExtensionType::PRE_SHARED_KEY).and_then(|data| OfferedPsks::parse(data).ok());
     let identities = psks.iter().flat_map(|psks| psks.identities.iter()).take(MAX_IDENTITIES);
     Some(ResumptionOffer {

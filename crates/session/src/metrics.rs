@@ -1,4 +1,4 @@
-//! What a scraper wants to know, by name.
+//! Metrics of a server for a scraper, by name.
 
 use std::fmt::{self, Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,7 +128,7 @@ pub trait Metrics: Debug + Send + Sync {
     }
 }
 
-/// Nobody wants to know.
+/// Discards all metrics.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoMetrics;
 

@@ -25,9 +25,7 @@ impl Policy {
         joined.push(u8::from(name.is_some()));
         // rustls hands out names in lower case.
         joined.extend_from_slice(name.unwrap_or_default().as_bytes());
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest::digest(&digest::SHA256, &joined).as_ref());
-        Self(bytes)
+        Self(sha256(&joined))
     }
 
     pub(crate) fn check(&self) -> &[u8; 4] {
@@ -39,6 +37,13 @@ impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.check().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+/// SHA-256 of these bytes.
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
+    hash
 }
 
 /// Collects the parts of a [`Policy`]. Every node must add the same fields in the same order.

@@ -22,7 +22,7 @@ pub struct Rotation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RotationError {
-    /// RFC 8446 §4.6.1 allows seven days; times are whole seconds.
+    /// RFC 9846 §4.7.1 allows seven days; times are whole seconds.
     #[error("a ticket lives from 1 second to 7 days, not {0:?}")]
     Lifetime(Duration),
     /// A ticket must live at most half as long as its key can decrypt (RFC 9325 §3.4).

@@ -28,7 +28,7 @@ use crate::store::StoreKey;
 const CHECK_LEN: usize = 4;
 const SALT_LEN: usize = 28;
 const HEADER_LEN: usize = KeyName::LEN + CHECK_LEN + SALT_LEN;
-const TIMES_LEN: usize = 16;
+pub(crate) const TIMES_LEN: usize = 16;
 /// What sealing adds to a state, in bytes.
 pub const OVERHEAD: usize = HEADER_LEN + TIMES_LEN + TAG_LEN;
 /// How far ahead of ours another node's clock may be before what it issued is refused, in seconds.
@@ -87,6 +87,21 @@ impl Times {
         }
         if now >= after(self.issued, limits.lifetime) { Err(Refused::Expired) } else { Ok(()) }
     }
+
+    /// Appends both, as they stand before a state.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        for time in [self.first_authentication, self.issued] {
+            out.extend_from_slice(&time.as_secs().to_be_bytes());
+        }
+    }
+
+    /// Reads what [`Times::write`] wrote, and returns what follows.
+    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Refused> {
+        let time = |seconds: &[u8; 8]| UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*seconds)));
+        let (first_authentication, rest) = bytes.split_first_chunk().ok_or(Refused::Altered)?;
+        let (issued, rest) = rest.split_first_chunk().ok_or(Refused::Altered)?;
+        Ok((Self { first_authentication: time(first_authentication), issued: time(issued) }, rest))
+    }
 }
 
 impl Limits {
@@ -137,8 +152,7 @@ pub fn seal(
     sealed.extend_from_slice(policy.check());
     sealed.extend_from_slice(&salt);
     let aad = associated_data(&sealed, policy, purpose);
-    sealed.extend_from_slice(&times.first_authentication.as_secs().to_be_bytes());
-    sealed.extend_from_slice(&times.issued.as_secs().to_be_bytes());
+    times.write(&mut sealed);
     sealed.extend_from_slice(state);
     key.deriving().seal(&salt, &aad, &mut sealed, HEADER_LEN)?;
     Some(sealed)
@@ -168,16 +182,10 @@ pub fn open(
     let mut plain = Zeroizing::new(ciphertext.to_vec());
     let length = key.deriving().open(salt, &aad, &mut plain).ok_or(Refused::Altered)?.len();
     plain.truncate(length);
-    let (first_authentication, rest) = plain.split_first_chunk().ok_or(Refused::Altered)?;
-    let issued = rest.first_chunk().ok_or(Refused::Altered)?;
-    let times = Times { first_authentication: time(*first_authentication), issued: time(*issued) };
+    let (times, _) = Times::read(&plain)?;
     times.check(&limits.under(key), now)?;
     plain.drain(..TIMES_LEN);
     Ok(Opened { times, state: plain })
-}
-
-fn time(seconds: [u8; 8]) -> UnixTime {
-    UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(seconds)))
 }
 
 fn associated_data(header: &[u8], policy: &Policy, purpose: SealPurpose<'_>) -> Vec<u8> {

@@ -5,7 +5,7 @@ use crate::{ContentType, ExtensionType, ProtocolVersion};
 /// Why bytes are not the structure they were taken for.
 ///
 /// Whoever answers the peer sends `decode_error` for the structural ones and `illegal_parameter` for
-/// [`Error::Illegal`] (RFC 8446, section 6.2).
+/// [`Error::Illegal`] (RFC 9846, section 6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     Oversized,
     /// A vector's length is outside the bounds that its definition gives, or no multiple of its element's size.
     BadLength,
-    /// An extension occurs twice in one message (RFC 8446, section 4.2).
+    /// An extension occurs twice in one message (RFC 9846, section 4.3).
     DuplicateExtension(ExtensionType),
     /// A record of a type that TLS 1.2 and 1.3 do not have: most likely the peer does not speak TLS.
     UnknownContentType(ContentType),

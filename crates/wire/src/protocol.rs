@@ -1,6 +1,6 @@
 use crate::{AlertDescription, AlertLevel, Error, Reader};
 
-/// An alert: the content of a record of that type (RFC 8446, section 6).
+/// An alert: the content of a record of that type (RFC 9846, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// `warning` or `fatal`; TLS 1.3 goes by the description alone.
@@ -12,10 +12,9 @@ pub struct Alert {
 impl Alert {
     /// Reads the two bytes of an alert.
     pub fn parse(fragment: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(fragment);
-        let alert = Alert { level: AlertLevel(reader.u8()?), description: AlertDescription(reader.u8()?) };
-        reader.finish()?;
-        Ok(alert)
+        Reader::whole(fragment, |reader| {
+            Ok(Alert { level: AlertLevel(reader.u8()?), description: AlertDescription(reader.u8()?) })
+        })
     }
 
     /// Appends the two bytes.
@@ -24,7 +23,7 @@ impl Alert {
     }
 }
 
-/// The one message of its protocol: a single byte of 1 (RFC 5246, section 7.1; RFC 8446, section 5).
+/// The one message of its protocol: a single byte of 1 (RFC 5246, section 7.1; RFC 9846, section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeCipherSpec;
 

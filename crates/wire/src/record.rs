@@ -3,10 +3,10 @@ use crate::{ContentType, Error, ProtocolVersion, Reader, codec};
 /// The bytes of a record's header: type, version, length.
 pub const HEADER_LEN: usize = 5;
 
-/// The most plaintext that a record carries (RFC 8446, section 5.1).
+/// The most plaintext that a record carries (RFC 9846, section 5.1).
 pub const MAX_PLAINTEXT: usize = 16384;
 
-/// The most bytes after the header of a protected TLS 1.3 record (RFC 8446, section 5.2).
+/// The most bytes after the header of a protected TLS 1.3 record (RFC 9846, section 5.2).
 pub const MAX_CIPHERTEXT_TLS13: usize = MAX_PLAINTEXT + 256;
 
 /// The most bytes after the header of a protected TLS 1.2 record (RFC 5246, section 6.2.3).
@@ -24,7 +24,7 @@ pub const MAX_CIPHERTEXT_TLS12: usize = MAX_PLAINTEXT + 2048;
 pub struct Record<'a> {
     /// What the fragment is; `application_data` for every protected TLS 1.3 record.
     pub content_type: ContentType,
-    /// The record's version, which says nothing about the version spoken (RFC 8446, section 5.1).
+    /// The record's version, which says nothing about the version spoken (RFC 9846, section 5.1).
     pub version: ProtocolVersion,
     /// What follows the header: at most [`MAX_CIPHERTEXT_TLS12`] bytes, possibly none.
     pub fragment: &'a [u8],

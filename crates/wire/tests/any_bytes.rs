@@ -1,4 +1,5 @@
-//! No byte string makes a parser panic, and what one accepts it gives back byte for byte.
+//! No byte string makes a parser panic, and what one accepts it gives back byte for byte. The fuzz targets `record` and
+//! `handshake` assert the same of mutants of real ones (`tests/fuzz`).
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test stops where it fails")]
 
@@ -15,16 +16,6 @@ proptest! {
         failure_persistence: None,
         ..Config::default()
     })]
-
-    #[test]
-    fn messages(bytes in vec(any::<u8>(), 0..200)) {
-        reemit::holds_for(reemit::MESSAGES, &bytes);
-    }
-
-    #[test]
-    fn extensions(bytes in vec(any::<u8>(), 0..100)) {
-        reemit::holds_for(reemit::EXTENSIONS, &bytes);
-    }
 
     /// Small numbers make lengths that fit, so that the parsers come further than the first field.
     #[test]
@@ -44,33 +35,6 @@ proptest! {
             prop_assert_eq!(types.len(), before);
         }
     }
-
-    #[test]
-    fn records(bytes in record_like()) {
-        match Record::parse(&bytes) {
-            Ok(Some((record, consumed))) => {
-                let mut emitted = Vec::new();
-                record.emit(&mut emitted);
-                prop_assert_eq!(&emitted, &bytes[..consumed]);
-            }
-            // More bytes are needed, and would bring a decision.
-            Ok(None) => {
-                let longer = [&bytes[..], &[0; HEADER_LEN + MAX_CIPHERTEXT_TLS12]].concat();
-                prop_assert_ne!(Record::parse(&longer), Ok(None));
-            }
-            Err(_) => {}
-        }
-    }
-
-    #[test]
-    fn handshake_frames(bytes in vec(0_u8..20, 0..60)) {
-        if let Ok(Some((message, consumed))) = Handshake::parse(&bytes) {
-            prop_assert_eq!(message.raw, &bytes[..consumed]);
-            let mut emitted = Vec::new();
-            frame(&mut emitted, message.msg_type, |out| out.extend_from_slice(message.body));
-            prop_assert_eq!(&emitted, &bytes[..consumed]);
-        }
-    }
 }
 
 /// Well framed, types few enough to collide.
@@ -83,16 +47,4 @@ fn extension_list() -> impl Strategy<Value = Vec<u8>> {
         }
         list.finish()
     })
-}
-
-/// Often a record, sometimes cut short.
-fn record_like() -> impl Strategy<Value = Vec<u8>> {
-    (18_u8..27, 2_u8..5, any::<u8>(), 0_u16..20, vec(any::<u8>(), 0..20), any::<prop::sample::Index>()).prop_map(
-        |(content_type, major, minor, length, fragment, end)| {
-            let header = [content_type, major, minor];
-            let mut bytes = [&header[..], &length.to_be_bytes(), &fragment].concat();
-            bytes.truncate(end.index(bytes.len() + 1));
-            bytes
-        },
-    )
 }

@@ -216,10 +216,10 @@ mod extension_data {
 
         #[test]
         fn lists_of_numbers(numbers in values(1..=100), few in values(1..=100), small in bytes(1..=255)) {
-            returns!(SupportedGroups::parse, SupportedGroups { groups: List16::from_bytes(&numbers).unwrap() });
-            returns!(SignatureAlgorithms::parse, SignatureAlgorithms { schemes: List16::from_bytes(&numbers).unwrap() });
-            returns!(SupportedVersions::parse, SupportedVersions { versions: List16::from_bytes(&few).unwrap() });
-            returns!(CompressCertificate::parse, CompressCertificate { algorithms: List16::from_bytes(&few).unwrap() });
+            returns!(SupportedGroups::parse, SupportedGroups { values: List16::from_bytes(&numbers).unwrap() });
+            returns!(SignatureAlgorithms::parse, SignatureAlgorithms { values: List16::from_bytes(&numbers).unwrap() });
+            returns!(SupportedVersions::parse, SupportedVersions { values: List16::from_bytes(&few).unwrap() });
+            returns!(CompressCertificate::parse, CompressCertificate { values: List16::from_bytes(&few).unwrap() });
             returns!(PskKeyExchangeModes::parse, PskKeyExchangeModes { modes: &small });
             returns!(EcPointFormats::parse, EcPointFormats { formats: &small });
         }

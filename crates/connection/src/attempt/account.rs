@@ -1,4 +1,4 @@
-//! What an attempt says of itself: how far it has come, and what was seen of it.
+//! The state of an attempt: how far it has come, and what was observed.
 
 use reprise_model::{Bytes, EarlyData, Ended, Facts, FailureClass, FaultName, Nanos, Observation, Phases};
 
@@ -84,7 +84,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         self.endpoint.record(recorder);
     }
 
-    /// What a connection is that took too long: what it was waiting for.
+    /// The fault of a connection that took too long: it names what was awaited.
     pub fn timed_out(&self) -> Fault {
         if self.is_answered() && !self.endpoint.is_confirmed() {
             return Fault::unconfirmed();
@@ -94,7 +94,7 @@ impl<E: Endpoint, X: Exchange> Attempt<E, X> {
         Fault::new(name).at(class).with(Detail::Awaited(awaited))
     }
 
-    /// A response that was awaited in vain, where it was asked for by early data that was accepted: that is to blame.
+    /// Renames a timeout without a response, where accepted early data carried the request: early data is the cause.
     pub fn blame_early_data(&self, fault: Fault) -> Fault {
         let is_silence = (fault.name, fault.class) == (FaultName::Timeout, FailureClass::Request);
         let is_unanswered = is_silence && self.phases().wait.is_none() && self.early_was_accepted();

@@ -44,10 +44,8 @@ pub struct HttpApplication {
 pub struct Negotiated(Choice);
 
 enum Choice {
-    Silent(Silent),
-    Http1(Box<Http1>),
+    One(Box<dyn Exchange + Send>),
     Http { http1: Box<Http1>, http2: Box<Http2>, by_http2: bool },
-    Question(Box<Question>),
 }
 
 impl Application {
@@ -83,14 +81,14 @@ impl Application {
     /// An exchange for one connection after the other; `keeps_software`: it keeps what the response says that the server is.
     pub fn exchange(&self, keeps_software: bool) -> Negotiated {
         Negotiated(match self {
-            Self::Silent => Choice::Silent(Silent),
+            Self::Silent => Choice::One(Box::new(Silent)),
             Self::Http(http) => {
                 let http1 = if keeps_software { http.http1().keeping_software() } else { http.http1() };
                 let (http1, http2) = (Box::new(http1), Box::new(http.http2()));
                 Choice::Http { http1, http2, by_http2: false }
             }
-            Self::Http1 { request, is_head } => Choice::Http1(Box::new(Http1::new(Arc::clone(request), *is_head))),
-            Self::Question(protocol, host) => Choice::Question(Box::new(Question::new(*protocol, host.clone()))),
+            Self::Http1 { request, is_head } => Choice::One(Box::new(Http1::new(Arc::clone(request), *is_head))),
+            Self::Question(protocol, host) => Choice::One(Box::new(Question::new(*protocol, host.clone()))),
         })
     }
 
@@ -127,19 +125,17 @@ impl HttpApplication {
 impl Negotiated {
     fn chosen(&self) -> &dyn Exchange {
         match &self.0 {
-            Choice::Silent(silent) => silent,
+            Choice::One(exchange) => exchange.as_ref(),
             Choice::Http { http2, by_http2: true, .. } => http2.as_ref(),
-            Choice::Http1(http1) | Choice::Http { http1, .. } => http1.as_ref(),
-            Choice::Question(question) => question.as_ref(),
+            Choice::Http { http1, .. } => http1.as_ref(),
         }
     }
 
     fn chosen_mut(&mut self) -> &mut dyn Exchange {
         match &mut self.0 {
-            Choice::Silent(silent) => silent,
+            Choice::One(exchange) => exchange.as_mut(),
             Choice::Http { http2, by_http2: true, .. } => http2.as_mut(),
-            Choice::Http1(http1) | Choice::Http { http1, .. } => http1.as_mut(),
-            Choice::Question(question) => question.as_mut(),
+            Choice::Http { http1, .. } => http1.as_mut(),
         }
     }
 }

@@ -315,7 +315,7 @@ mod tests {
         exchange
     }
 
-    /// What comes of these parts of a response and the end of the connection.
+    /// The result of receiving these parts of a response and then the end of the connection.
     fn meaning<'b>(parts: impl Iterator<Item = &'b [u8]>) -> (Result<Reply, FaultName>, Option<u16>, bool, bool) {
         let mut exchange = asked();
         let mut received = Ok(Reply::Awaited);

@@ -75,7 +75,7 @@ impl Exchange for Question {
         if self.is_done { Ok(Reply::Done) } else { Err(self.fault(Problem::Closed)) }
     }
 
-    /// The server waits for more; that this client will not send it, it is told by [`Exchange::farewell`].
+    /// The server waits for another command; [`Exchange::farewell`] tells it that none follows.
     fn keeps_alive(&self) -> bool {
         self.is_done
     }

@@ -72,7 +72,7 @@ impl Conversation {
     }
 
     /// The dialogue is over. Before TLS the next byte from the server belongs to TLS, and TLS servers wait for the ClientHello.
-    /// Who sits on the path could have slipped in what is there already (CVE-2011-0411), so it is not passed over.
+    /// An attacker on the path could have injected bytes that are there already (CVE-2011-0411), so they are an error.
     fn leave(&mut self, out: &mut Vec<u8>) -> Result<PrologueStep, Fault> {
         let is_last = !self.stages.iter().any(|stage| matches!(stage, Stage::Dialogue(..)));
         if is_last && !self.heard.is_empty() {

@@ -106,7 +106,7 @@ impl Connection {
                 self.state = Some(state.handle_change_cipher_spec(&mut self.core)?);
                 Ok(())
             }
-            // RFC 8446 §5: sent for middleboxes between the ClientHello and the server's Finished, and never protected,
+            // RFC 9846 §5: sent for middleboxes between the ClientHello and the server's Finished, and never protected,
             // it means nothing.
             _ if !is_protected && !traffic && self.core.config.versions.contains(&Version::Tls13) => {
                 self.core.count_idle("ChangeCipherSpec")
@@ -129,7 +129,7 @@ impl Connection {
                 Err(Error::AlertReceived(alert.description))
             }
             AlertDescription::USER_CANCELED => self.core.count_idle("warning alerts"),
-            // TLS 1.2 knows warnings that change nothing; in TLS 1.3 every alert ends the connection (RFC 8446 §6).
+            // TLS 1.2 knows warnings that change nothing; in TLS 1.3 every alert ends the connection (RFC 9846 §6).
             _ if alert.level == AlertLevel::WARNING && self.core.version != Some(Version::Tls13) => {
                 self.core.count_idle("warning alerts")
             }
@@ -150,7 +150,7 @@ fn may_be_tls12(core: &Core) -> bool {
     core.version.map_or_else(|| core.config.versions.contains(&Version::Tls12), |version| version == Version::Tls12)
 }
 
-/// RFC 8446 §5.1: no other record stands between the fragments of a handshake message.
+/// RFC 9846 §5.1: no other record stands between the fragments of a handshake message.
 fn between_messages(joiner: &Joiner) -> Result<(), Error> {
     if joiner.is_aligned() { Ok(()) } else { Err(Misbehaviour::InterleavedMessage.into()) }
 }

@@ -1,4 +1,4 @@
-//! What several states hold a server's message against.
+//! Checks of a server's message that several states share.
 
 use reprise_model::Version;
 use reprise_wire::extensions::SelectedProtocol;
@@ -8,13 +8,17 @@ use crate::core::Core;
 use crate::error::{Error, Misbehaviour, Unspoken};
 use crate::key_share::GROUPS;
 
-/// The body of a message of this type, or the complaint that another came.
-pub(super) fn expect<'m>(message: &Handshake<'m>, expected: HandshakeType) -> Result<&'m [u8], Error> {
-    if message.msg_type == expected {
-        Ok(message.body)
-    } else {
-        Err(unexpected(message, expected.name().unwrap_or("another message")))
+/// What a message of this type says, or the complaint that it is another or cannot be read.
+pub(super) fn expect<'m, T>(
+    message: &Handshake<'m>,
+    expected: HandshakeType,
+    parse: impl FnOnce(&'m [u8]) -> Result<T, reprise_wire::Error>,
+) -> Result<T, Error> {
+    let name = expected.name().unwrap_or("message");
+    if message.msg_type != expected {
+        return Err(unexpected(message, name));
     }
+    parse(message.body).map_err(Error::malformed(name))
 }
 
 pub(super) fn unexpected(message: &Handshake<'_>, expected: &'static str) -> Error {
@@ -34,7 +38,7 @@ pub(super) fn only_permitted(core: &Core, extensions: Extensions<'_>, place: Pla
     fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
-/// The messages in which a server answers extensions (RFC 8446 §4.2; for TLS 1.2 the RFC of each extension).
+/// The messages in which a server answers extensions (RFC 9846 §4.3; for TLS 1.2 the RFC of each extension).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     HelloRetryRequest,
@@ -45,7 +49,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// RFC 8446 §4.2.2: the only extension that a server brings up.
+    /// RFC 9846 §4.3.2: the only extension that a server brings up.
     fn may_begin(self, extension: ExtensionType) -> bool {
         self == Self::HelloRetryRequest && extension == ExtensionType::COOKIE
     }
@@ -134,7 +138,7 @@ pub(super) fn choose_scheme(
     accepted: impl Fn(SignatureScheme) -> bool,
 ) -> Result<Option<SignatureScheme>, Error> {
     let Some(identity) = &core.config.identity else { return Ok(None) };
-    // RFC 8446 §4.2.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
+    // RFC 9846 §4.3.3: PKCS #1 v1.5 does not sign TLS 1.3 handshakes.
     let allowed = |scheme: &SignatureScheme| version == Version::Tls12 || !is_pkcs1(*scheme);
     let schemes = identity.signer.schemes().iter().copied();
     schemes.filter(allowed).find(|&scheme| accepted(scheme)).map(Some).ok_or(Error::NoCommonSignatureScheme)

@@ -1,4 +1,4 @@
-//! HelloRetryRequest: the server wants another key share, or its cookie back (RFC 8446 §4.1.4).
+//! HelloRetryRequest: the server wants another key share, or its cookie back (RFC 9846 §4.2.4).
 
 use reprise_model::Version;
 use reprise_wire::extensions::{Cookie, KeyShareHelloRetryRequest};
@@ -51,12 +51,12 @@ impl ExpectServerHello {
             return Err(Error::RetryRequested(group));
         }
 
-        // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data; the second ClientHello is in the clear again.
+        // RFC 9846 §4.3.10: a HelloRetryRequest rejects early data; the second ClientHello is in the clear again.
         core.reject_early_data();
         core.send_in_the_clear();
         self.offer = self.offer.without_early_data();
 
-        // A PSK whose hash is not the suite's cannot be used any more (RFC 8446 §4.1.4).
+        // A PSK whose hash is not the suite's cannot be used any more (RFC 9846 §4.2.4).
         if self.offer.psk().is_some_and(|psk| psk.hash() != suite.hash) {
             self.offer = Offer::Full { session_ticket: false };
             self.early = None;

@@ -1,4 +1,4 @@
-//! The ServerHello: where the versions part.
+//! The ServerHello, which decides the version.
 
 use reprise_model::{Direction, Version};
 use reprise_wire::extensions::SelectedVersion;
@@ -56,7 +56,7 @@ impl ExpectServerHello {
             Offer::SessionId(session) => session.session_id.clone(),
             // RFC 5077 §3.4: the echo of a fresh ID tells that the ticket was taken.
             Offer::SessionTicket(_) => random_session_id(core)?,
-            // RFC 8446 §4.1.2: middlebox compatibility.
+            // RFC 9846 §4.2.2: middlebox compatibility.
             _ if tls13 => random_session_id(core)?,
             _ => Vec::new(),
         };
@@ -148,9 +148,8 @@ impl ExpectServerHello {
     }
 
     pub(super) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
-        // A HelloRetryRequest is a ServerHello in disguise (RFC 8446 §4.1.4), and told by its true name.
-        let hello = expect(message, HandshakeType::SERVER_HELLO)
-            .and_then(|body| ServerHello::parse(body).map_err(Error::malformed("ServerHello")));
+        // A HelloRetryRequest is a ServerHello in disguise (RFC 9846 §4.2.4), and told by its true name.
+        let hello = expect(message, HandshakeType::SERVER_HELLO, ServerHello::parse);
         match &hello {
             Ok(hello) if hello.is_hello_retry_request() => {
                 core.observe_message_as("HelloRetryRequest".into(), Direction::Received, message);
@@ -204,7 +203,7 @@ pub(super) fn chosen_suite(core: &Core, hello: &ServerHello<'_>, version: Versio
     if suite.version == version { Ok(suite) } else { Err(Misbehaviour::UnofferedSuite(id).into()) }
 }
 
-/// RFC 8446 §4.1.3 and §4.2.1: TLS 1.3 is chosen in an extension and only there, any other version only in the old field.
+/// RFC 9846 §4.2.3 and §4.3.1: TLS 1.3 is chosen in an extension and only there, any other version only in the old field.
 fn chosen_version(core: &Core, hello: &ServerHello<'_>) -> Result<Version, Error> {
     let extensions = hello.extensions.unwrap_or_default();
     let selected = read(extensions, ExtensionType::SUPPORTED_VERSIONS, SelectedVersion::parse)?;

@@ -1,4 +1,4 @@
-//! The key schedule of TLS 1.3, RFC 8446 §7.1.
+//! The key schedule of TLS 1.3, RFC 9846 §7.1.
 //!
 //! ```text
 //!             0
@@ -31,7 +31,7 @@ impl EarlySecret {
         Ok(Self { hash, secret })
     }
 
-    /// The binder over `transcript`, the hash of the ClientHello up to its binders (RFC 8446 §4.2.11.2). `label` tells a
+    /// The binder over `transcript`, the hash of the ClientHello up to its binders (RFC 9846 §4.3.11.2). `label` tells a
     /// ticket from an external PSK.
     pub fn binder(&self, label: BinderLabel, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         let empty = digest::digest(self.hash.digest(), &[]);
@@ -131,7 +131,7 @@ pub struct ResumptionSecret {
 }
 
 impl ResumptionSecret {
-    /// The PSK of the ticket with this nonce (RFC 8446 §4.6.1).
+    /// The PSK of the ticket with this nonce (RFC 9846 §4.7.1).
     pub fn psk(&self, nonce: &[u8]) -> Result<Secret, Error> {
         Expander::new(self.hash, &self.secret).derive(self.hash, b"resumption", nonce)
     }
@@ -157,12 +157,12 @@ impl TrafficSecret {
         Ok((expander.expand_label(b"key", &[], key_len)?, iv))
     }
 
-    /// The verify_data of this side's Finished over `transcript` (RFC 8446 §4.4.4).
+    /// The verify_data of this side's Finished over `transcript` (RFC 9846 §4.5.3).
     pub fn finished(&self, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         Expander::new(self.hash, &self.secret).finished(self.hash, transcript)
     }
 
-    /// The secret after a KeyUpdate (RFC 8446 §7.2).
+    /// The secret after a KeyUpdate (RFC 9846 §7.2).
     pub fn next(&self) -> Result<Self, Error> {
         let secret = Expander::new(self.hash, &self.secret).expand_label(b"traffic upd", &[], self.hash.output_len())?;
         Ok(Self { hash: self.hash, secret })
@@ -198,12 +198,12 @@ impl Expander {
         Ok(Self::extract(hash, salt.as_ref(), input))
     }
 
-    /// Derive-Secret (RFC 8446 §7.1); `context` is the transcript's hash.
+    /// Derive-Secret (RFC 9846 §7.1); `context` is the transcript's hash.
     fn derive(&self, hash: Hash, label: &[u8], context: &[u8]) -> Result<Secret, Error> {
         self.expand_label(label, context, hash.output_len())
     }
 
-    /// HKDF-Expand-Label (RFC 8446 §7.1). No secret is longer than the hash, so one block of HKDF's output holds it, whose
+    /// HKDF-Expand-Label (RFC 9846 §7.1). No secret is longer than the hash, so one block of HKDF's output holds it, whose
     /// number is 1 (RFC 5869 §2.3).
     ///
     /// ```text
@@ -226,7 +226,7 @@ impl Expander {
         Secret::new(block.as_ref().get(..length).ok_or(FAILED)?).ok_or(FAILED)
     }
 
-    /// The verify_data of a Finished, and a binder (RFC 8446 §4.4.4).
+    /// The verify_data of a Finished, and a binder (RFC 9846 §4.5.3).
     fn finished(&self, hash: Hash, transcript: &[u8]) -> Result<hmac::Tag, Error> {
         let key = self.expand_label(b"finished", &[], hash.output_len())?;
         Ok(hmac::sign(&hmac::Key::new(hash.hmac(), key.as_ref()), transcript))

@@ -47,7 +47,7 @@ impl Core {
             return Ok(());
         }
         if key.is_some_and(|key| !key.may_sign) {
-            // RFC 8446 §4.4.2.2; for TLS 1.2 RFC 5246 §7.4.2.
+            // RFC 9846 §4.5.1.2; for TLS 1.2 RFC 5246 §7.4.2.
             self.complain(Misbehaviour::KeyUsage("sign"))?;
         }
         let verdict = match key {

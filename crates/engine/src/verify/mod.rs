@@ -94,7 +94,7 @@ impl CertificateError {
             Self::UnsupportedKey(_) => AlertDescription::UNSUPPORTED_CERTIFICATE,
             Self::Unreadable | Self::Empty => AlertDescription::DECODE_ERROR,
             Self::WrongName { .. } => AlertDescription::BAD_CERTIFICATE,
-            // Some other, unspecified issue (RFC 8446 §6.2).
+            // Some other, unspecified issue (RFC 9846 §6.2).
             Self::OfCa | Self::Other(_) => AlertDescription::CERTIFICATE_UNKNOWN,
         }
     }

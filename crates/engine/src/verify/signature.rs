@@ -17,7 +17,7 @@ pub const SIGNATURE_SCHEMES: &[Scheme] = &[
     Scheme::RSA_PSS_RSAE_SHA256,
     Scheme::RSA_PSS_RSAE_SHA384,
     Scheme::RSA_PSS_RSAE_SHA512,
-    // For certificates, and for TLS 1.2 (RFC 8446 §4.2.3).
+    // For certificates, and for TLS 1.2 (RFC 9846 §4.3.3).
     Scheme::RSA_PKCS1_SHA256,
     Scheme::RSA_PKCS1_SHA384,
     Scheme::RSA_PKCS1_SHA512,
@@ -41,7 +41,7 @@ pub(crate) fn verify_signature(
     algorithm.verify_signature(&key.bits, message, signature).map_err(|_| Misbehaviour::BadSignature.into())
 }
 
-/// Whether a key of this kind may sign in this scheme. TLS 1.3 ties an ECDSA scheme to its curve (RFC 8446 §4.2.3) and
+/// Whether a key of this kind may sign in this scheme. TLS 1.3 ties an ECDSA scheme to its curve (RFC 9846 §4.3.3) and
 /// forbids PKCS #1 v1.5; in TLS 1.2 a scheme names a hash and a kind of key only (RFC 5246 §7.4.1.4.1).
 fn fits(version: Version, kind: PeerKey, scheme: Scheme) -> bool {
     match scheme {

@@ -72,7 +72,7 @@ fn rsa_signatures() {
     hold_signatures!(held, pkcs1, Rsa2048Sha256, Scheme::RSA_PKCS1_SHA256);
     hold_signatures!(held, pkcs1, Rsa3072Sha384, Scheme::RSA_PKCS1_SHA384);
     hold_signatures!(held, pkcs1, Rsa4096Sha512, Scheme::RSA_PKCS1_SHA512);
-    // The salt is as long as the hash (RFC 8446 §4.2.3).
+    // The salt is as long as the hash (RFC 9846 §4.3.3).
     hold_signatures!(held, pss, RsaPss2048Sha256Mgf1SaltLen32, Scheme::RSA_PSS_RSAE_SHA256);
     hold_signatures!(held, pss, RsaPss2048Sha384Mgf1SaltLen48, Scheme::RSA_PSS_RSAE_SHA384);
     hold_signatures!(held, pss, RsaPss4096Sha512Mgf1SaltLen64, Scheme::RSA_PSS_RSAE_SHA512);
@@ -86,7 +86,7 @@ fn x25519_key_exchange() {
     for test in set.test_groups.iter().flat_map(|group| &group.tests) {
         let passed = agrees(NamedGroup::X25519, &test.private_key, &test.public_key, &test.shared_secret);
         held.hold("X25519", test.tc_id, test.result, passed);
-        // RFC 8446 §7.4.2: an all-zero secret ends the handshake.
+        // RFC 9846 §7.4.2: an all-zero secret ends the handshake.
         assert!(!passed || test.shared_secret.iter().any(|&byte| byte != 0), "X25519 {}: a secret of zeros", test.tc_id);
     }
     held.at_least(400);

@@ -59,7 +59,7 @@ fn it_belongs_to_tls13_alone() {
         let config = Config { versions, groups: GROUPS.to_vec(), ..trusting_client() };
         let heard = HeardHello::from(&mut begun_with(config, FULL));
         let data = heard.extension(ExtensionType::SUPPORTED_GROUPS).unwrap();
-        SupportedGroups::parse(data).unwrap().groups.iter().collect::<Vec<_>>()
+        SupportedGroups::parse(data).unwrap().values.iter().collect::<Vec<_>>()
     };
     assert_eq!(offered(vec![Version::Tls13]), GROUPS);
     assert_eq!(offered(vec![Version::Tls12, Version::Tls13]), GROUPS);

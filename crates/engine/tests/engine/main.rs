@@ -10,6 +10,7 @@ mod conditions_tls12;
 mod early_data;
 mod external_psk;
 mod floods;
+mod full;
 mod groups;
 mod hello_shape;
 mod mutation;
@@ -18,6 +19,7 @@ mod nothing_to_offer;
 mod pair;
 mod psk_modes;
 mod records;
+mod refusals;
 mod refusals_tls12;
 mod refusals_tls13;
 mod resumption_tls12;
@@ -28,16 +30,14 @@ mod server;
 mod strictness;
 mod survey;
 mod ticket_request;
-mod tls12;
 mod tls12_legacy;
-mod tls13;
 mod traffic;
 mod truncation;
 
 use std::sync::Arc;
 
-use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Ticket};
-use reprise_model::Version;
+use reprise_engine::{Config, Connection, Offer, Session, Tls12Session, Tls13Extensions, Tls13Ticket};
+use reprise_model::{PskMode, Version};
 use reprise_scripted::{self as script, Hello, tls12 as tls12_server, tls13 as tls13_server};
 
 /// A full handshake that asks for a ticket.
@@ -50,6 +50,12 @@ fn begun(version: Version) -> Connection {
 
 fn begun_with(config: Config, offer: Offer) -> Connection {
     client::start(&Arc::new(config), offer, script::NOW).unwrap()
+}
+
+/// TLS 1.3 with PSKs in these modes.
+fn psk_config(modes: &[PskMode]) -> Config {
+    let tls13 = Tls13Extensions { psk_modes: modes.to_vec(), ..Tls13Extensions::default() };
+    Config { versions: vec![Version::Tls13], tls13, ..client::trusting_client() }
 }
 
 /// A TLS 1.2 client and a scripted server that has said its ServerHello.

@@ -46,18 +46,6 @@ fn garbage_that_begins_like_tls_is_found_out_by_its_header() {
 }
 
 #[test]
-fn silence_and_half_a_record() {
-    let mut client = begun(Version::Tls13);
-    assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("without an answer to the ClientHello")));
-    let mut client = begun(Version::Tls13);
-    client.receive(NOW, &[22, 3, 3]).unwrap();
-    assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of a record")));
-    let (mut client, _server) = tls13_greeted();
-    assert_eq!(client.waiting_for(), Some("EncryptedExtensions"));
-    assert_eq!(client.receive_end(NOW), Err(Error::ClosedEarly("in the middle of the handshake")));
-}
-
-#[test]
 fn after_tls_was_spoken_garbage_is_a_malformed_record() {
     let (mut client, _server) = tls13_greeted();
     let error = client.receive(NOW, b"HTTP/1.1 400 Bad Request").unwrap_err();

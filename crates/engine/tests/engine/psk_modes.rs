@@ -1,24 +1,19 @@
-//! psk_ke and psk_dhe_ke: which is offered, which is taken (RFC 8446 §4.2.9).
+//! psk_ke and psk_dhe_ke: which is offered, which is taken (RFC 9846 §4.3.9).
 
 use reprise_engine::{Config, Connection, Error, Misbehaviour, Offer, Tls13Extensions};
 use reprise_lab::KeyKind;
 use reprise_model::{Kind, PskMode, Version};
 use reprise_wire::{AlertDescription, CipherSuite, ContentType, ExtensionType, NamedGroup};
 
-use crate::client::{self, client, trusting_client};
+use crate::client::{self, client};
 use crate::pair::Pair;
 use crate::script::tls13::{Server, new_session_ticket, refusal_of_hello};
 use crate::script::{HeardHello, NOW};
 use crate::server::{self, ONLY_TLS13, authority};
-use crate::{FULL, begun_with, ticket, tickets};
-
-fn config(modes: &[PskMode]) -> Config {
-    let tls13 = Tls13Extensions { psk_modes: modes.to_vec(), ..Tls13Extensions::default() };
-    Config { versions: vec![Version::Tls13], tls13, ..trusting_client() }
-}
+use crate::{FULL, begun_with, psk_config, ticket, tickets};
 
 fn offering(modes: &[PskMode]) -> Connection {
-    begun_with(config(modes), Offer::Ticket(ticket()))
+    begun_with(psk_config(modes), Offer::Ticket(ticket()))
 }
 
 fn drive(client: &mut Connection, server: &mut Server) -> Result<(), Error> {
@@ -42,13 +37,13 @@ fn the_hello_lists_them_in_order_of_preference() {
         assert!(heard.extension(ExtensionType::KEY_SHARE).unwrap().len() > 32);
     }
     assert_eq!(Tls13Extensions::default().psk_modes, DHE);
-    let heard = HeardHello::from(&mut begun_with(config(&[]), FULL));
+    let heard = HeardHello::from(&mut begun_with(psk_config(&[]), FULL));
     assert_eq!(heard.extension(ExtensionType::PSK_KEY_EXCHANGE_MODES), None);
 }
 
 #[test]
 fn a_psk_without_a_mode_is_not_offered() {
-    let refused = client::start(&config(&[]).into(), Offer::Ticket(ticket()), NOW).err();
+    let refused = client::start(&psk_config(&[]).into(), Offer::Ticket(ticket()), NOW).err();
     assert_eq!(refused, Some(Error::NothingToOffer("a PSK needs a mode to be used in")));
 }
 
@@ -57,7 +52,7 @@ fn psk_ke_resumes_without_a_key_share() {
     for modes in [KE, BOTH] {
         let mut ticket = ticket();
         for _ in 0..2 {
-            let mut client = begun_with(config(modes), Offer::Ticket(ticket.clone()));
+            let mut client = begun_with(psk_config(modes), Offer::Ticket(ticket.clone()));
             let mut server = Server::answering(&mut client).resuming(&ticket).without_share();
             drive(&mut client, &mut server).unwrap();
             let outcome = client.outcome().unwrap();
@@ -76,7 +71,7 @@ fn psk_ke_resumes_without_a_key_share() {
 #[test]
 fn where_both_are_offered_a_key_share_means_psk_dhe_ke() {
     let ticket = ticket();
-    let mut client = begun_with(config(BOTH), Offer::Ticket(ticket.clone()));
+    let mut client = begun_with(psk_config(BOTH), Offer::Ticket(ticket.clone()));
     let mut server = Server::answering(&mut client).resuming(&ticket);
     drive(&mut client, &mut server).unwrap();
     let outcome = client.outcome().unwrap();
@@ -107,22 +102,12 @@ fn without_a_psk_a_key_share_is_needed_whatever_the_mode() {
 }
 
 #[test]
-fn a_psk_that_is_out_of_range() {
-    for modes in [KE, DHE, BOTH] {
-        let error = refusal_of_hello(&mut offering(modes), |hello| hello.set(ExtensionType::PRE_SHARED_KEY, &[0, 1]));
-        assert_eq!(error, Misbehaviour::IllegalPsk.into());
-        let error = refusal_of_hello(&mut offering(modes), |hello| hello.set(ExtensionType::PRE_SHARED_KEY, &[0]));
-        assert!(matches!(error, Error::Malformed { message: "pre_shared_key", .. }), "{error}");
-    }
-}
-
-#[test]
 fn a_required_key_exchange_means_a_full_handshake() {
     // rustls knows no psk_ke.
     let server = server::Server { versions: &ONLY_TLS13, ..server::Server::with(KeyKind::P256) }.start();
     let mut pair = Pair::completed(Config { versions: vec![Version::Tls13], ..client(authority()) }, server);
     let ticket = tickets(pair.client.take_sessions()).pop().unwrap();
-    pair.client_config = Config { certificates: client(authority()).certificates, ..config(KE) }.into();
+    pair.client_config = Config { certificates: client(authority()).certificates, ..psk_config(KE) }.into();
     pair.complete(Offer::Ticket(ticket));
     let outcome = pair.outcome();
     assert_eq!((outcome.kind, outcome.psk_mode), (Kind::Full, None));
@@ -133,7 +118,7 @@ fn a_required_key_exchange_means_a_full_handshake() {
 #[test]
 fn after_a_retry_for_another_group_psk_ke_may_still_be_chosen() {
     let ticket = ticket();
-    let mut client = begun_with(config(BOTH), Offer::Ticket(ticket.clone()));
+    let mut client = begun_with(psk_config(BOTH), Offer::Ticket(ticket.clone()));
     let mut server = Server::answering(&mut client).resuming(&ticket);
     let retry = server.retry(NamedGroup::SECP256R1);
     client.receive(NOW, &server.say(&retry)).unwrap();

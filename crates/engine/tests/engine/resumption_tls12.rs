@@ -8,9 +8,9 @@ use reprise_model::{Kind, Nanos, Verification, Version};
 use rustls::HandshakeKind;
 
 use crate::client::{self, client};
+use crate::full::ECDSA;
 use crate::pair::Pair;
 use crate::server::{ONLY_TLS12, Resumption, Server, authority};
-use crate::tls12::ECDSA;
 use crate::{FULL, session};
 
 fn pair(resumption: Resumption) -> Pair {

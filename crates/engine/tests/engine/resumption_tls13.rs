@@ -9,11 +9,11 @@ use reprise_wire::{CipherSuite, NamedGroup};
 use rustls::HandshakeKind;
 
 use crate::client::{self, client};
+use crate::full::SUITES;
 use crate::pair::Pair;
 use crate::script::HeardHello;
 use crate::server::{ONLY_TLS13, Resumption, Server, authority};
 use crate::tickets;
-use crate::tls13::SUITES;
 
 /// After a first connection.
 fn pair(suite: CipherSuite, resumption: Resumption) -> Pair {

@@ -71,11 +71,11 @@ fn all_versions_are_offered_first_without_a_scsv() {
     for signal in [CipherSuite::TLS_FALLBACK_SCSV, CipherSuite::TLS_EMPTY_RENEGOTIATION_INFO_SCSV] {
         assert!(!hello.cipher_suites.contains(signal));
     }
-    let offered = SupportedGroups::parse(heard.extension(ExtensionType::SUPPORTED_GROUPS).unwrap()).unwrap().groups;
+    let offered = SupportedGroups::parse(heard.extension(ExtensionType::SUPPORTED_GROUPS).unwrap()).unwrap().values;
     assert_eq!(groups, EcdhKeyShare::GROUPS);
     assert!(offered.iter().zip(&groups).all(|(offered, spoken)| offered == *spoken));
     assert!(offered.contains(NamedGroup::SECP521R1));
-    let offered = SupportedVersions::parse(heard.extension(ExtensionType::SUPPORTED_VERSIONS).unwrap()).unwrap().versions;
+    let offered = SupportedVersions::parse(heard.extension(ExtensionType::SUPPORTED_VERSIONS).unwrap()).unwrap().values;
     let versions = [ProtocolVersion::TLS_1_3, ProtocolVersion::TLS_1_2, ProtocolVersion::TLS_1_1, ProtocolVersion::TLS_1_0];
     assert!(offered.iter().eq(versions));
 }

@@ -6,7 +6,7 @@ use reprise_wire::extensions::TicketRequest;
 use reprise_wire::{ExtensionType, NamedGroup};
 
 use crate::client::trusting_client;
-use crate::script::tls13::{Server, greeted, refusal_of_hello};
+use crate::script::tls13::{Server, greeted};
 use crate::script::{HeardHello, NOW};
 use crate::{FULL, begun, begun_with, ticket};
 
@@ -48,16 +48,9 @@ fn the_promise_is_kept_in_mind() {
     let flight = server.flight();
     client.receive(NOW, &server.handshake(&flight)).unwrap();
     assert_eq!(client.outcome().unwrap().tickets_promised, None);
-}
-
-#[test]
-fn an_answer_that_was_not_asked_for_or_is_none() {
     assert_eq!(answered(begun(Version::Tls13), &[3]), Err(Misbehaviour::UnofferedExtension(EXTENSION).into()));
     for answer in [&[][..], &[3, 1]] {
         let error = answered(asking(FULL), answer).unwrap_err();
         assert!(matches!(error, Error::Malformed { message: "ticket_request", .. }), "{error}");
     }
-    let error = refusal_of_hello(&mut asking(FULL), |hello| hello.set(EXTENSION, &[3]));
-    let misplaced = Misbehaviour::MisplacedExtension { message: "ServerHello", extension: EXTENSION };
-    assert_eq!(error, misplaced.into());
 }

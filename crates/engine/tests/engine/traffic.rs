@@ -8,11 +8,11 @@ use reprise_model::Version;
 use reprise_wire::{ContentType, HandshakeType, KeyUpdate, MAX_PLAINTEXT};
 
 use crate::client::client;
+use crate::full::ECDSA;
+use crate::full::SUITES;
 use crate::pair::Pair;
 use crate::script::{NOW, framed};
 use crate::server::{Server, authority};
-use crate::tls12::ECDSA;
-use crate::tls13::SUITES;
 use crate::{FULL, begun, tls13_connected};
 
 fn pair(version: Version) -> Pair {
@@ -75,7 +75,7 @@ fn the_server_closes_with_notice() {
         assert_eq!(pair.client.take_application_data(), b"farewell");
         assert!(pair.client.is_peer_closed());
         assert_eq!(pair.story().last().map(String::as_str), Some("< {close_notify}"));
-        // What comes after it is not read any more (RFC 8446 §6.1), and need not be whole.
+        // What comes after it is not read any more (RFC 9846 §6.1), and need not be whole.
         assert_eq!(pair.client.receive(pair.now, b"garbage"), Ok(()));
         assert_eq!(pair.client.receive_end(pair.now), Ok(()));
     }

@@ -10,7 +10,7 @@ use reprise_wire::{ContentType, ExtensionType};
 
 /// All that a TLS 1.3 server sends up to its farewell. Every client of these tests sends the same hello, so it can be
 /// played to any of them.
-pub(crate) fn tls13_recording() -> Vec<u8> {
+fn tls13_recording() -> Vec<u8> {
     let mut server = Server::answering(&mut begun(Version::Tls13));
     let hello = server.hello();
     let mut recording = server.say(&hello);
@@ -25,7 +25,7 @@ pub(crate) fn tls13_recording() -> Vec<u8> {
 }
 
 /// The first flight of a TLS 1.2 server, and its second with what follows.
-pub(crate) fn tls12_recording() -> [Vec<u8>; 2] {
+fn tls12_recording() -> [Vec<u8>; 2] {
     let mut client = begun(Version::Tls12);
     let mut server = tls12::Server::answering(&mut client);
     let mut hello = server.hello();
@@ -70,21 +70,5 @@ fn a_server_that_dies_at_any_byte_is_said_to_have_died() {
         }
         // Between records after the Finished, and after the farewell.
         assert_eq!(completed, if version == Version::Tls13 { 4 } else { 3 });
-    }
-}
-
-#[test]
-fn byte_by_byte_and_all_at_once_tell_the_same_story() {
-    for (version, recording) in [(Version::Tls13, tls13_recording()), (Version::Tls12, tls12_recording().concat())] {
-        let (whole, _) = ended(version, &recording);
-        let mut client = begun(version);
-        for byte in &recording {
-            client.receive(NOW, std::slice::from_ref(byte)).unwrap();
-        }
-        assert_eq!(client.events(), whole.events());
-        assert_eq!(client.ready(), whole.ready());
-        assert_eq!(client.outcome(), whole.outcome());
-        assert_eq!(client.take_application_data(), b"data");
-        assert!(client.is_peer_closed());
     }
 }

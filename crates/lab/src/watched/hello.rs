@@ -31,7 +31,7 @@ pub(super) fn read(received: &[u8], at: Nanos, recognise: impl Fn(&[u8]) -> Opti
         alpn: find(ExtensionType::ALPN).map(protocols).unwrap_or_default(),
         versions,
         suites: hello.cipher_suites.iter().map(|suite| suite.0).collect(),
-        groups: groups.map(|list| list.groups.iter().map(|group| group.0).collect()).unwrap_or_default(),
+        groups: groups.map(|list| list.values.iter().map(|group| group.0).collect()).unwrap_or_default(),
         psk_modes: psk_modes.map(|list| list.modes.to_vec()),
         session_ticket: find(ExtensionType::SESSION_TICKET).is_some(),
         extended_master_secret: find(ExtensionType::EXTENDED_MASTER_SECRET).is_some(),
@@ -66,7 +66,7 @@ fn versions(hello: &ClientHello<'_>, extensions: Extensions<'_>) -> Vec<Version>
     };
     let list = extensions.find(ExtensionType::SUPPORTED_VERSIONS).and_then(|data| SupportedVersions::parse(data).ok());
     match list {
-        Some(list) => list.versions.iter().filter_map(known).collect(),
+        Some(list) => list.values.iter().filter_map(known).collect(),
         None if hello.legacy_version >= ProtocolVersion::TLS_1_2 => vec![Version::Tls12],
         None => Vec::new(),
     }

@@ -50,11 +50,11 @@ fn value(kind: ExtensionType, data: &[u8], form: Form) -> Option<String> {
     match kind {
         ExtensionType::SERVER_NAME => ServerNameList::parse(data).ok()?.host_name().map(text),
         ExtensionType::ALPN => Some(listed(ProtocolNameList::parse(data).ok()?.iter().map(text))),
-        ExtensionType::SUPPORTED_GROUPS => Some(listed(SupportedGroups::parse(data).ok()?.groups.iter())),
+        ExtensionType::SUPPORTED_GROUPS => Some(listed(SupportedGroups::parse(data).ok()?.values.iter())),
         ExtensionType::SIGNATURE_ALGORITHMS | ExtensionType::SIGNATURE_ALGORITHMS_CERT => {
-            Some(listed(SignatureAlgorithms::parse(data).ok()?.schemes.iter()))
+            Some(listed(SignatureAlgorithms::parse(data).ok()?.values.iter()))
         }
-        ExtensionType::SUPPORTED_VERSIONS if is_offer => Some(listed(SupportedVersions::parse(data).ok()?.versions.iter())),
+        ExtensionType::SUPPORTED_VERSIONS if is_offer => Some(listed(SupportedVersions::parse(data).ok()?.values.iter())),
         ExtensionType::SUPPORTED_VERSIONS => Some(SelectedVersion::parse(data).ok()?.selected_version.to_string()),
         ExtensionType::KEY_SHARE => key_share(data, form),
         ExtensionType::PSK_KEY_EXCHANGE_MODES => Some(listed(PskKeyExchangeModes::parse(data).ok()?.iter())),
@@ -86,7 +86,7 @@ fn value(kind: ExtensionType, data: &[u8], form: Form) -> Option<String> {
         },
         ExtensionType::RECORD_SIZE_LIMIT => Some(RecordSizeLimit::parse(data).ok()?.record_size_limit.to_string()),
         ExtensionType::COOKIE => Some(bytes(Cookie::parse(data).ok()?.cookie)),
-        ExtensionType::COMPRESS_CERTIFICATE => Some(listed(CompressCertificate::parse(data).ok()?.algorithms.iter())),
+        ExtensionType::COMPRESS_CERTIFICATE => Some(listed(CompressCertificate::parse(data).ok()?.values.iter())),
         ExtensionType::CERTIFICATE_AUTHORITIES => {
             Some(format!("{} names", CertificateAuthorities::parse(data).ok()?.authorities.iter().count()))
         }

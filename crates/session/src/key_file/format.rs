@@ -1,6 +1,6 @@
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine;
@@ -117,6 +117,30 @@ pub(super) enum Fault {
     TooFew { keys: usize },
 }
 
+impl Fault {
+    /// The error, in this file or variable.
+    pub(super) fn of(self, path: &Path) -> KeyFileError {
+        let path = path.to_owned();
+        match self {
+            Self::Key(source) => KeyFileError::Key { path, source },
+            Self::Base64 { line } => KeyFileError::Base64 { path, line },
+            Self::TooFew { keys } => KeyFileError::TooFew { path, keys },
+        }
+    }
+}
+
+/// What stands on the lines that are not empty; each is wiped when dropped.
+pub(super) fn base64_lines(content: &[u8]) -> impl Iterator<Item = Result<Zeroizing<Vec<u8>>, Fault>> {
+    let lines = content.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
+    lines.filter(|(line, _)| !line.is_empty()).map(|(line, number)| {
+        // Enough at once: what cannot be decoded is wiped too.
+        let mut decoded = Zeroizing::new(vec![0; line.len()]);
+        let length = STANDARD.decode_slice(line, &mut decoded).map_err(|_| Fault::Base64 { line: number })?;
+        decoded.truncate(length);
+        Ok(decoded)
+    })
+}
+
 impl Format {
     /// HAProxy's own bound.
     const LEAST_HAPROXY: usize = 3;
@@ -139,12 +163,8 @@ impl Format {
             return key(content).map(|parsed| vec![parsed]).map_err(Fault::Key);
         }
         let mut keys = Vec::new();
-        for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
-            let line = line.trim_ascii();
-            if !line.is_empty() {
-                let decoded = STANDARD.decode(line).map_err(|_| Fault::Base64 { line: index.saturating_add(1) })?;
-                keys.push(key(&Zeroizing::new(decoded)).map_err(Fault::Key)?);
-            }
+        for decoded in base64_lines(content) {
+            keys.push(key(&decoded?).map_err(Fault::Key)?);
         }
         if keys.len() < Self::LEAST_HAPROXY { Err(Fault::TooFew { keys: keys.len() }) } else { Ok(keys) }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustls_pki_types::UnixTime;
 use zeroize::Zeroizing;
 
-use super::format::{Fault, Format, KeyFileError, Parsed};
+use super::format::{Format, KeyFileError, Parsed};
 use crate::key::{KeyError, KeyTimes, TicketKey};
 use crate::ring::KeyRing;
 use crate::rotation::after;
@@ -81,8 +81,8 @@ impl KeyFiles {
     /// Reads them all, whether their keys are over or not.
     ///
     /// # Errors
-    /// [`KeyFileError`], with the file's name: missing, exposed, short, zero and repeated keys are all errors. Nothing is
-    /// ever made up in their place.
+    /// [`KeyFileError`], with the file's name: missing, exposed, short, zero and repeated keys are all errors. No other
+    /// key ever takes their place.
     pub fn read(&self) -> Result<KeyRing, KeyFileError> {
         let mut parsed = Vec::new();
         let mut changed = UnixTime::since_unix_epoch(Duration::ZERO);
@@ -127,14 +127,7 @@ impl KeyFiles {
     fn read_file(&self, path: &Path) -> Result<(Vec<Parsed>, UnixTime), KeyFileError> {
         let io = |source| KeyFileError::Io { path: path.to_owned(), source };
         let (content, metadata) = read_secret(path)?;
-        let keys = self.format.parse(&content).map_err(|fault| {
-            let path = path.to_owned();
-            match fault {
-                Fault::Key(source) => KeyFileError::Key { path, source },
-                Fault::Base64 { line } => KeyFileError::Base64 { path, line },
-                Fault::TooFew { keys } => KeyFileError::TooFew { path, keys },
-            }
-        })?;
+        let keys = self.format.parse(&content).map_err(|fault| fault.of(path))?;
         let modified = metadata.modified().map_err(io)?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Ok((keys, UnixTime::since_unix_epoch(modified)))
     }

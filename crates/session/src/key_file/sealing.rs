@@ -3,11 +3,9 @@
 use std::env;
 use std::path::Path;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::format::KeyFileError;
+use super::format::{Fault, KeyFileError, base64_lines};
 use super::read::read_secret;
 use crate::key::KeyError;
 use crate::sealed_ring::KeyEncryptionKeys;
@@ -47,18 +45,7 @@ fn parse(content: &[u8], origin: &Path) -> Result<KeyEncryptionKeys, KeyFileErro
     if content.len() == KEY_LEN {
         return Err(bad(KeyError::SealingNotRandom));
     }
-    let mut keys = Vec::new();
-    for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
-        let line = line.trim_ascii();
-        if !line.is_empty() {
-            let mut key = Zeroizing::new(vec![0; line.len()]);
-            let decoded = STANDARD.decode_slice(line, &mut key);
-            let length =
-                decoded.map_err(|_| KeyFileError::Base64 { path: origin.to_owned(), line: index.saturating_add(1) })?;
-            key.truncate(length);
-            keys.push(key);
-        }
-    }
+    let keys = base64_lines(content).collect::<Result<Vec<_>, Fault>>().map_err(|fault| fault.of(origin))?;
     KeyEncryptionKeys::new(keys.iter().map(|key| key.as_slice())).map_err(bad)
 }
 
@@ -69,6 +56,9 @@ const KEY_LEN: usize = 32;
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
 
     use super::*;
     use crate::random::{Random, SystemRandom};

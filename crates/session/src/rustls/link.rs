@@ -1,8 +1,7 @@
-//! What one connection has in the place of a ticketer, a session store and a certificate resolver.
+//! One connection's own ticketer, session store and certificate resolver.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rustls::server::{ClientHello, ProducesTickets, ResolvesServerCert, StoresServerSessions};
 use rustls::sign::CertifiedKey;
@@ -241,25 +240,21 @@ impl fmt::Debug for Link {
 /// a client that comes back with it is not to be refused for it.
 const HELLO_PER_TICKET: usize = 4;
 
-/// What a local entry begins with: policy, first authentication, time of issue.
-const PACKED: usize = 32 + 8 + 8;
+/// What a local entry begins with: the policy and the times.
+const PACKED: usize = 32 + ticket::TIMES_LEN;
 
 fn pack(policy: &Policy, times: Times, state: &[u8]) -> Zeroizing<Vec<u8>> {
     let mut entry = Zeroizing::new(Vec::with_capacity(PACKED.saturating_add(state.len())));
     entry.extend_from_slice(policy.as_bytes());
-    entry.extend_from_slice(&times.first_authentication.as_secs().to_be_bytes());
-    entry.extend_from_slice(&times.issued.as_secs().to_be_bytes());
+    times.write(&mut entry);
     entry.extend_from_slice(state);
     entry
 }
 
 fn unpack<'a>(entry: &'a [u8], policy: &Policy) -> Result<(Times, &'a [u8]), Refused> {
     let (bound_to, rest) = entry.split_first_chunk::<32>().ok_or(Refused::Altered)?;
-    let (first, rest) = rest.split_first_chunk().ok_or(Refused::Altered)?;
-    let (issued, state) = rest.split_first_chunk().ok_or(Refused::Altered)?;
     if bound_to != policy.as_bytes() {
         return Err(Refused::Policy);
     }
-    let time = |seconds: &[u8; 8]| UnixTime::since_unix_epoch(Duration::from_secs(u64::from_be_bytes(*seconds)));
-    Ok((Times { first_authentication: time(first), issued: time(issued) }, state))
+    Times::read(rest)
 }

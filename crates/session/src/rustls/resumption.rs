@@ -55,7 +55,7 @@ pub enum ResumptionError {
     /// Neither tickets nor a store: say [`Resumption::off`] if that is meant.
     #[error("there are neither tickets nor a store; Resumption::off() switches resumption off")]
     NothingToResumeWith,
-    /// A lifetime below a second, or above the seven days of RFC 8446 §4.6.1.
+    /// A lifetime below a second, or above the seven days of RFC 9846 §4.7.1.
     #[error("a session lives from 1 second to 7 days, not {0:?}")]
     Lifetime(Duration),
     /// A cap on the chain below the lifetime of one session.

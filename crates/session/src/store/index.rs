@@ -1,5 +1,5 @@
 /// Where sessions stand, by the hashes of their IDs: open addressing with linear probing, so that a look is one line of the
-/// processor's cache. A table of another make would have a line for its marks and another one for its values, and in a store of
+/// processor's cache. Another table would read one line for its control bytes and another one for its values, and in a store of
 /// a million sessions waiting for memory is the cost.
 #[derive(Default)]
 pub(super) struct Index {

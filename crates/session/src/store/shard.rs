@@ -10,7 +10,7 @@ use super::limits::StoreLimits;
 
 pub(super) type Id = [u8; 32];
 
-/// Of how many the one goes that was not used for the longest time.
+/// Among how many sessions the least recently used one is evicted.
 const SAMPLE: usize = 8;
 /// How many cells are looked at in a row for sessions that have expired: one for each that is put, so that none wait for the bound.
 const SWEEP: usize = 64;

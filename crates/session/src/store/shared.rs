@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use aws_lc_rs::digest;
+use crate::policy::sha256;
 
 /// Where a shared store keeps a session: a digest of the ID, since IDs are an attacker's choice and could be made to fall on
 /// one node of a cluster.
@@ -18,9 +18,7 @@ impl StoreKey {
 
     /// The key of a session ID or of a TLS 1.3 ticket that names a stored session.
     pub fn of(id: &[u8]) -> Self {
-        let mut bytes = [0; 32];
-        bytes.copy_from_slice(digest::digest(&digest::SHA256, id).as_ref());
-        Self(bytes)
+        Self(sha256(id))
     }
 
     /// Its bytes.
@@ -56,7 +54,7 @@ pub struct Answers {
     pub answers: Vec<(StoreKey, Answer)>,
     /// Whether early data may be accepted with a session that was taken: whether the store is sure that nobody, on no node,
     /// has taken or will take it too. A store that began less than a window ago, or may have forgotten what was taken, is
-    /// not (RFC 8446 §8.2).
+    /// not (RFC 9846 §8.2).
     pub early_data: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The presentation language of TLS (RFC 8446, section 3): big-endian integers and length-prefixed vectors.
+//! The presentation language of TLS (RFC 9846, section 3): big-endian integers and length-prefixed vectors.
 
 mod reader;
 mod writer;

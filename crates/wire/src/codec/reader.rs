@@ -14,6 +14,14 @@ impl<'a> Reader<'a> {
         Reader { rest: bytes }
     }
 
+    /// Reads the whole of `bytes`: [`Error::TrailingData`] if `read` leaves anything over.
+    pub fn whole<T>(bytes: &'a [u8], read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let mut reader = Reader::new(bytes);
+        let value = read(&mut reader)?;
+        reader.finish()?;
+        Ok(value)
+    }
+
     /// One byte.
     pub fn u8(&mut self) -> Result<u8, Error> {
         self.array().map(|&[byte]| byte)

@@ -11,10 +11,9 @@ pub struct ProtocolNameList<'a> {
 impl<'a> ProtocolNameList<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let protocols = List::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(ProtocolNameList { protocols })
+        Reader::whole(data, |reader| {
+            Ok(ProtocolNameList { protocols: List::from_bytes(codec::non_empty(reader.vec16()?)?)? })
+        })
     }
 
     /// Appends the data.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Element, Error, List, codec};
 
-/// The authorities whose certificates will do (RFC 8446, section 4.2.4).
+/// The authorities whose certificates will do (RFC 9846, section 4.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateAuthorities<'a> {
     /// Their names; not empty.
@@ -11,10 +11,9 @@ pub struct CertificateAuthorities<'a> {
 impl<'a> CertificateAuthorities<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let authorities = List::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(CertificateAuthorities { authorities })
+        Reader::whole(data, |reader| {
+            Ok(CertificateAuthorities { authorities: List::from_bytes(codec::non_empty(reader.vec16()?)?)? })
+        })
     }
 
     /// Appends the data.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Error, codec};
 
-/// What a HelloRetryRequest gives the client to bring back (RFC 8446, section 4.2.2).
+/// What a HelloRetryRequest gives the client to bring back (RFC 9846, section 4.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cookie<'a> {
     /// The server's own bytes; not empty.
@@ -11,10 +11,7 @@ pub struct Cookie<'a> {
 impl<'a> Cookie<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let cookie = codec::non_empty(reader.vec16()?)?;
-        reader.finish()?;
-        Ok(Cookie { cookie })
+        Reader::whole(data, |reader| Ok(Cookie { cookie: codec::non_empty(reader.vec16()?)? }))
     }
 
     /// Appends the data.

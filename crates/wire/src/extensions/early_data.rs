@@ -1,7 +1,7 @@
 use crate::{Error, Reader, codec};
 
-/// `early_data` in a NewSessionTicket; in a hello and in EncryptedExtensions it is [`Empty`](super::Empty) (RFC 8446,
-/// section 4.2.10).
+/// `early_data` in a NewSessionTicket; in a hello and in EncryptedExtensions it is [`Empty`](super::Empty) (RFC 9846,
+/// section 4.3.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlyDataLimit {
     /// The most early data, in bytes, that the server takes under the ticket.
@@ -11,10 +11,7 @@ pub struct EarlyDataLimit {
 impl EarlyDataLimit {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let max_early_data_size = reader.u32()?;
-        reader.finish()?;
-        Ok(EarlyDataLimit { max_early_data_size })
+        Reader::whole(data, |reader| Ok(EarlyDataLimit { max_early_data_size: reader.u32()? }))
     }
 
     /// Appends the data.

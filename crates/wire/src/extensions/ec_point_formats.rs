@@ -14,10 +14,7 @@ impl<'a> EcPointFormats<'a> {
 
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let formats = codec::non_empty(reader.vec8()?)?;
-        reader.finish()?;
-        Ok(EcPointFormats { formats })
+        Reader::whole(data, |reader| Ok(EcPointFormats { formats: codec::non_empty(reader.vec8()?)? }))
     }
 
     /// Appends the data.

@@ -1,7 +1,7 @@
 use crate::Error;
 
 /// The data of an extension that says all by being there: `extended_master_secret` (RFC 7627), `post_handshake_auth`
-/// (RFC 8446, section 4.2.6), `early_data` in a hello (section 4.2.10), `encrypt_then_mac` (RFC 7366), a server's
+/// (RFC 9846, section 4.3.6), `early_data` in a hello (section 4.2.10), `encrypt_then_mac` (RFC 7366), a server's
 /// `server_name` and `status_request` (RFC 6066), a client's `signed_certificate_timestamp` (RFC 6962).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Empty;

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Element, Error, List, NamedGroup, codec};
 
-/// `key_share` in a ClientHello (RFC 8446, section 4.2.8).
+/// `key_share` in a ClientHello (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareClientHello<'a> {
     /// The client's shares; none, to ask for a HelloRetryRequest.
@@ -11,10 +11,7 @@ pub struct KeyShareClientHello<'a> {
 impl<'a> KeyShareClientHello<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let client_shares = List::from_bytes(reader.vec16()?)?;
-        reader.finish()?;
-        Ok(KeyShareClientHello { client_shares })
+        Reader::whole(data, |reader| Ok(KeyShareClientHello { client_shares: List::from_bytes(reader.vec16()?)? }))
     }
 
     /// Appends the data.
@@ -28,7 +25,7 @@ impl<'a> KeyShareClientHello<'a> {
     }
 }
 
-/// `key_share` in a ServerHello (RFC 8446, section 4.2.8).
+/// `key_share` in a ServerHello (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareServerHello<'a> {
     /// The server's share, in a group of which the client sent one.
@@ -38,10 +35,7 @@ pub struct KeyShareServerHello<'a> {
 impl<'a> KeyShareServerHello<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let server_share = KeyShareEntry::read(&mut reader)?;
-        reader.finish()?;
-        Ok(KeyShareServerHello { server_share })
+        Reader::whole(data, |reader| Ok(KeyShareServerHello { server_share: KeyShareEntry::read(reader)? }))
     }
 
     /// Appends the data.
@@ -50,7 +44,7 @@ impl<'a> KeyShareServerHello<'a> {
     }
 }
 
-/// `key_share` in a HelloRetryRequest (RFC 8446, section 4.2.8).
+/// `key_share` in a HelloRetryRequest (RFC 9846, section 4.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyShareHelloRetryRequest {
     /// The group in which the server wants a share.
@@ -60,10 +54,7 @@ pub struct KeyShareHelloRetryRequest {
 impl KeyShareHelloRetryRequest {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let selected_group = NamedGroup(reader.u16()?);
-        reader.finish()?;
-        Ok(KeyShareHelloRetryRequest { selected_group })
+        Reader::whole(data, |reader| Ok(KeyShareHelloRetryRequest { selected_group: NamedGroup(reader.u16()?) }))
     }
 
     /// Appends the data.
@@ -77,7 +68,7 @@ impl KeyShareHelloRetryRequest {
 pub struct KeyShareEntry<'a> {
     /// The group.
     pub group: NamedGroup,
-    /// The public value, in the group's own encoding (RFC 8446, sections 4.2.8.1 and 4.2.8.2); not empty.
+    /// The public value, in the group's own encoding (RFC 9846, sections 4.3.8.1 and 4.3.8.2); not empty.
     pub key_exchange: &'a [u8],
 }
 

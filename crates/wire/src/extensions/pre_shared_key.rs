@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8, vec16};
 use crate::{Element, Error, List, codec};
 
-/// `pre_shared_key` in a ClientHello, always its last extension (RFC 8446, section 4.2.11).
+/// `pre_shared_key` in a ClientHello, always its last extension (RFC 9846, section 4.3.11).
 ///
 /// ```text
 /// +-----+------------+-----+---------+
@@ -49,13 +49,13 @@ impl<'a> OfferedPsks<'a> {
         vec16(out, |out| List::encode(binders, out));
     }
 
-    /// The bytes that a ClientHello is cut short by for what its binders sign (RFC 8446, section 4.2.11.2).
+    /// The bytes that a ClientHello is cut short by for what its binders sign (RFC 9846, section 4.3.11.2).
     pub fn binders_len(&self) -> usize {
         self.binders.as_bytes().len().saturating_add(2)
     }
 }
 
-/// `pre_shared_key` in a ServerHello (RFC 8446, section 4.2.11).
+/// `pre_shared_key` in a ServerHello (RFC 9846, section 4.3.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectedPsk {
     /// Which of the client's identities the server took, from 0.
@@ -65,10 +65,7 @@ pub struct SelectedPsk {
 impl SelectedPsk {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let selected_identity = reader.u16()?;
-        reader.finish()?;
-        Ok(SelectedPsk { selected_identity })
+        Reader::whole(data, |reader| Ok(SelectedPsk { selected_identity: reader.u16()? }))
     }
 
     /// Appends the data.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8};
 use crate::{Error, PskKeyExchangeMode, codec};
 
-/// With which key exchanges the client will resume (RFC 8446, section 4.2.9).
+/// With which key exchanges the client will resume (RFC 9846, section 4.3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PskKeyExchangeModes<'a> {
     /// The modes, one byte each; not empty.
@@ -11,10 +11,7 @@ pub struct PskKeyExchangeModes<'a> {
 impl<'a> PskKeyExchangeModes<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let modes = codec::non_empty(reader.vec8()?)?;
-        reader.finish()?;
-        Ok(PskKeyExchangeModes { modes })
+        Reader::whole(data, |reader| Ok(PskKeyExchangeModes { modes: codec::non_empty(reader.vec8()?)? }))
     }
 
     /// Appends the data.

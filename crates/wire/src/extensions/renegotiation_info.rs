@@ -11,10 +11,7 @@ pub struct RenegotiationInfo<'a> {
 impl<'a> RenegotiationInfo<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let renegotiated_connection = reader.vec8()?;
-        reader.finish()?;
-        Ok(RenegotiationInfo { renegotiated_connection })
+        Reader::whole(data, |reader| Ok(RenegotiationInfo { renegotiated_connection: reader.vec8()? }))
     }
 
     /// Appends the data.

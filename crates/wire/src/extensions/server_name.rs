@@ -12,10 +12,7 @@ pub struct ServerNameList<'a> {
 impl<'a> ServerNameList<'a> {
     /// Reads the data.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let names = List::from_bytes(codec::non_empty(reader.vec16()?)?)?;
-        reader.finish()?;
-        Ok(ServerNameList { names })
+        Reader::whole(data, |reader| Ok(ServerNameList { names: List::from_bytes(codec::non_empty(reader.vec16()?)?)? }))
     }
 
     /// Appends the data.

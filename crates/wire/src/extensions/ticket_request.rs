@@ -12,10 +12,7 @@ pub struct TicketRequest {
 impl TicketRequest {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let request = TicketRequest { new_session_count: reader.u8()?, resumption_count: reader.u8()? };
-        reader.finish()?;
-        Ok(request)
+        Reader::whole(data, |reader| Ok(TicketRequest { new_session_count: reader.u8()?, resumption_count: reader.u8()? }))
     }
 
     /// Appends the data.
@@ -34,10 +31,7 @@ pub struct TicketRequestHint {
 impl TicketRequestHint {
     /// Reads the data.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(data);
-        let expected_count = reader.u8()?;
-        reader.finish()?;
-        Ok(TicketRequestHint { expected_count })
+        Reader::whole(data, |reader| Ok(TicketRequestHint { expected_count: reader.u8()? }))
     }
 
     /// Appends the data.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec24};
 use crate::{Element, Error, Extensions, codec};
 
-/// One certificate of a TLS 1.3 chain, with what belongs to it (RFC 8446, section 4.4.2).
+/// One certificate of a TLS 1.3 chain, with what belongs to it (RFC 9846, section 4.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateEntry<'a> {
     /// The certificate in DER, or a raw public key where that was negotiated; not empty.

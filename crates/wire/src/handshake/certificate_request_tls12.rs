@@ -16,14 +16,13 @@ pub struct CertificateRequestTls12<'a> {
 impl<'a> CertificateRequestTls12<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let request = CertificateRequestTls12 {
-            certificate_types: codec::non_empty(reader.vec8()?)?,
-            signature_schemes: List16::from_bytes(codec::non_empty(reader.vec16()?)?)?,
-            authorities: List::from_bytes(reader.vec16()?)?,
-        };
-        reader.finish()?;
-        Ok(request)
+        Reader::whole(body, |reader| {
+            Ok(CertificateRequestTls12 {
+                certificate_types: codec::non_empty(reader.vec8()?)?,
+                signature_schemes: List16::from_bytes(codec::non_empty(reader.vec16()?)?)?,
+                authorities: List::from_bytes(reader.vec16()?)?,
+            })
+        })
     }
 
     /// Appends the body.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8};
 use crate::{Error, Extensions};
 
-/// The server asks for the client's certificate (RFC 8446, section 4.3.2).
+/// The server asks for the client's certificate (RFC 9846, section 4.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateRequestTls13<'a> {
     /// To be echoed in the answer; empty during the handshake.
@@ -13,10 +13,9 @@ pub struct CertificateRequestTls13<'a> {
 impl<'a> CertificateRequestTls13<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let request = CertificateRequestTls13 { context: reader.vec8()?, extensions: Extensions::read(&mut reader)? };
-        reader.finish()?;
-        Ok(request)
+        Reader::whole(body, |reader| {
+            Ok(CertificateRequestTls13 { context: reader.vec8()?, extensions: Extensions::read(reader)? })
+        })
     }
 
     /// Appends the body.

@@ -11,10 +11,7 @@ pub struct CertificateTls12<'a> {
 impl<'a> CertificateTls12<'a> {
     /// Reads a whole body; the framing of every certificate is checked.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let certificates = List::from_bytes(reader.vec24()?)?;
-        reader.finish()?;
-        Ok(CertificateTls12 { certificates })
+        Reader::whole(body, |reader| Ok(CertificateTls12 { certificates: List::from_bytes(reader.vec24()?)? }))
     }
 
     /// Appends the body.

@@ -2,7 +2,7 @@ use super::CertificateEntry;
 use crate::codec::{Reader, vec8, vec24};
 use crate::{Error, List};
 
-/// A certificate chain as TLS 1.3 sends it (RFC 8446, section 4.4.2).
+/// A certificate chain as TLS 1.3 sends it (RFC 9846, section 4.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateTls13<'a> {
     /// Echoes the request's context; empty from a server.
@@ -14,10 +14,9 @@ pub struct CertificateTls13<'a> {
 impl<'a> CertificateTls13<'a> {
     /// Reads a whole body; every entry is checked.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let certificate = CertificateTls13 { context: reader.vec8()?, entries: List::from_bytes(reader.vec24()?)? };
-        reader.finish()?;
-        Ok(certificate)
+        Reader::whole(body, |reader| {
+            Ok(CertificateTls13 { context: reader.vec8()?, entries: List::from_bytes(reader.vec24()?)? })
+        })
     }
 
     /// Appends the body.

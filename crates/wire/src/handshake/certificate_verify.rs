@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec16};
 use crate::{Error, SignatureScheme, codec};
 
-/// Proves the key of the certificate just sent (RFC 8446, section 4.4.3; RFC 5246, section 7.4.8).
+/// Proves the key of the certificate just sent (RFC 9846, section 4.5.2; RFC 5246, section 7.4.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CertificateVerify<'a> {
     /// How it is signed.
@@ -13,10 +13,9 @@ pub struct CertificateVerify<'a> {
 impl<'a> CertificateVerify<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let verify = CertificateVerify { scheme: SignatureScheme(reader.u16()?), signature: reader.vec16()? };
-        reader.finish()?;
-        Ok(verify)
+        Reader::whole(body, |reader| {
+            Ok(CertificateVerify { scheme: SignatureScheme(reader.u16()?), signature: reader.vec16()? })
+        })
     }
 
     /// Appends the body.

@@ -1,7 +1,7 @@
 use crate::codec::{Reader, vec8, vec16};
 use crate::{CipherSuite, Error, ExtensionType, Extensions, List16, ProtocolVersion, codec};
 
-/// The client's offer (RFC 8446, section 4.1.2; RFC 5246, section 7.4.1.2).
+/// The client's offer (RFC 9846, section 4.2.2; RFC 5246, section 7.4.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientHello<'a> {
     /// The highest version offered, up to TLS 1.2; `supported_versions` overrides it.
@@ -20,7 +20,7 @@ pub struct ClientHello<'a> {
 
 impl<'a> ClientHello<'a> {
     /// Reads a whole body. Refuses a `pre_shared_key` that is not the last extension, since its binders cover all
-    /// that precedes them (RFC 8446, section 4.2.11).
+    /// that precedes them (RFC 9846, section 4.3.11).
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::new(body);
         let hello = ClientHello {

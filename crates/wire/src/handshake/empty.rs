@@ -24,6 +24,6 @@ empty_messages! {
     HelloRequest;
     /// The end of the server's TLS 1.2 hello messages (RFC 5246, section 7.4.5).
     ServerHelloDone;
-    /// The client has sent all its early data (RFC 8446, section 4.5).
+    /// The client has sent all its early data (RFC 9846, section 4.6).
     EndOfEarlyData;
 }

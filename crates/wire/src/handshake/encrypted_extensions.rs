@@ -1,6 +1,6 @@
 use crate::{Error, Extensions, Reader};
 
-/// The server's answers that no key depends on (RFC 8446, section 4.3.1).
+/// The server's answers that no key depends on (RFC 9846, section 4.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncryptedExtensions<'a> {
     /// The extensions, possibly none.
@@ -10,10 +10,7 @@ pub struct EncryptedExtensions<'a> {
 impl<'a> EncryptedExtensions<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let extensions = Extensions::read(&mut reader)?;
-        reader.finish()?;
-        Ok(EncryptedExtensions { extensions })
+        Reader::whole(body, |reader| Ok(EncryptedExtensions { extensions: Extensions::read(reader)? }))
     }
 
     /// Appends the body.

@@ -1,6 +1,6 @@
 use crate::Error;
 
-/// The proof that both sides saw the same handshake (RFC 8446, section 4.4.4; RFC 5246, section 7.4.9).
+/// The proof that both sides saw the same handshake (RFC 9846, section 4.5.3; RFC 5246, section 7.4.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished<'a> {
     /// As long as the hash in TLS 1.3, 12 bytes in TLS 1.2: the whole body, without a length of its own.

@@ -1,6 +1,6 @@
 use crate::{Error, Reader, codec};
 
-/// The sender's next record is under its next key (RFC 8446, section 4.6.3).
+/// The sender's next record is under its next key (RFC 9846, section 4.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUpdate {
     /// Whether the receiver must change its key too.
@@ -10,14 +10,15 @@ pub struct KeyUpdate {
 impl KeyUpdate {
     /// Reads a whole body.
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let request_update = match reader.u8()? {
-            0 => false,
-            1 => true,
-            _ => return Err(Error::Illegal("KeyUpdate asks for neither 0 nor 1")),
-        };
-        reader.finish()?;
-        Ok(KeyUpdate { request_update })
+        Reader::whole(body, |reader| {
+            Ok(KeyUpdate {
+                request_update: match reader.u8()? {
+                    0 => false,
+                    1 => true,
+                    _ => return Err(Error::Illegal("KeyUpdate asks for neither 0 nor 1")),
+                },
+            })
+        })
     }
 
     /// Appends the body.

@@ -1,7 +1,7 @@
 use crate::Error;
 
-/// Stands for the first ClientHello in the transcript after a HelloRetryRequest, and is never sent (RFC 8446,
-/// section 4.4.1).
+/// Stands for the first ClientHello in the transcript after a HelloRetryRequest, and is never sent (RFC 9846,
+/// section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageHash<'a> {
     /// The hash of the ClientHello it replaces: the whole body.

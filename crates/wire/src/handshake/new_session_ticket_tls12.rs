@@ -13,10 +13,7 @@ pub struct NewSessionTicketTls12<'a> {
 impl<'a> NewSessionTicketTls12<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let ticket = NewSessionTicketTls12 { lifetime_hint: reader.u32()?, ticket: reader.vec16()? };
-        reader.finish()?;
-        Ok(ticket)
+        Reader::whole(body, |reader| Ok(NewSessionTicketTls12 { lifetime_hint: reader.u32()?, ticket: reader.vec16()? }))
     }
 
     /// Appends the body.

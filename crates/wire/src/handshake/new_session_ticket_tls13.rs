@@ -2,7 +2,7 @@ use crate::codec::{Reader, vec8, vec16};
 use crate::extensions::EarlyDataLimit;
 use crate::{Error, ExtensionType, Extensions, codec};
 
-/// A ticket as TLS 1.3 sends it, at any time after the handshake (RFC 8446, section 4.6.1).
+/// A ticket as TLS 1.3 sends it, at any time after the handshake (RFC 9846, section 4.7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSessionTicketTls13<'a> {
     /// Seconds that the ticket may be used; 0: not at all.

@@ -2,19 +2,19 @@ use super::client_hello::session_id;
 use crate::codec::{Reader, vec8};
 use crate::{CipherSuite, Error, Extensions, ProtocolVersion, codec};
 
-/// The random of a ServerHello that is a HelloRetryRequest: SHA-256 of that name (RFC 8446, section 4.1.3).
+/// The random of a ServerHello that is a HelloRetryRequest: SHA-256 of that name (RFC 9846, section 4.2.3).
 pub const HELLO_RETRY_REQUEST_RANDOM: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16,
     0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// The last bytes of the random of a server that speaks TLS 1.3 but negotiated TLS 1.2 (RFC 8446, section 4.1.3).
+/// The last bytes of the random of a server that speaks TLS 1.3 but negotiated TLS 1.2 (RFC 9846, section 4.2.3).
 pub const DOWNGRADE_TLS12: [u8; 8] = *b"DOWNGRD\x01";
 
 /// Likewise of one that negotiated TLS 1.1 or below.
 pub const DOWNGRADE_TLS11: [u8; 8] = *b"DOWNGRD\x00";
 
-/// The server's choice, or its HelloRetryRequest (RFC 8446, section 4.1.3; RFC 5246, section 7.4.1.3).
+/// The server's choice, or its HelloRetryRequest (RFC 9846, section 4.2.3; RFC 5246, section 7.4.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerHello<'a> {
     /// The version chosen, up to TLS 1.2; `supported_versions` overrides it.
@@ -34,17 +34,16 @@ pub struct ServerHello<'a> {
 impl<'a> ServerHello<'a> {
     /// Reads a whole body.
     pub fn parse(body: &'a [u8]) -> Result<Self, Error> {
-        let mut reader = Reader::new(body);
-        let hello = ServerHello {
-            legacy_version: ProtocolVersion(reader.u16()?),
-            random: reader.array()?,
-            session_id: session_id(&mut reader)?,
-            cipher_suite: CipherSuite(reader.u16()?),
-            compression_method: reader.u8()?,
-            extensions: Extensions::read_optional(&mut reader)?,
-        };
-        reader.finish()?;
-        Ok(hello)
+        Reader::whole(body, |reader| {
+            Ok(ServerHello {
+                legacy_version: ProtocolVersion(reader.u16()?),
+                random: reader.array()?,
+                session_id: session_id(reader)?,
+                cipher_suite: CipherSuite(reader.u16()?),
+                compression_method: reader.u8()?,
+                extensions: Extensions::read_optional(reader)?,
+            })
+        })
     }
 
     /// Appends the body.
@@ -65,7 +64,7 @@ impl<'a> ServerHello<'a> {
     }
 
     /// The version that a downgrade sentinel in the random admits to, at most; `None` without a sentinel. A client
-    /// that offered more than that version has been tampered with (RFC 8446, section 4.1.3).
+    /// that offered more than that version has been tampered with (RFC 9846, section 4.2.3).
     pub fn downgrade_sentinel(&self) -> Option<ProtocolVersion> {
         match *self.random.last_chunk::<8>()? {
             DOWNGRADE_TLS12 => Some(ProtocolVersion::TLS_1_2),

@@ -58,50 +58,40 @@ pub(crate) trait Service: Dialogue {
     }
 }
 
+/// Makes what speaks a protocol on one connection.
+type NewService = fn(Introduction) -> Box<dyn Service>;
+
 impl StartTls {
     /// Every protocol.
     pub const ALL: [Self; 8] =
         [Self::Smtp, Self::Imap, Self::Pop3, Self::Ftp, Self::Ldap, Self::Postgres, Self::MySql, Self::Xmpp];
 
+    /// The name, the port and what speaks the protocol: one line for each.
+    fn row(self) -> (&'static str, u16, NewService) {
+        match self {
+            Self::Smtp => ("smtp", 25, |introduction| Box::new(smtp::Smtp { client: introduction.client })),
+            Self::Imap => ("imap", 143, |_| Box::new(imap::Imap)),
+            Self::Pop3 => ("pop3", 110, |_| Box::new(pop3::Pop3)),
+            Self::Ftp => ("ftp", 21, |_| Box::new(ftp::Ftp)),
+            Self::Ldap => ("ldap", 389, |_| Box::new(ldap::Ldap)),
+            Self::Postgres => ("postgres", 5432, |_| Box::new(postgres::Postgres)),
+            Self::MySql => ("mysql", 3306, |_| Box::new(mysql::MySql)),
+            Self::Xmpp => ("xmpp", 5222, |introduction| Box::new(xmpp::Xmpp { host: introduction.host })),
+        }
+    }
+
     /// The name, as `openssl s_client -starttls` has it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Smtp => "smtp",
-            Self::Imap => "imap",
-            Self::Pop3 => "pop3",
-            Self::Ftp => "ftp",
-            Self::Ldap => "ldap",
-            Self::Postgres => "postgres",
-            Self::MySql => "mysql",
-            Self::Xmpp => "xmpp",
-        }
+        self.row().0
     }
 
     /// The port on which IANA knows the protocol.
     pub fn default_port(self) -> u16 {
-        match self {
-            Self::Smtp => 25,
-            Self::Imap => 143,
-            Self::Pop3 => 110,
-            Self::Ftp => 21,
-            Self::Ldap => 389,
-            Self::Postgres => 5432,
-            Self::MySql => 3306,
-            Self::Xmpp => 5222,
-        }
+        self.row().1
     }
 
     pub(crate) fn service(self, introduction: Introduction) -> Box<dyn Service> {
-        match self {
-            Self::Smtp => Box::new(smtp::Smtp { client: introduction.client }),
-            Self::Imap => Box::new(imap::Imap),
-            Self::Pop3 => Box::new(pop3::Pop3),
-            Self::Ftp => Box::new(ftp::Ftp),
-            Self::Ldap => Box::new(ldap::Ldap),
-            Self::Postgres => Box::new(postgres::Postgres),
-            Self::MySql => Box::new(mysql::MySql),
-            Self::Xmpp => Box::new(xmpp::Xmpp { host: introduction.host }),
-        }
+        (self.row().2)(introduction)
     }
 }
 

@@ -25,8 +25,7 @@ pub(crate) struct ExpectCertificate {
 
 impl ExpectCertificate {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let body = expect(message, HandshakeType::CERTIFICATE)?;
-        let certificate = CertificateTls12::parse(body).map_err(Error::malformed("Certificate"))?;
+        let certificate = expect(message, HandshakeType::CERTIFICATE, CertificateTls12::parse)?;
         let chain: Vec<_> = certificate.iter().map(CertificateDer::from).collect();
         if chain.is_empty() {
             return Err(CertificateError::Empty.into());
@@ -66,8 +65,7 @@ pub(crate) struct ExpectServerKeyExchange {
 
 impl ExpectServerKeyExchange {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let body = expect(message, HandshakeType::SERVER_KEY_EXCHANGE)?;
-        let exchange = ServerKeyExchangeEcdhe::parse(body).map_err(Error::malformed("ServerKeyExchange"))?;
+        let exchange = expect(message, HandshakeType::SERVER_KEY_EXCHANGE, ServerKeyExchangeEcdhe::parse)?;
         check_group(core, exchange.group)?;
         if !is_of_tls12(exchange.group) {
             return Err(Misbehaviour::UnofferedGroup(exchange.group).into());
@@ -104,8 +102,7 @@ impl ExpectRequestOrDone {
             self.handshake.handshaking.transcript.add(message.raw);
             return Ok(State::Tls12RequestOrDone(Box::new(self)));
         }
-        let body = expect(message, HandshakeType::SERVER_HELLO_DONE)?;
-        ServerHelloDone::parse(body).map_err(Error::malformed("ServerHelloDone"))?;
+        expect(message, HandshakeType::SERVER_HELLO_DONE, ServerHelloDone::parse)?;
         message.ends_record()?;
         self.handshake.handshaking.transcript.add(message.raw);
         client_flight::send(core, self.handshake, self.peer_key, self.request)

@@ -49,7 +49,7 @@ pub(super) fn send(
     core.send_change_cipher_spec();
     core.send_under(Sealer::tls12(suite, &keys.client)?);
     send_finished(core, &mut handshake, &master)?;
-    Ok(LastFlights { handshake, master, keys, ticket: None, order: Order::ServerLast }.begin(None))
+    Ok(LastFlights { handshake, master, keys, ticket: None, order: Order::ServerLast, since: None }.begin())
 }
 
 /// The client's certificate, or an empty list where there is none to show (RFC 5246 §7.4.6).

@@ -30,64 +30,55 @@ pub(super) struct LastFlights {
     /// The ticket of the session that is resumed.
     pub(super) ticket: Option<Tls12Ticket>,
     pub(super) order: Order,
+    /// When the session came that is resumed; `None` where there is none, or the server gives another ticket.
+    pub(super) since: Option<Receipt>,
 }
 
 impl LastFlights {
-    /// What the server sends first. `since` is when the session came that is resumed.
-    pub(super) fn begin(self, since: Option<Receipt>) -> State {
+    /// What the server sends first.
+    pub(super) fn begin(self) -> State {
         if self.handshake.ticket_due {
-            State::Tls12Ticket(Box::new(ExpectTicket { flights: self, since }))
+            State::Tls12Ticket(Box::new(ExpectTicket(self)))
         } else {
-            State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { flights: self, since }))
+            State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec(self)))
         }
     }
 }
 
-pub(crate) struct ExpectTicket {
-    flights: LastFlights,
-    since: Option<Receipt>,
-}
+pub(crate) struct ExpectTicket(LastFlights);
 
 impl ExpectTicket {
     pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let Self { mut flights, mut since } = self;
-        let body = expect(message, HandshakeType::NEW_SESSION_TICKET)?;
+        let Self(mut flights) = self;
         let NewSessionTicketTls12 { lifetime_hint, ticket } =
-            NewSessionTicketTls12::parse(body).map_err(Error::malformed("NewSessionTicket"))?;
+            expect(message, HandshakeType::NEW_SESSION_TICKET, NewSessionTicketTls12::parse)?;
         flights.handshake.handshaking.transcript.add(message.raw);
         // An empty one says that the server has changed its mind (RFC 5077 §3.3).
         if !ticket.is_empty() {
             core.note_ticket(ticket, lifetime_hint, None);
             flights.ticket = Some(Tls12Ticket { ticket: ticket.to_vec(), lifetime_hint });
-            since = None;
+            flights.since = None;
         }
-        Ok(State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec { flights, since })))
+        Ok(State::Tls12ChangeCipherSpec(Box::new(ExpectChangeCipherSpec(flights))))
     }
 }
 
-pub(crate) struct ExpectChangeCipherSpec {
-    flights: LastFlights,
-    since: Option<Receipt>,
-}
+pub(crate) struct ExpectChangeCipherSpec(LastFlights);
 
 impl ExpectChangeCipherSpec {
     pub(crate) fn handle_change_cipher_spec(self, core: &mut Core) -> Result<State, Error> {
-        let Self { flights, since } = self;
+        let Self(flights) = self;
         core.receive_under(Opener::tls12(flights.handshake.handshaking.suite, &flights.keys.server)?);
-        Ok(State::Tls12Finished(Box::new(ExpectFinished { flights, since })))
+        Ok(State::Tls12Finished(Box::new(ExpectFinished(flights))))
     }
 }
 
-pub(crate) struct ExpectFinished {
-    flights: LastFlights,
-    since: Option<Receipt>,
-}
+pub(crate) struct ExpectFinished(LastFlights);
 
 impl ExpectFinished {
     pub(crate) fn handle(self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let Self { flights: LastFlights { mut handshake, master, keys, ticket, order }, since } = self;
-        let body = expect(message, HandshakeType::FINISHED)?;
-        let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
+        let Self(LastFlights { mut handshake, master, keys, ticket, order, since }) = self;
+        let received = expect(message, HandshakeType::FINISHED, Finished::parse)?;
         let suite = handshake.handshaking.suite;
         let due = master.server_finished(suite, handshake.handshaking.transcript.current().as_ref())?;
         verify_slices_are_equal(&due, received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;

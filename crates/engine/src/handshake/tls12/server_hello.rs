@@ -53,7 +53,7 @@ pub(crate) fn accept(
     let (session, kind) = match offer {
         Offer::SessionId(session) if echoed => (session, Kind::Id),
         Offer::SessionTicket(session) if echoed => (session, Kind::Ticket),
-        // RFC 8446 §4.1.3: a random ID that belongs to no session can be echoed by TLS 1.3 alone.
+        // RFC 9846 §4.2.3: a random ID that belongs to no session can be echoed by TLS 1.3 alone.
         _ if echoed => return Err(Misbehaviour::IllegalValue("it resumes a session that was not offered").into()),
         _ => {
             core.note(|facts| facts.session_id_given = !hello.session_id.is_empty());
@@ -73,8 +73,8 @@ pub(crate) fn accept(
     let keys = master.key_block(suite, &client_random, &handshake.server_random)?;
     core.log_secret("CLIENT_RANDOM", &client_random, master.as_bytes());
     // A ticket that is not renewed stays good.
-    let flights = finished::LastFlights { handshake, master, keys, ticket: session.ticket, order: Order::ClientLast };
-    Ok(flights.begin(Some(session.received)))
+    let (ticket, since) = (session.ticket, Some(session.received));
+    Ok(finished::LastFlights { handshake, master, keys, ticket, order: Order::ClientLast, since }.begin())
 }
 
 /// Reads what the server answers; returns whether it uses the extended master secret (RFC 7627).

@@ -1,35 +1,32 @@
 //! The server authenticates itself, and may ask the client to: CertificateRequest, Certificate, CertificateVerify (RFC
-//! 8446 §4.3.2, §4.4.2, §4.4.3).
+//! 9846 §4.4.2, §4.5.1, §4.5.2).
 
 use reprise_model::{ClientAuthentication, Version};
 use reprise_wire::extensions::{CertificateAuthorities, SignatureAlgorithms};
 use reprise_wire::{CertificateRequestTls13, CertificateTls13, CertificateVerify, ExtensionType, Handshake, HandshakeType};
 use rustls_pki_types::CertificateDer;
 
-use super::{ClientCertificate, ExpectFinished, HandshakeKeys};
+use super::{ClientCertificate, ExpectFinished, Handshake13};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
+use crate::handshake::State;
 use crate::handshake::checks::{Place, choose_scheme, expect, only_permitted, read};
-use crate::handshake::{Handshaking, State};
 use crate::verify::{CertificateError, LeafKey};
 
 pub(crate) struct ExpectCertificateOrRequest {
-    pub(super) handshaking: Handshaking,
-    pub(super) keys: HandshakeKeys,
-    pub(super) client_certificate: ClientCertificate,
+    pub(super) handshake: Handshake13,
 }
 
 impl ExpectCertificateOrRequest {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
         if message.msg_type == HandshakeType::CERTIFICATE_REQUEST
-            && matches!(self.client_certificate, ClientCertificate::NotRequested)
+            && matches!(self.handshake.client_certificate, ClientCertificate::NotRequested)
         {
-            self.client_certificate = accept_request(core, message)?;
-            self.handshaking.transcript.add(message.raw);
+            self.handshake.client_certificate = accept_request(core, message)?;
+            self.handshake.handshaking.transcript.add(message.raw);
             return Ok(State::Tls13CertificateOrRequest(Box::new(self)));
         }
-        let body = expect(message, HandshakeType::CERTIFICATE)?;
-        let certificate = CertificateTls13::parse(body).map_err(Error::malformed("Certificate"))?;
+        let certificate = expect(message, HandshakeType::CERTIFICATE, CertificateTls13::parse)?;
         if !certificate.context.is_empty() {
             return Err(Misbehaviour::IllegalValue("the context of its Certificate is not empty").into());
         }
@@ -42,10 +39,8 @@ impl ExpectCertificateOrRequest {
             return Err(CertificateError::Empty.into());
         }
         let key = core.judge_chain(&chain)?;
-        self.handshaking.transcript.add(message.raw);
-
-        let Self { handshaking, keys, client_certificate } = self;
-        Ok(State::Tls13CertificateVerify(Box::new(ExpectCertificateVerify { handshaking, keys, client_certificate, key })))
+        self.handshake.handshaking.transcript.add(message.raw);
+        Ok(State::Tls13CertificateVerify(Box::new(ExpectCertificateVerify { handshake: self.handshake, key })))
     }
 }
 
@@ -59,30 +54,26 @@ fn accept_request(core: &mut Core, message: &Handshake<'_>) -> Result<ClientCert
         .ok_or(Misbehaviour::MissingExtension { message: "CertificateRequest", extension })?;
     read(request.extensions, ExtensionType::CERTIFICATE_AUTHORITIES, CertificateAuthorities::parse)?;
     core.note(|facts| facts.client_authentication = ClientAuthentication::RequestedNoneSent);
-    choose_scheme(core, Version::Tls13, |scheme| accepted.schemes.contains(scheme)).map(ClientCertificate::Requested)
+    choose_scheme(core, Version::Tls13, |scheme| accepted.values.contains(scheme)).map(ClientCertificate::Requested)
 }
 
 pub(crate) struct ExpectCertificateVerify {
-    pub(super) handshaking: Handshaking,
-    pub(super) keys: HandshakeKeys,
-    pub(super) client_certificate: ClientCertificate,
+    pub(super) handshake: Handshake13,
     pub(super) key: Option<LeafKey>,
 }
 
 impl ExpectCertificateVerify {
     pub(crate) fn handle(mut self, core: &mut Core, message: &Handshake<'_>) -> Result<State, Error> {
-        let body = expect(message, HandshakeType::CERTIFICATE_VERIFY)?;
-        let verify = CertificateVerify::parse(body).map_err(Error::malformed("CertificateVerify"))?;
-        let signed = signed_content(b"TLS 1.3, server CertificateVerify", self.handshaking.transcript.current().as_ref());
+        let verify = expect(message, HandshakeType::CERTIFICATE_VERIFY, CertificateVerify::parse)?;
+        let transcript = &mut self.handshake.handshaking.transcript;
+        let signed = signed_content(b"TLS 1.3, server CertificateVerify", transcript.current().as_ref());
         core.judge_signature(Version::Tls13, self.key.as_ref(), verify.scheme, &signed, verify.signature)?;
-        self.handshaking.transcript.add(message.raw);
-
-        let Self { handshaking, keys, client_certificate, .. } = self;
-        Ok(State::Tls13Finished(Box::new(ExpectFinished { handshaking, keys, client_certificate })))
+        transcript.add(message.raw);
+        Ok(State::Tls13Finished(Box::new(ExpectFinished { handshake: self.handshake })))
     }
 }
 
-/// What a CertificateVerify signs (RFC 8446 §4.4.3): 64 spaces, the context, a zero, the transcript's hash.
+/// What a CertificateVerify signs (RFC 9846 §4.5.2): 64 spaces, the context, a zero, the transcript's hash.
 pub(super) fn signed_content(context: &[u8], transcript: &[u8]) -> Vec<u8> {
     [&[b' '; 64][..], context, &[0], transcript].concat()
 }

@@ -1,4 +1,4 @@
-//! The server's Finished, and the client's last flight (RFC 8446 §4.4.4).
+//! The server's Finished, and the client's last flight (RFC 9846 §4.5.3).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use reprise_model::ClientAuthentication;
@@ -6,7 +6,7 @@ use reprise_wire::codec::{vec8, vec16, vec24};
 use reprise_wire::{CertificateVerify, Finished, HandshakeType, SignatureScheme};
 
 use super::authentication::signed_content;
-use super::{ClientCertificate, ExpectTraffic, HandshakeKeys};
+use super::{ClientCertificate, ExpectTraffic, Handshake13};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::expect;
@@ -15,21 +15,18 @@ use crate::joiner::Message;
 use crate::protection::{Opener, Sealer};
 
 pub(crate) struct ExpectFinished {
-    pub(super) handshaking: Handshaking,
-    pub(super) keys: HandshakeKeys,
-    pub(super) client_certificate: ClientCertificate,
+    pub(super) handshake: Handshake13,
 }
 
 impl ExpectFinished {
     pub(crate) fn handle(self, core: &mut Core, message: &Message<'_>) -> Result<State, Error> {
-        let Self { mut handshaking, keys, client_certificate } = self;
-        let body = expect(message, HandshakeType::FINISHED)?;
-        let received = Finished::parse(body).map_err(Error::malformed("Finished"))?;
+        let Handshake13 { mut handshaking, keys, client_certificate } = self.handshake;
+        let received = expect(message, HandshakeType::FINISHED, Finished::parse)?;
         let due = keys.server.finished(handshaking.transcript.current().as_ref())?;
         verify_slices_are_equal(due.as_ref(), received.verify_data).map_err(|_| Misbehaviour::BadFinished)?;
         handshaking.transcript.add(message.raw);
 
-        // The application secrets end with the server's Finished; resumption includes the client's (RFC 8446 §7.1).
+        // The application secrets end with the server's Finished; resumption includes the client's (RFC 9846 §7.1).
         let transcript = handshaking.transcript.current();
         let suite = handshaking.suite;
         let master = keys.secret.master()?;
@@ -46,7 +43,7 @@ impl ExpectFinished {
 
         core.send_change_cipher_spec();
         if core.early_data.end() {
-            // RFC 8446 §4.5: the last message under the keys of the early data.
+            // RFC 9846 §4.6: the last message under the keys of the early data.
             let mut end = Vec::new();
             handshaking.append(&mut end, HandshakeType::END_OF_EARLY_DATA, |_| {});
             core.send_handshake(&end)?;
@@ -68,7 +65,7 @@ impl ExpectFinished {
     }
 }
 
-/// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 8446 §4.4.2).
+/// Certificate and CertificateVerify, or an empty Certificate where there is none to show (RFC 9846 §4.5.1).
 fn certificate(core: &mut Core, handshaking: &mut Handshaking, scheme: Option<SignatureScheme>) -> Result<Vec<u8>, Error> {
     let config = core.config.clone();
     let identity = config.identity.as_ref().zip(scheme);

@@ -1,4 +1,4 @@
-//! TLS 1.3 from the ServerHello on (RFC 8446 §4.1.3, §4.3 to §4.6).
+//! TLS 1.3 from the ServerHello on (RFC 9846 §4.2.3, §4.4 to §4.7).
 
 mod authentication;
 mod encrypted_extensions;
@@ -14,7 +14,15 @@ pub(crate) use traffic::ExpectTraffic;
 
 use reprise_wire::SignatureScheme;
 
+use super::Handshaking;
 use crate::key_schedule::tls13::{HandshakeSecret, TrafficSecret};
+
+/// What all states of a TLS 1.3 handshake carry from the ServerHello on.
+struct Handshake13 {
+    handshaking: Handshaking,
+    keys: HandshakeKeys,
+    client_certificate: ClientCertificate,
+}
 
 /// The secrets between ServerHello and Finished.
 struct HandshakeKeys {

@@ -1,10 +1,10 @@
-//! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 8446 §4.1.3, §4.2.8, §4.2.11).
+//! The ServerHello of TLS 1.3: the PSK, the key share, the handshake keys (RFC 9846 §4.2.3, §4.3.8, §4.3.11).
 
 use reprise_model::{PskMode, Version};
 use reprise_wire::extensions::{KeyShareServerHello, SelectedPsk};
 use reprise_wire::{ExtensionType, Extensions, ServerHello};
 
-use super::{ExpectEncryptedExtensions, HandshakeKeys};
+use super::{ClientCertificate, ExpectEncryptedExtensions, Handshake13, HandshakeKeys};
 use crate::core::Core;
 use crate::error::{Error, Misbehaviour};
 use crate::handshake::checks::{Place, check_group, only_permitted, read};
@@ -54,7 +54,8 @@ pub(crate) fn accept(
     message.ends_record()?;
     let keys = handshake_keys(core, suite, early, shared, transcript.current().as_ref(), &client_random)?;
     let handshaking = Handshaking { suite, transcript, client_random };
-    Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshaking, keys, resumed })))
+    let handshake = Handshake13 { handshaking, keys, client_certificate: ClientCertificate::NotRequested };
+    Ok(State::Tls13EncryptedExtensions(Box::new(ExpectEncryptedExtensions { handshake, resumed })))
 }
 
 /// Whether the server took the PSK that was offered.
@@ -72,7 +73,7 @@ fn accept_psk(state: &ExpectServerHello, core: &mut Core, extensions: Extensions
     }
 }
 
-/// The mode in which the PSK is used, which the presence of a key share tells (RFC 8446 §4.2.9).
+/// The mode in which the PSK is used, which the presence of a key share tells (RFC 9846 §4.3.9).
 fn accept_psk_mode(core: &mut Core, extensions: Extensions<'_>) -> Result<PskMode, Error> {
     let offered = &core.config.tls13.psk_modes;
     let mode = match extensions.contains(ExtensionType::KEY_SHARE) {

@@ -1,4 +1,4 @@
-//! After the handshake: NewSessionTicket and KeyUpdate (RFC 8446 §4.6).
+//! After the handshake: NewSessionTicket and KeyUpdate (RFC 9846 §4.7).
 
 use reprise_wire::{HandshakeType, KeyUpdate, NewSessionTicketTls13, frame};
 
@@ -88,7 +88,7 @@ impl ExpectTraffic {
         Ok(())
     }
 
-    /// The KeyUpdate itself is the last under the old keys (RFC 8446 §4.6.3).
+    /// The KeyUpdate itself is the last under the old keys (RFC 9846 §4.7.3).
     fn send_update(&mut self, core: &mut Core, request_update: bool) -> Result<(), Error> {
         let mut message = Vec::new();
         frame(&mut message, HandshakeType::KEY_UPDATE, |out| KeyUpdate { request_update }.emit(out));

@@ -1,6 +1,6 @@
-//! Full TLS 1.3 handshakes with rustls.
+//! Full handshakes with rustls.
 
-use reprise_engine::EcdhKeyShare;
+use reprise_engine::{CertificateError, Config, EcdhKeyShare, Error};
 use reprise_lab::{Authority, KeyKind};
 use reprise_model::{ClientAuthentication, Direction, Kind, Verification, Version};
 use reprise_wire::{AlertDescription, CipherSuite, NamedGroup, Record};
@@ -9,47 +9,72 @@ use rustls::HandshakeKind;
 use crate::FULL;
 use crate::client::{client, trusting_client};
 use crate::pair::{Ended, LATENCY, Pair};
-use crate::server::{ONLY_TLS12, Server, authority};
-use reprise_engine::{CertificateError, Error};
+use crate::server::{ONLY_TLS12, Resumption, Server, authority};
 
+/// The suites of TLS 1.3.
 pub(crate) const SUITES: [CipherSuite; 3] =
     [CipherSuite::TLS_AES_128_GCM_SHA256, CipherSuite::TLS_AES_256_GCM_SHA384, CipherSuite::TLS_CHACHA20_POLY1305_SHA256];
+pub(crate) const ECDSA: [CipherSuite; 3] = [
+    CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+];
+const RSA: [CipherSuite; 3] = [
+    CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+];
 
-const FULL_STORY: &str = "> ClientHello < ServerHello < ChangeCipherSpec < {EncryptedExtensions} < {Certificate} \
+const TLS12_STORY: &str = "> ClientHello < ServerHello < Certificate < ServerKeyExchange < ServerHelloDone \
+    > ClientKeyExchange > ChangeCipherSpec > {Finished} < NewSessionTicket < ChangeCipherSpec < {Finished}";
+const TLS13_STORY: &str = "> ClientHello < ServerHello < ChangeCipherSpec < {EncryptedExtensions} < {Certificate} \
     < {CertificateVerify} < {Finished} > ChangeCipherSpec > {Finished} < {NewSessionTicket} < {NewSessionTicket}";
 
 #[test]
 fn every_suite_with_every_group_and_every_key() {
     let keys = [
-        (KeyKind::Rsa2048, "rsa_pss_rsae_sha512"),
-        (KeyKind::P256, "ecdsa_secp256r1_sha256"),
-        (KeyKind::P384, "ecdsa_secp384r1_sha384"),
-        (KeyKind::Ed25519, "ed25519"),
+        (KeyKind::Rsa2048, RSA, "rsa_pss_rsae_sha512"),
+        (KeyKind::P256, ECDSA, "ecdsa_secp256r1_sha256"),
+        (KeyKind::P384, ECDSA, "ecdsa_secp384r1_sha384"),
+        (KeyKind::Ed25519, ECDSA, "ed25519"),
     ];
-    for (key, scheme) in keys {
+    for (key, tls12_suites, scheme) in keys {
+        for suite in tls12_suites {
+            for &group in EcdhKeyShare::GROUPS {
+                // A certificate's curve must be among the groups too (RFC 8422 §5.1).
+                let groups = EcdhKeyShare::GROUPS.to_vec();
+                let config = Config { versions: vec![Version::Tls12], groups, ..client(authority()) };
+                let server = Server { cipher_suites: vec![suite], groups: vec![group], ..Server::with(key) };
+                assert_full(&Pair::completed(config, server.start()), (key, scheme), suite, group);
+            }
+        }
         for suite in SUITES {
             for &group in EcdhKeyShare::GROUPS {
-                let mut config = client(authority());
-                config.groups = vec![group];
+                let config = Config { groups: vec![group], ..client(authority()) };
                 let pair = Pair::completed(config, Server { cipher_suites: vec![suite], ..Server::with(key) }.start());
-
-                let outcome = pair.outcome();
-                assert_eq!(outcome.version, Version::Tls13);
-                assert_eq!(outcome.kind, Kind::Full);
-                assert_eq!(outcome.cipher, suite.to_string());
-                assert_eq!(outcome.group, Some(group.to_string()));
-                assert_eq!(outcome.peer_key.as_deref(), Some(key.label()));
-                assert_eq!(outcome.signature.as_deref(), Some(scheme));
-                assert_eq!(outcome.verification, Verification::Verified);
-                assert_eq!(outcome.client_authentication, ClientAuthentication::NotRequested);
-                assert!(outcome.extended_master_secret);
-                assert!(!outcome.hello_retry_request && !outcome.session_offered && outcome.psk_mode.is_none());
-                assert_eq!(pair.told(), FULL_STORY);
-                assert_eq!(pair.round_trips(), 1);
-                assert!(pair.client.is_confirmed());
+                assert_full(&pair, (key, scheme), suite, group);
             }
         }
     }
+}
+
+/// A full handshake without a retry, by this key and the scheme in which it signs.
+fn assert_full(pair: &Pair, (key, scheme): (KeyKind, &str), suite: CipherSuite, group: NamedGroup) {
+    let (version, story, round_trips) = match SUITES.contains(&suite) {
+        true => (Version::Tls13, TLS13_STORY, 1),
+        false => (Version::Tls12, TLS12_STORY, 2),
+    };
+    let outcome = pair.outcome();
+    assert_eq!((outcome.version, outcome.kind), (version, Kind::Full));
+    assert_eq!((outcome.cipher, outcome.group), (suite.to_string(), Some(group.to_string())));
+    assert_eq!((outcome.peer_key.as_deref(), outcome.signature.as_deref()), (Some(key.label()), Some(scheme)));
+    assert_eq!(outcome.verification, Verification::Verified);
+    assert_eq!(outcome.client_authentication, ClientAuthentication::NotRequested);
+    assert!(outcome.extended_master_secret);
+    assert!(!outcome.hello_retry_request && !outcome.session_offered && outcome.psk_mode.is_none());
+    assert_eq!(pair.server.handshake_kind(), Some(HandshakeKind::Full));
+    assert_eq!((pair.told().as_str(), pair.round_trips()), (story, round_trips));
+    assert!(pair.client.is_confirmed());
 }
 
 #[test]
@@ -87,13 +112,14 @@ fn content_of(mut stream: &[u8]) -> (u64, u64) {
 
 #[test]
 fn the_secrets_are_those_that_the_server_logs() {
-    for suite in SUITES {
+    for suite in SUITES.into_iter().chain(ECDSA) {
         let server = Server { cipher_suites: vec![suite], ..Server::with(KeyKind::P256) };
         let mut pair = Pair::new(client(authority()), server.start());
         let [ours, theirs] = pair.key_logs();
         pair.complete(FULL);
         assert_eq!(ours.sorted(), theirs.sorted());
-        assert_eq!(ours.sorted().len(), 5);
+        let of_tls12 = ours.sorted().iter().filter(|line| line.starts_with("CLIENT_RANDOM ")).count();
+        assert_eq!((ours.sorted().len(), of_tls12), if SUITES.contains(&suite) { (5, 0) } else { (1, 1) });
     }
 }
 
@@ -119,7 +145,7 @@ fn a_server_that_prefers_another_group_costs_a_round_trip() {
                 "< {EncryptedExtensions}",
             ];
             assert_eq!(pair.story()[..beginning.len()], beginning);
-            // RFC 8446 §D.4: ChangeCipherSpec is not sent again.
+            // RFC 9846 §E.4: ChangeCipherSpec is not sent again.
             assert_eq!(pair.story()[beginning.len() + 3..][..1], ["> {Finished}"]);
         }
     }
@@ -127,12 +153,25 @@ fn a_server_that_prefers_another_group_costs_a_round_trip() {
 
 #[test]
 fn alpn_is_what_the_server_chose() {
-    let mut config = client(authority());
-    config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
-    let mut pair = Pair::completed(config, server.start());
-    assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
-    assert_eq!(crate::tickets(pair.client.take_sessions())[0].alpn.as_deref(), Some(&b"http/1.1"[..]));
+    for version in [Version::Tls12, Version::Tls13] {
+        let alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let server = Server { alpn: vec![b"http/1.1".to_vec()], ..Server::with(KeyKind::P256) };
+        let mut pair = Pair::completed(Config { versions: vec![version], alpn, ..client(authority()) }, server.start());
+        assert_eq!(pair.outcome().alpn.as_deref(), Some("http/1.1"));
+        if let Some(reprise_engine::Session::Tls13(ticket)) = pair.client.take_sessions().pop() {
+            assert_eq!(ticket.alpn.as_deref(), Some(&b"http/1.1"[..]));
+        }
+    }
+}
+
+#[test]
+fn a_server_that_resumes_nothing_leaves_nothing_behind() {
+    let server = Server { resumption: Resumption::Off, versions: &ONLY_TLS12, ..Server::with(KeyKind::P256) };
+    let mut pair = Pair::new(client(authority()), server.start());
+    pair.complete(FULL);
+    assert!(pair.client.take_sessions().is_empty());
+    assert!(!pair.outcome().session_id_given);
+    assert_eq!(pair.outcome().tickets, 0);
 }
 
 #[test]
