@@ -6,17 +6,16 @@ use std::sync::Arc;
 use reprise_connection::{Fault, Target};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
 use reprise_model::document::{Calibration, CalibrationRun, CalibrationSample};
-use reprise_model::{Asked, Kind, Phase, Purpose, Version};
+use reprise_model::{Asked, Kind, Phase, Version};
 use reprise_stats::summarize;
 use rustls_pki_types::{CertificateDer, ServerName};
 
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::session_cache::SessionCache;
 use crate::summary::statistics;
-use crate::trial::Trial;
 
 /// Makes TLS 1.3 handshakes with one server, full and resumed by ticket in turns, each with a request, and keeps how long
 /// they took.
@@ -24,7 +23,7 @@ pub struct Reference {
     connector: Connector,
     config: Arc<Config>,
     work: String,
-    stock: SessionCache,
+    cache: SessionCache,
     next: Kind,
     samples: Vec<CalibrationSample>,
 }
@@ -52,7 +51,7 @@ impl Reference {
             connector,
             config: Arc::new(config),
             work: work.to_owned(),
-            stock: SessionCache::default(),
+            cache: SessionCache::default(),
             next: Kind::Full,
             samples: Vec::new(),
         })
@@ -62,18 +61,14 @@ impl Reference {
     /// left out.
     pub fn connect(&mut self, after: u64) {
         let asked = Asked { tls: Version::Tls13, kind: self.next };
-        let Some(taken) = self.stock.take_offer(asked, self.connector.now(), 0, None) else {
+        let Some(offer) = self.cache.take_offer(asked, self.connector.now(), 0, None) else {
             self.next = Kind::Full;
             return;
         };
-        let (config, origin) = (Arc::clone(&self.config), taken.origin());
-        let trial =
-            Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin, manner: CloseBehavior::default() };
-        let mut tried = self.connector.connect(trial);
-        if tried.observation.is_as_asked() {
-            self.samples.push(CalibrationSample { after, kind: self.next, phases: tried.observation.phases });
+        let record = self.cache.connect(&mut self.connector, ConnectionPlan::sample(&self.config, asked, offer));
+        if record.observation.is_as_asked() {
+            self.samples.push(CalibrationSample { after, kind: self.next, phases: record.observation.phases });
         }
-        self.stock.settle(taken.held, &mut tried);
         self.next = if self.next == Kind::Full { Kind::Ticket } else { Kind::Full };
     }
 

@@ -115,7 +115,7 @@ mod tests {
             phases: Phases { connect: Some(Nanos(connect_us * 1_000 + u64::from(index))), ..Phases::default() },
             ..Observation::begun(index, Nanos(0), Purpose::Sample, asked)
         };
-        Series::seen((0..100).map(seen).collect())
+        Series { asked, observations: (0..100).map(seen).collect() }
     }
 
     #[test]

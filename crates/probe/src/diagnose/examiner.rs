@@ -15,8 +15,8 @@ use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
-use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
+use crate::plan::{Plan, VersionPlan};
 use crate::survey;
 
 /// As long as Linux delays an acknowledgement, and a little less; others delay it longer.
@@ -36,8 +36,8 @@ pub fn diagnose(
     interrupt: &Interrupt,
 ) -> Examination {
     let mut examination = Examination::begun(limits);
-    let (connector, offers) =
-        match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Offers::new(target, options)?))) {
+    let (connector, plan) =
+        match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Plan::new(target, options)?))) {
             Ok(ready) => ready,
             Err(fault) => {
                 examination.ended_by = Some(EarlyEnd::Unreachable(fault.into()));
@@ -45,7 +45,7 @@ pub fn diagnose(
             }
         };
     let contact = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
-    let mut examiner = Examiner { contact, plans: &offers.versions, found: examination };
+    let mut examiner = Examiner { contact, plan: &plan, found: examination };
     let ended = examiner.examine().and_then(|()| examiner.repeat());
     examiner.finish(ended.err())
 }
@@ -60,7 +60,7 @@ fn planned(limits: Limits) -> u32 {
 
 struct Examiner<'a> {
     contact: RateLimitedConnector<'a>,
-    plans: &'a [VersionPlan],
+    plan: &'a Plan,
     found: Examination,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn plan(&self, version: Version) -> Option<&'a VersionPlan> {
-        self.plans.iter().find(|plan| plan.version == version)
+        self.plan.versions.iter().find(|plan| plan.version == version)
     }
 
     fn is_refused(&self, version: Version) -> bool {
@@ -238,16 +238,16 @@ impl<'a> Examiner<'a> {
     }
 
     fn finish(self, ended: Option<EarlyEnd>) -> Examination {
-        let Self { contact, plans, mut found } = self;
+        let Self { contact, plan, mut found } = self;
         found.took = contact.took();
         found.ended_by = ended;
         let (any_completed, software) = (contact.any_completed(), contact.software);
         let mut connector = contact.connector;
         if !any_completed && found.ended_by.is_none() {
-            let failed = survey::recognise(&mut connector, plans, found.refused.clone(), |_| ());
+            let failed = survey::recognise(&mut connector, plan, found.refused.clone(), |_| ());
             found.ended_by = Some(EarlyEnd::Unreachable(failed));
         }
-        found.series = series(&found.runs, plans);
+        found.series = series(&found.runs);
         found.software = software;
         found.address = connector.target_address();
         found.other_addresses = connector.other_addresses();

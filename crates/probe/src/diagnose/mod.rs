@@ -1,6 +1,5 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
-mod burst;
 mod examiner;
 mod experiment;
 mod probe_record;

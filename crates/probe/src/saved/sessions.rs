@@ -33,6 +33,7 @@ impl SessionFile {
 
 /// What a measurement or a trace leaves behind for another process: what it was given anew, and what it was told to begin
 /// with and did not use.
+#[derive(Default)]
 pub struct Unused {
     pub(crate) server: String,
     pub(crate) verified: bool,
