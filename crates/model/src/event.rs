@@ -60,15 +60,14 @@ pub struct Extension {
     pub value: Option<String>,
 }
 
-/// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// By the client.
-    Sent,
-    /// From the server.
-    Received,
+named! {
+    /// Which way a message went.
+    pub enum Direction {
+        /// By the client.
+        Sent = "sent",
+        /// From the server.
+        Received = "received",
+    }
 }
 
 /// What a message was.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use reprise_connection::{Fault, Target};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
 use reprise_model::document::{Calibration, CalibrationRun, CalibrationSample};
-use reprise_model::{Asked, Kind, Phase, Version};
-use reprise_stats::summarize;
+use reprise_model::{Asked, Kind, Version};
 use rustls_pki_types::{CertificateDer, ServerName};
 
 use crate::connection_plan::ConnectionPlan;
@@ -15,7 +14,7 @@ use crate::connector::Connector;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::session_cache::SessionCache;
-use crate::summary::statistics;
+use crate::summary::phase_statistics;
 
 /// Makes TLS 1.3 handshakes with one server, full and resumed by ticket in turns, each with a request, and keeps how long
 /// they took.
@@ -75,12 +74,10 @@ impl Reference {
     /// What they came to; `None` without a single one. The intervals follow from `seed`.
     pub fn calibration(self, seed: u64) -> Option<Calibration> {
         let run = |kind: Kind| {
-            let of_kind: Vec<&CalibrationSample> = self.samples.iter().filter(|sample| sample.kind == kind).collect();
-            let of = |phase: Phase| -> Vec<u64> {
-                of_kind.iter().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
-            };
-            let phases = Phase::ALL.into_iter().filter_map(|phase| Some((phase, statistics(summarize(&of(phase), seed)?))));
-            (!of_kind.is_empty()).then(|| CalibrationRun { kind, n: of_kind.len() as u64, phases: phases.collect() })
+            let of_kind = self.samples.iter().filter(|sample| sample.kind == kind);
+            let phases = phase_statistics(of_kind.clone().map(|sample| &sample.phases), seed);
+            let n = of_kind.count() as u64;
+            (n > 0).then_some(CalibrationRun { kind, n, phases })
         };
         let runs: Vec<CalibrationRun> = [Kind::Full, Kind::Ticket].into_iter().filter_map(run).collect();
         (!runs.is_empty()).then_some(Calibration { work: self.work, runs, samples: self.samples })

@@ -8,7 +8,7 @@ use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureDocument {
     /// `reprise.measure/1`.
@@ -68,28 +68,7 @@ impl MeasureDocument {
 
     /// One of which nothing was measured yet.
     pub fn begun(label: String, target: Target, provenance: Provenance) -> Self {
-        Self {
-            schema: Self::SCHEMA.to_owned(),
-            label,
-            target,
-            runs: Vec::new(),
-            ratios: Vec::new(),
-            all_connections: AllConnections::default(),
-            samples: Vec::new(),
-            calibration: None,
-            server_cpu: None,
-            ticket_request: None,
-            first_connection: None,
-            software: None,
-            findings: Vec::new(),
-            failures: Vec::new(),
-            warnings: Vec::new(),
-            order_suspect: false,
-            interrupted: false,
-            baseline: None,
-            conditions: Vec::new(),
-            provenance,
-        }
+        Self { schema: Self::SCHEMA.to_owned(), label, target, provenance, ..Self::default() }
     }
 
     /// The run for this version and kind.

@@ -35,7 +35,7 @@ pub fn diagnose(
     server_clock: ServerClock<'_>,
     interrupt: &Interrupt,
 ) -> Examination {
-    let mut examination = Examination::begun(limits);
+    let mut examination = Examination { limits, ..Examination::default() };
     let (connector, plan) =
         match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Plan::new(target, options)?))) {
             Ok(ready) => ready,

@@ -11,10 +11,8 @@ use zeroize::Zeroizing;
 
 use super::format::{FormatError, MAX_FILE, Parsed, SessionFile, emit, parse};
 use super::seal::{LOG_N, NONCE, SALT, SealingKey};
+use crate::credentials::Passphrase;
 use crate::replacement::{Readers, Replacement, Unwritable};
-
-/// Where the passphrase of a session file comes from; asked only where one is needed.
-pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + 'a;
 
 /// Why a session file is of no use.
 #[derive(Debug, Error)]
