@@ -48,7 +48,7 @@ impl FromStr for Kind {
 }
 
 named! {
-    /// How a TLS 1.3 PSK was combined with a key exchange (RFC 8446 §4.2.9).
+    /// How a TLS 1.3 PSK was combined with a key exchange (RFC 9846 §4.3.9).
     pub enum PskMode {
         /// PSK with (EC)DHE key establishment.
         PskDheKe = "psk_dhe_ke",
@@ -64,7 +64,7 @@ pub enum Version {
     /// TLS 1.2, RFC 5246.
     #[serde(rename = "1.2")]
     Tls12,
-    /// TLS 1.3, RFC 8446.
+    /// TLS 1.3, RFC 9846.
     #[serde(rename = "1.3")]
     Tls13,
 }

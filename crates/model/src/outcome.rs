@@ -71,7 +71,7 @@ named! {
 }
 
 named! {
-    /// What became of early data (RFC 8446 §4.2.10).
+    /// What became of early data (RFC 9846 §4.3.10).
     pub enum EarlyData {
         /// The server took it.
         Accepted = "accepted",

@@ -23,13 +23,8 @@ pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + '
 #[derive(Debug, ThisError)]
 pub enum CredentialError {
     /// A file cannot be read.
-    #[error("cannot read {path}: {error}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: String,
-    },
+    #[error("cannot read {0}: {1}")]
+    Unreadable(PathBuf, String),
     /// There is no certificate in the file.
     #[error("{0} contains no PEM certificate (-----BEGIN CERTIFICATE-----)")]
     NoCertificate(PathBuf),
@@ -40,13 +35,8 @@ pub enum CredentialError {
     #[error("{0} uses an unsupported encryption: convert it with 'openssl pkcs8 -topk8 -in OLD -out NEW'")]
     UnreadEncryption(PathBuf),
     /// No passphrase can be had.
-    #[error("{path} is encrypted and needs a passphrase: {error}")]
-    NoPassphrase {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: String,
-    },
+    #[error("{0} is encrypted and needs a passphrase: {1}")]
+    NoPassphrase(PathBuf, String),
     /// The passphrase is wrong.
     #[error("the passphrase of {0} is wrong")]
     WrongPassphrase(PathBuf),
@@ -116,14 +106,12 @@ pub fn platform_roots() -> Result<Vec<CertificateDer<'static>>, CredentialError>
 pub fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CredentialError> {
     let chain = CertificateDer::pem_slice_iter(&read(path)?)
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| CredentialError::Unreadable { path: path.to_owned(), error: error.to_string() })?;
+        .map_err(|error| CredentialError::Unreadable(path.to_owned(), error.to_string()))?;
     if chain.is_empty() { Err(CredentialError::NoCertificate(path.to_owned())) } else { Ok(chain) }
 }
 
 fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, CredentialError> {
-    fs::read(path)
-        .map(Zeroizing::new)
-        .map_err(|error| CredentialError::Unreadable { path: path.to_owned(), error: error.to_string() })
+    fs::read(path).map(Zeroizing::new).map_err(|error| CredentialError::Unreadable(path.to_owned(), error.to_string()))
 }
 
 fn read_key(path: &Path, passphrase: &Passphrase<'_>) -> Result<PrivateKeyDer<'static>, CredentialError> {
@@ -133,7 +121,7 @@ fn read_key(path: &Path, passphrase: &Passphrase<'_>) -> Result<PrivateKeyDer<'s
         return Err(CredentialError::UnreadEncryption(path.to_owned()));
     }
     if let Some(encrypted) = encrypted_section(&text) {
-        let secret = passphrase(path).map_err(|error| CredentialError::NoPassphrase { path: path.to_owned(), error })?;
+        let secret = passphrase(path).map_err(|error| CredentialError::NoPassphrase(path.to_owned(), error))?;
         let key = decrypt(encrypted, &secret, path)?;
         return Ok(PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.as_bytes().to_vec())));
     }
@@ -141,8 +129,7 @@ fn read_key(path: &Path, passphrase: &Passphrase<'_>) -> Result<PrivateKeyDer<'s
 }
 
 fn decrypt(pem: &str, passphrase: &str, path: &Path) -> Result<SecretDocument, CredentialError> {
-    let unreadable =
-        |error: pkcs8::der::Error| CredentialError::Unreadable { path: path.to_owned(), error: error.to_string() };
+    let unreadable = |error: pkcs8::der::Error| CredentialError::Unreadable(path.to_owned(), error.to_string());
     let unread_encryption = || CredentialError::UnreadEncryption(path.to_owned());
     let (_, document) = SecretDocument::from_pem(pem).map_err(unreadable)?;
     let key = EncryptedPrivateKeyInfo::try_from(document.as_bytes()).map_err(|_| unread_encryption())?;

@@ -212,7 +212,7 @@ pub struct Observed {
     /// On how many of them the server accepted it.
     #[serde(default)]
     pub early_data_accepted: u64,
-    /// On how many connections a HelloRetryRequest cost another round trip. It rejects early data, too (RFC 8446 §4.2.10).
+    /// On how many connections a HelloRetryRequest cost another round trip. It rejects early data, too (RFC 9846 §4.3.10).
     #[serde(default)]
     pub hello_retry_requests: u64,
 }

@@ -23,14 +23,14 @@ const OTHER_NODES: u32 = 3;
 
 /// One experiment while it is made, under one version and mechanism.
 pub(super) struct Steps<'e, 'a> {
-    contact: &'e mut RateLimitedConnector<'a>,
+    limited: &'e mut RateLimitedConnector<'a>,
     plan: &'e VersionPlan,
     asked: Asked,
     /// What the server negotiates where nothing is varied.
     chosen: Option<Facts>,
     /// Its connections so far.
     seen: &'e mut Vec<ProbeRecord>,
-    stock: SessionCache,
+    cache: SessionCache,
     /// The session that was offered last.
     last: Option<HeldSession>,
     hung: u32,
@@ -38,13 +38,13 @@ pub(super) struct Steps<'e, 'a> {
 
 impl<'e, 'a> Steps<'e, 'a> {
     pub(super) fn new(
-        contact: &'e mut RateLimitedConnector<'a>,
+        limited: &'e mut RateLimitedConnector<'a>,
         plan: &'e VersionPlan,
         asked: Asked,
         chosen: Option<Facts>,
         seen: &'e mut Vec<ProbeRecord>,
     ) -> Self {
-        Self { contact, plan, asked, chosen, seen, stock: SessionCache::default(), last: None, hung: 0 }
+        Self { limited, plan, asked, chosen, seen, cache: SessionCache::default(), last: None, hung: 0 }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -61,14 +61,14 @@ impl<'e, 'a> Steps<'e, 'a> {
                     }
                 }
                 // What hangs once is not offered again before a full handshake has shown that the target is still there.
-                Step::Resume(_) if self.hung > 0 && !self.stock.holds_any() => {}
+                Step::Resume(_) if self.hung > 0 && !self.cache.holds_any() => {}
                 Step::Resume(variation) => self.resume(step, variation)?,
                 Step::Early(variation) => self.send_early(step, variation)?,
                 Step::Again => self.offer_again(step)?,
                 Step::Interpose => self.interpose(step)?,
                 Step::Wait => {
-                    let patience = self.contact.limits().patience.unwrap_or_default();
-                    let connector = &mut self.contact.connector;
+                    let patience = self.limited.limits().patience.unwrap_or_default();
+                    let connector = &mut self.limited.connector;
                     connector.wait_until(connector.now() + Nanos::from(patience));
                 }
                 Step::Burst => self.burst(step)?,
@@ -89,35 +89,35 @@ impl<'e, 'a> Steps<'e, 'a> {
         if let Some(fault) = fault {
             return Ok(Some(Failed { observation: Some(Box::new(record.observation)), ..fault.into() }));
         }
-        self.stock = SessionCache::default();
-        self.stock.keep(record.sessions);
+        self.cache = SessionCache::default();
+        self.cache.keep(record.sessions);
         Ok(None)
     }
 
     fn resume(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
-        let Some(offer) = self.stock.take_offer(self.asked, self.contact.connector.now(), usize::MAX, None) else {
+        let Some(offer) = self.cache.take_offer(self.asked, self.limited.connector.now(), usize::MAX, None) else {
             return Ok(());
         };
         self.last.clone_from(&offer.held);
         let mut record = self.connect(step, variation, self.asked, offer)?;
         if is_silence(record.fault.as_ref()) {
             self.hung += 1;
-            self.stock = SessionCache::default();
-            let connector = &mut self.contact.connector;
+            self.cache = SessionCache::default();
+            let connector = &mut self.limited.connector;
             connector.settings.timeout = connector.settings.timeout.min(SHORTER);
         } else {
-            self.stock.settle(&mut record);
+            self.cache.settle(&mut record);
         }
         Ok(())
     }
 
     fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
         let early = Asked { kind: Kind::Early, ..self.asked };
-        let length = self.contact.connector.early_request_length().unwrap_or(usize::MAX);
-        let Some(offer) = self.stock.take_offer(early, self.contact.connector.now(), length, None) else { return Ok(()) };
+        let length = self.limited.connector.early_request_length().unwrap_or(usize::MAX);
+        let Some(offer) = self.cache.take_offer(early, self.limited.connector.now(), length, None) else { return Ok(()) };
         let mut record = self.connect(step, variation, early, offer)?;
         self.hung += u32::from(is_silence(record.fault.as_ref()));
-        self.stock.settle(&mut record);
+        self.cache.settle(&mut record);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     fn interpose(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        for _ in 0..self.contact.limits().fill {
+        for _ in 0..self.limited.limits().fill {
             self.connect_in_full(step, Variation::Plain)?;
         }
         Ok(())
@@ -136,18 +136,18 @@ impl<'e, 'a> Steps<'e, 'a> {
 
     /// Many at once, each with a session of its own as long as there are any.
     fn burst(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        let now = self.contact.connector.now();
+        let now = self.limited.connector.now();
         let mut plans = Vec::new();
-        for _ in 0..self.contact.limits().burst {
-            let offer = self.stock.take_offer(self.asked, now, usize::MAX, None);
+        for _ in 0..self.limited.limits().burst {
+            let offer = self.cache.take_offer(self.asked, now, usize::MAX, None);
             if self.asked.tls == Version::Tls12 {
                 // It serves any number of connections.
-                self.stock.keep(offer.iter().filter_map(|offer| offer.held.clone()));
+                self.cache.keep(offer.iter().filter_map(|offer| offer.held.clone()));
             }
             let offer = offer.unwrap_or_else(|| SessionOffer::nothing(self.asked));
             plans.push(ConnectionPlan::sample(&self.plan.config, self.asked, offer));
         }
-        let all = self.contact.connect_at_once(plans)?;
+        let all = self.limited.connect_at_once(plans)?;
         self.seen.extend(all.iter().map(|record| ProbeRecord::of(step, record, Spent::default())));
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     /// Makes a full handshake; what went wrong with it stands beside it.
     fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, ConnectionRecord), EarlyEnd> {
         let record = self.connect(step, variation, self.asked, SessionOffer::nothing(self.asked))?;
-        Ok((self.contact.settle_full(&record)?, record))
+        Ok((self.limited.settle_full(&record)?, record))
     }
 
     fn connect(
@@ -167,7 +167,7 @@ impl<'e, 'a> Steps<'e, 'a> {
     ) -> Result<ConnectionRecord, EarlyEnd> {
         let varied = variation.of(&self.plan.config, self.chosen.as_ref()).map(Arc::new);
         let plan = ConnectionPlan::sample(varied.as_ref().unwrap_or(&self.plan.config), asked, offer);
-        let (record, spent) = self.contact.connect(ConnectionPlan { behavior: variation.behavior(), ..plan })?;
+        let (record, spent) = self.limited.connect(ConnectionPlan { behavior: variation.behavior(), ..plan })?;
         self.seen.push(ProbeRecord::of(step, &record, spent));
         Ok(record)
     }
