@@ -13,7 +13,7 @@ use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::exchange::{HTTP2_ALPN, Request};
 use reprise_engine::ClientIdentity;
-use reprise_probe::{Alpn, Certificates, IdentityError, Options, RootsError, ServerName};
+use reprise_probe::{Alpn, Certificates, CredentialError, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
 use rustls_pki_types::CertificateDer;
 use zeroize::Zeroizing;
@@ -155,12 +155,12 @@ pub(crate) fn check_name(target: &Target, options: &Options) -> anyhow::Result<(
 }
 
 /// Those of the file, or else the system's.
-pub(crate) fn trusted_roots(ca: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, RootsError> {
-    ca.map_or_else(reprise_probe::platform_roots, reprise_probe::read_roots)
+pub(crate) fn trusted_roots(ca: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, CredentialError> {
+    ca.map_or_else(reprise_probe::platform_roots, reprise_probe::read_certificates)
 }
 
 /// A certificate chain and its key.
-pub(crate) fn read_identity((cert, key): (&Path, &Path)) -> Result<Arc<ClientIdentity>, IdentityError> {
+pub(crate) fn read_identity((cert, key): (&Path, &Path)) -> Result<Arc<ClientIdentity>, CredentialError> {
     reprise_probe::load_identity(cert, key, &ask_passphrase).map(Arc::new)
 }
 

@@ -60,15 +60,14 @@ pub struct Extension {
     pub value: Option<String>,
 }
 
-/// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// By the client.
-    Sent,
-    /// From the server.
-    Received,
+named! {
+    /// Which way a message went.
+    pub enum Direction {
+        /// By the client.
+        Sent = "sent",
+        /// From the server.
+        Received = "received",
+    }
 }
 
 /// What a message was.
@@ -76,13 +75,13 @@ pub enum Direction {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum What {
-    /// A handshake message, by its RFC name. A ServerHello with the special random of RFC 8446 §4.1.3 is a
+    /// A handshake message, by its RFC name. A ServerHello with the special random of RFC 9846 §4.2.3 is a
     /// `HelloRetryRequest`.
     Handshake {
         /// The RFC's name: `ClientHello`, `NewSessionTicket`, …
         message: Cow<'static, str>,
     },
-    /// A ChangeCipherSpec record. Under TLS 1.3 it means nothing (RFC 8446 §5).
+    /// A ChangeCipherSpec record. Under TLS 1.3 it means nothing (RFC 9846 §5).
     ChangeCipherSpec,
     /// An alert, by its RFC name.
     Alert {

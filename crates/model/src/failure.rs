@@ -38,25 +38,24 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Where a connection failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum FailureClass {
-    /// Name to address.
-    Resolve,
-    /// TCP.
-    Connect,
-    /// The proxy refused, or did not speak its protocol.
-    Proxy,
-    /// What precedes TLS in the clear.
-    Starttls,
-    /// The handshake.
-    Tls,
-    /// The server's certificate.
-    Certificate,
-    /// The request or its response.
-    Request,
-    /// Ctrl-C.
-    Interrupted,
+named! {
+    /// Where a connection failed.
+    pub enum FailureClass {
+        /// Name to address.
+        Resolve = "resolve",
+        /// TCP.
+        Connect = "connect",
+        /// The proxy refused, or did not speak its protocol.
+        Proxy = "proxy",
+        /// What precedes TLS in the clear.
+        Starttls = "starttls",
+        /// The handshake.
+        Tls = "tls",
+        /// The server's certificate.
+        Certificate = "certificate",
+        /// The request or its response.
+        Request = "request",
+        /// Ctrl-C.
+        Interrupted = "interrupted",
+    }
 }

@@ -6,39 +6,24 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How a connection's keys came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A handshake with certificates.
-    Full,
-    /// TLS 1.2, abbreviated by session ID (RFC 5246 §7.3). Never under TLS 1.3, where an echoed `legacy_session_id`
-    /// proves nothing.
-    Id,
-    /// TLS 1.2, abbreviated by an RFC 5077 ticket; TLS 1.3, a PSK from a NewSessionTicket, whatever its size.
-    Ticket,
-    /// TLS 1.3, an external PSK.
-    Psk,
-    /// TLS 1.3, a resumption whose early data was accepted.
-    Early,
+named! {
+    /// How a connection's keys came about.
+    pub enum Kind {
+        /// A handshake with certificates.
+        Full = "full",
+        /// TLS 1.2, abbreviated by session ID (RFC 5246 §7.3). Never under TLS 1.3, where an echoed `legacy_session_id`
+        /// proves nothing.
+        Id = "id",
+        /// TLS 1.2, abbreviated by an RFC 5077 ticket; TLS 1.3, a PSK from a NewSessionTicket, whatever its size.
+        Ticket = "ticket",
+        /// TLS 1.3, an external PSK.
+        Psk = "psk",
+        /// TLS 1.3, a resumption whose early data was accepted.
+        Early = "early",
+    }
 }
 
 impl Kind {
-    /// Every kind, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [Self::Full, Self::Id, Self::Ticket, Self::Psk, Self::Early];
-
-    /// The kind's name in options and documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Id => "id",
-            Self::Ticket => "ticket",
-            Self::Psk => "psk",
-            Self::Early => "early",
-        }
-    }
-
     /// The one version that knows this kind; `None` where both do. Under TLS 1.3 there are no session IDs, only echoes of them;
     /// under TLS 1.2 PSKs are of another kind (RFC 4279).
     pub fn only_version(self) -> Option<Version> {
@@ -55,40 +40,20 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 impl FromStr for Kind {
     type Err = String;
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| format!("unknown kind '{name}': use full, id, ticket, psk or early"))
+        Self::of_name(name).ok_or_else(|| format!("unknown kind '{name}': use full, id, ticket, psk or early"))
     }
 }
 
-/// How a TLS 1.3 PSK was combined with a key exchange (RFC 8446 §4.2.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum PskMode {
-    /// PSK with (EC)DHE key establishment.
-    PskDheKe,
-    /// PSK alone: no forward secrecy.
-    PskKe,
-}
-
-impl PskMode {
-    /// The mode's RFC name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PskDheKe => "psk_dhe_ke",
-            Self::PskKe => "psk_ke",
-        }
+named! {
+    /// How a TLS 1.3 PSK was combined with a key exchange (RFC 9846 §4.3.9).
+    pub enum PskMode {
+        /// PSK with (EC)DHE key establishment.
+        PskDheKe = "psk_dhe_ke",
+        /// PSK alone: no forward secrecy.
+        PskKe = "psk_ke",
     }
 }
 
@@ -99,7 +64,7 @@ pub enum Version {
     /// TLS 1.2, RFC 5246.
     #[serde(rename = "1.2")]
     Tls12,
-    /// TLS 1.3, RFC 8446.
+    /// TLS 1.3, RFC 9846.
     #[serde(rename = "1.3")]
     Tls13,
 }

@@ -10,6 +10,9 @@
 //! assert_eq!(Nanos(2_500_000).as_millis_f64(), 2.5);
 //! ```
 
+#[macro_use]
+mod named;
+
 mod capture;
 mod event;
 mod facts;

@@ -173,7 +173,7 @@ pub enum LoadNotice {
 /// Why sessions may have been refused that another way to load would have kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalCause {
-    /// Tickets of TLS 1.3 were offered more than once (RFC 8446 §8.1).
+    /// Tickets of TLS 1.3 were offered more than once (RFC 9846 §8.1).
     TicketsReused,
     /// Connections were reset: a session whose connection ended with a fatal alert is not resumed (RFC 5246 §7.2.2), and
     /// OpenSSL's cache takes a reset for no better.

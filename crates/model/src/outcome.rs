@@ -44,41 +44,38 @@ pub struct Outcome {
     pub session_id_given: bool,
 }
 
-/// Whether the server's certificate was verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Verification {
-    /// Chain, name and signature.
-    Verified,
-    /// Skipped on request (`--insecure`); the signature over the handshake was still checked.
-    ChainSkipped,
-    /// Skipped on request, and the signature could not be checked either: the key is one that the crypto library refuses.
-    SignatureUnverified,
-    /// No certificate was sent: the session's own holds, or the external PSK authenticates both sides.
-    Inherited,
+named! {
+    /// Whether the server's certificate was verified.
+    pub enum Verification {
+        /// Chain, name and signature.
+        Verified = "verified",
+        /// Skipped on request (`--insecure`); the signature over the handshake was still checked.
+        ChainSkipped = "chain_skipped",
+        /// Skipped on request, and the signature could not be checked either: the key is one that the crypto library refuses.
+        SignatureUnverified = "signature_unverified",
+        /// No certificate was sent: the session's own holds, or the external PSK authenticates both sides.
+        Inherited = "inherited",
+    }
 }
 
-/// What happened to client authentication on one connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ClientAuthentication {
-    /// The server asked for no certificate.
-    NotRequested,
-    /// The server asked and the client had none: an empty Certificate was sent.
-    RequestedNoneSent,
-    /// The server asked and the client sent its certificate and signed.
-    Sent,
+named! {
+    /// What happened to client authentication on one connection.
+    pub enum ClientAuthentication {
+        /// The server asked for no certificate.
+        NotRequested = "not_requested",
+        /// The server asked and the client had none: an empty Certificate was sent.
+        RequestedNoneSent = "requested_none_sent",
+        /// The server asked and the client sent its certificate and signed.
+        Sent = "sent",
+    }
 }
 
-/// What became of early data (RFC 8446 §4.2.10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum EarlyData {
-    /// The server took it.
-    Accepted,
-    /// The server skipped it.
-    Rejected,
+named! {
+    /// What became of early data (RFC 9846 §4.3.10).
+    pub enum EarlyData {
+        /// The server took it.
+        Accepted = "accepted",
+        /// The server skipped it.
+        Rejected = "rejected",
+    }
 }

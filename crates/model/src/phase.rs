@@ -1,64 +1,37 @@
 //! The phases of one connection.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// A stretch of a connection's life. One begins where another ends, but for the client's write of its request between `tls` and
-/// `wait`: that is in `total` alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Name to address.
-    Resolve,
-    /// SYN to established: with the proxy, where there is one.
-    Connect,
-    /// A proxy was asked for the target, until it said that it had connected.
-    Proxy,
-    /// The server's greeting or the client's first byte in the clear, until the server agreed to begin TLS (STARTTLS).
-    Starttls,
-    /// First handshake byte until application data may first be sent. It carries the time of the server's first flight.
-    Tls,
-    /// Request sent to the first byte of the final response; interim ones (1xx) are in it.
-    Wait,
-    /// First byte of the response to the last.
-    Receive,
-    /// All of it.
-    Total,
+named! {
+    /// A stretch of a connection's life. One begins where another ends, but for the client's write of its request between `tls` and
+    /// `wait`: that is in `total` alone.
+    pub enum Phase {
+        /// Name to address.
+        Resolve = "resolve",
+        /// SYN to established: with the proxy, where there is one.
+        Connect = "connect",
+        /// A proxy was asked for the target, until it said that it had connected.
+        Proxy = "proxy",
+        /// The server's greeting or the client's first byte in the clear, until the server agreed to begin TLS (STARTTLS).
+        Starttls = "starttls",
+        /// First handshake byte until application data may first be sent. It carries the time of the server's first flight.
+        Tls = "tls",
+        /// Request sent to the first byte of the final response; interim ones (1xx) are in it.
+        Wait = "wait",
+        /// First byte of the response to the last.
+        Receive = "receive",
+        /// All of it.
+        Total = "total",
+    }
 }
 
 impl Phase {
-    /// Every phase, in the order of a connection's life.
-    pub const ALL: [Self; 8] =
-        [Self::Resolve, Self::Connect, Self::Proxy, Self::Starttls, Self::Tls, Self::Wait, Self::Receive, Self::Total];
-
-    /// The phase's name in documents and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Resolve => "resolve",
-            Self::Connect => "connect",
-            Self::Proxy => "proxy",
-            Self::Starttls => "starttls",
-            Self::Tls => "tls",
-            Self::Wait => "wait",
-            Self::Receive => "receive",
-            Self::Total => "total",
-        }
-    }
-
     /// Whether it is, at least in part, of what comes after a connection is established and in the clear no more: what is TLS's
     /// and the service's, and not the network's or the machine's alone.
     pub fn is_after_connecting(self) -> bool {
         matches!(self, Self::Tls | Self::Wait | Self::Receive | Self::Total)
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -45,11 +45,6 @@ impl Addresses {
         Self { current: address, others: VecDeque::new() }
     }
 
-    /// The one that is tried first, and the others.
-    fn all(&self) -> impl Iterator<Item = SocketAddr> {
-        std::iter::once(self.current).chain(self.others.iter().copied())
-    }
-
     /// The one that answered, or is to be tried.
     pub(crate) fn current(&self) -> SocketAddr {
         self.current
@@ -81,39 +76,36 @@ pub(crate) struct Place {
     pub(crate) addresses: Addresses,
     /// The names to resolve before each connection; none where everything is an address.
     pub(crate) names: Vec<(String, u16)>,
-    /// The target's address, where it is this machine that finds it out.
-    pub(crate) target_address: Option<SocketAddr>,
 }
 
-/// Finds it out.
-///
-/// # Errors
-/// If a name does not resolve in time.
-pub(crate) fn locate(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Place, Fault> {
-    let mut names = Vec::new();
-    let mut find = |host: &str, port: u16| -> Result<Addresses, Fault> {
-        names.push((host.to_owned(), port));
-        let (addresses, _) = resolver::resolve(host, port, options.timeout, interrupt)?;
-        let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, port));
-        Addresses::of(addresses).ok_or_else(Fault::interrupted)
-    };
-    let proxy = options.proxy.as_ref();
-    let of_target = match options.resolve.or_else(|| target.address()) {
-        Some(address) => Some(Addresses::only(SocketAddr::new(address, target.port))),
-        None if proxy.is_some_and(Proxy::resolves_names) => None,
-        None => Some(find(&target.host, target.port)?),
-    };
-    // Behind a proxy, its reach counts and not ours.
-    let target_address = of_target.as_ref().map(Addresses::current);
-    let all: Vec<SocketAddr> = of_target.iter().flat_map(Addresses::all).collect();
-    let addresses = match proxy {
-        None => of_target,
-        Some(proxy) => Some(match proxy.host.parse::<IpAddr>() {
-            Ok(address) => Addresses::only(SocketAddr::new(address, proxy.port)),
-            Err(_) => find(&proxy.host, proxy.port)?,
-        }),
-    };
-    Ok(Place { of_target: all, addresses: addresses.ok_or_else(Fault::interrupted)?, names, target_address })
+impl Place {
+    /// Finds it out.
+    ///
+    /// # Errors
+    /// If a name does not resolve in time.
+    pub(crate) fn locate(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
+        let mut names = Vec::new();
+        let mut find = |host: &str, port: u16| {
+            names.push((host.to_owned(), port));
+            resolver::addresses_of(host, port, options.timeout, interrupt)
+        };
+        let proxy = options.proxy.as_ref();
+        let of_target = match options.resolve.or_else(|| target.address()) {
+            Some(address) => vec![SocketAddr::new(address, target.port)],
+            // Behind a proxy, its reach counts and not ours.
+            None if proxy.is_some_and(Proxy::resolves_names) => Vec::new(),
+            None => find(&target.host, target.port)?,
+        };
+        let of_proxy = match proxy {
+            Some(proxy) => match proxy.host.parse::<IpAddr>() {
+                Ok(address) => Some(vec![SocketAddr::new(address, proxy.port)]),
+                Err(_) => Some(find(&proxy.host, proxy.port)?),
+            },
+            None => None,
+        };
+        let addresses = Addresses::of(of_proxy.unwrap_or_else(|| of_target.clone())).ok_or_else(Fault::interrupted)?;
+        Ok(Self { of_target, addresses, names })
+    }
 }
 
 /// The first of several that accepts a connection, which is ended at once; a single one is not asked. `None` if none does in

@@ -1,19 +1,19 @@
-//! How a connection behaves beside what it negotiates: how it leaves, and how its first bytes go.
+//! How a connection behaves beside what it negotiates: how it closes, and how its first bytes go.
 
 /// How a connection behaves beside what it negotiates. By default as well-behaved clients do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CloseBehavior {
+pub(crate) struct CloseBehavior {
     /// How it ends.
-    pub leaving: Leaving,
+    pub(crate) close: CloseMethod,
     /// How many bytes of the ClientHello go in a segment of their own, before the rest; `None` sends all at once.
-    pub first_segment: Option<usize>,
+    pub(crate) first_segment: Option<usize>,
     /// Whether what comes is acknowledged at once, so that a server that waits for acknowledgements does not wait (Linux).
-    pub acknowledges_at_once: bool,
+    pub(crate) acknowledges_at_once: bool,
 }
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Leaving {
+pub(crate) enum CloseMethod {
     /// With a close_notify, and with patience for the server's.
     #[default]
     CloseNotify,

@@ -10,47 +10,49 @@ use reprise_engine::{Offer, Session};
 use reprise_model::{FaultName, Kind, Nanos, Observation, Origin, Recording, Version};
 use rustls_pki_types::UnixTime;
 
-use crate::addresses::{self, Addresses, DeadAddress, Place};
+use crate::addresses::{Addresses, DeadAddress, Place};
 use crate::clock::Clock;
-use crate::close_behavior::Leaving;
+use crate::close_behavior::CloseMethod;
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession};
 use crate::dialer::{Dialer, Established};
-use crate::driver::leaving::CLOSE_WAIT;
+use crate::driver::closing::CLOSE_WAIT;
 use crate::driver::{Connection, Driver};
-use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::resolver;
 use crate::socket::{Record, SLICE};
-use crate::trial::{Trial, Tried};
 
 /// Bytes that are read at once.
 const BUFFER: usize = 16 * 1024;
 
 /// Makes connections to one target, alike but for what each offers.
-pub struct Connector {
-    clock: Clock,
+pub(crate) struct Connector {
+    pub(crate) settings: Settings,
+    place: Place,
     dialer: Dialer,
-    interrupt: Interrupt,
-    addresses: Addresses,
-    /// All addresses of the target, as far as this machine knows them.
-    of_target: Vec<SocketAddr>,
     dead_addresses: Vec<DeadAddress>,
-    /// The names to resolve before each connection; none where everything is an address.
-    names: Vec<(String, u16)>,
-    route: Route,
-    application: Application,
-    reuse: ConnectionReuse,
-    pub(crate) timeout: Duration,
-    ticket_wait: Duration,
-    /// How long a server is waited for that is to close.
-    close_wait: Duration,
-    /// What the last TCP handshake took.
-    round_trip: Duration,
-    keeps_messages: bool,
-    /// Whether what the responses say that the server is is kept: with the messages always.
-    pub(crate) keeps_software: bool,
     begun: u32,
     buffer: Vec<u8>,
+}
+
+/// What the connections to one target have in common.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) clock: Clock,
+    interrupt: Interrupt,
+    pub(crate) route: Route,
+    pub(crate) application: Application,
+    pub(crate) reuse: ConnectionReuse,
+    pub(crate) timeout: Duration,
+    pub(crate) ticket_wait: Duration,
+    /// How long a server is waited for that is to close; shorter once it has let that pass.
+    pub(crate) close_wait: Duration,
+    /// What the last TCP handshake took.
+    pub(crate) round_trip: Duration,
+    /// Whether every message and every byte is kept.
+    pub(crate) keeps_messages: bool,
+    /// Whether what the responses say that the server is is kept: with the messages always.
+    pub(crate) keeps_software: bool,
 }
 
 impl Connector {
@@ -58,21 +60,16 @@ impl Connector {
     ///
     /// # Errors
     /// If a name does not resolve in time.
-    pub fn new(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
-        let Place { of_target, addresses, names, target_address } = addresses::locate(target, options, interrupt)?;
+    pub(crate) fn new(target: &Target, options: &Options, interrupt: &Interrupt) -> Result<Self, Fault> {
+        let place = Place::locate(target, options, interrupt)?;
         let dialer = Dialer::new(interrupt.clone())
-            .map_err(|error| Fault::of_connecting(vec![(addresses.current(), (&error).into())]))?;
-        Ok(Self {
+            .map_err(|error| Fault::of_connecting(vec![(place.addresses.current(), (&error).into())]))?;
+        let settings = Settings {
             clock: Clock::new(),
-            dialer,
             interrupt: interrupt.clone(),
-            addresses,
-            of_target,
-            dead_addresses: Vec::new(),
-            names,
             route: Route {
                 target: target.clone(),
-                target_address,
+                target_address: place.of_target.first().copied(),
                 proxy: options.proxy.clone(),
                 proxy_protocol: options.proxy_protocol,
                 starttls: options.starttls,
@@ -85,63 +82,46 @@ impl Connector {
             round_trip: Duration::ZERO,
             keeps_messages: false,
             keeps_software: false,
-            begun: 0,
-            buffer: vec![0; BUFFER],
-        })
-    }
-
-    /// From here on every message and every byte of each connection is kept.
-    pub fn keep_messages(&mut self) {
-        self.keeps_messages = true;
+        };
+        Ok(Self { settings, place, dialer, dead_addresses: Vec::new(), begun: 0, buffer: vec![0; BUFFER] })
     }
 
     /// Another to the same place, by the same clock, for one connection beside those of this one, which counts it.
     pub(crate) fn sibling(&mut self) -> std::io::Result<Self> {
         let begun = self.begun;
         self.begun = self.begun.saturating_add(1);
+        let addresses = Addresses::only(self.place.addresses.current());
         Ok(Self {
-            clock: self.clock,
-            dialer: Dialer::new(self.interrupt.clone())?,
-            interrupt: self.interrupt.clone(),
-            addresses: Addresses::only(self.addresses.current()),
-            of_target: self.of_target.clone(),
+            settings: self.settings.clone(),
+            place: Place { addresses, names: Vec::new(), of_target: self.place.of_target.clone() },
+            dialer: Dialer::new(self.settings.interrupt.clone())?,
             dead_addresses: Vec::new(),
-            names: Vec::new(),
-            route: self.route.clone(),
-            application: self.application.clone(),
-            reuse: self.reuse,
-            timeout: self.timeout,
-            ticket_wait: self.ticket_wait,
-            close_wait: self.close_wait,
-            round_trip: self.round_trip,
-            keeps_messages: self.keeps_messages,
-            keeps_software: self.keeps_software,
             begun,
             buffer: vec![0; BUFFER],
         })
     }
 
     /// The time by the clock of every observation.
-    pub fn now(&self) -> Nanos {
-        self.clock.now()
+    pub(crate) fn now(&self) -> Nanos {
+        self.settings.clock.now()
     }
 
     /// Its further addresses, of which none is asked once one has answered.
     pub(crate) fn other_addresses(&self) -> Vec<SocketAddr> {
         let asked = self.target_address();
-        self.of_target.iter().copied().filter(|address| Some(*address) != asked).collect()
+        self.place.of_target.iter().copied().filter(|address| Some(*address) != asked).collect()
     }
 
     /// The target's address, as far as this machine knows it: of several, the first that answered.
-    pub fn target_address(&self) -> Option<SocketAddr> {
-        match self.route.proxy {
-            Some(_) => self.route.target_address,
-            None => Some(self.addresses.current()),
+    pub(crate) fn target_address(&self) -> Option<SocketAddr> {
+        match self.settings.route.proxy {
+            Some(_) => self.settings.route.target_address,
+            None => Some(self.place.addresses.current()),
         }
     }
 
     /// How many connections were begun, which is the index of the next.
-    pub fn begun(&self) -> u32 {
+    pub(crate) fn begun(&self) -> u32 {
         self.begun
     }
 
@@ -152,53 +132,54 @@ impl Connector {
 
     /// Lets time pass, unless Ctrl-C comes.
     pub(crate) fn wait_until(&self, time: Nanos) {
-        while self.clock.now() < time && !self.is_interrupted() {
-            std::thread::sleep(SLICE.min(time.since(self.clock.now()).into()));
+        while self.now() < time && !self.is_interrupted() {
+            std::thread::sleep(SLICE.min(time.since(self.now()).into()));
         }
     }
 
     /// Whether Ctrl-C has come.
-    pub fn is_interrupted(&self) -> bool {
-        self.interrupt.is_raised()
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.settings.interrupt.is_raised()
     }
 
     /// How many bytes of early data a connection would send: its request, if that may be replayed.
-    pub fn early_request_length(&self) -> Option<usize> {
-        self.application.early_request_length()
+    pub(crate) fn early_request_length(&self) -> Option<usize> {
+        self.settings.application.early_request_length()
     }
 
     /// Makes one connection, and sees it to its end.
-    pub fn connect(&mut self, trial: Trial) -> Tried {
-        let index = self.begun;
+    pub(crate) fn connect(&mut self, plan: ConnectionPlan) -> ConnectionRecord {
+        let (index, start) = (self.begun, self.now());
         self.begun = self.begun.saturating_add(1);
-        let start = self.clock.now();
-        let mut tried = Tried {
+        let mut record = ConnectionRecord {
             observation: Observation {
-                offered: trial.offered(start),
-                ..Observation::begun(index, start, trial.purpose, trial.asked)
+                offered: plan.offer.record(start),
+                ..Observation::begun(index, start, plan.purpose, plan.asked)
             },
             fault: None,
+            offered: plan.offer.held.clone(),
             sessions: Vec::new(),
             messages: MessageLog::default(),
             recording: None,
             recording_is_cut: false,
             software: None,
         };
-        let mut sessions = Vec::new();
+        let settings = &self.settings;
         // Who leaves without a word leaves a server that waits for the next request: one that closes by itself loses nothing.
-        let application = match trial.manner.leaving {
-            Leaving::CloseNotify => &self.application,
-            Leaving::Fin | Leaving::Reset => &self.application.kept_open(),
+        let application = match plan.behavior.close {
+            CloseMethod::CloseNotify => &settings.application,
+            CloseMethod::Fin | CloseMethod::Reset => &settings.application.kept_open(),
         };
-        let mut attempt =
-            Attempt::new(EngineClient::default(), application.exchange(self.keeps_messages || self.keeps_software));
-        let completed = self.drive(&mut attempt, &mut sessions, trial, &mut tried);
+        let exchange = application.exchange(settings.keeps_messages || settings.keeps_software);
+        let mut attempt = Attempt::new(EngineClient::default(), exchange);
+        let mut sessions = Vec::new();
+        let completed = self.drive(&mut attempt, &mut sessions, plan, &mut record);
         let completed = completed.map_err(|fault| attempt.blame_early_data(fault));
-        attempt.describe(&mut tried.observation);
-        if self.keeps_messages {
-            attempt.record(&mut tried.messages);
+        attempt.describe(&mut record.observation);
+        if self.settings.keeps_messages {
+            attempt.record(&mut record.messages);
         }
-        tried.software = attempt.software();
+        record.software = attempt.software();
         let facts = attempt.facts();
         attempt.end(&mut sessions, if completed.is_ok() { End::Completed } else { End::Failed });
         let completed = completed.and_then(|()| facts.ok_or(Fault::new(FaultName::Unconfirmed)));
@@ -206,73 +187,59 @@ impl Connector {
         let last = sessions.len().saturating_sub(1);
         let origin = |place| Some(Origin { index, was_resumed, is_last: place == last });
         let sessions = sessions.into_iter().enumerate();
-        tried.sessions = sessions.map(|(place, session)| HeldSession { session, origin: origin(place) }).collect();
-        tried.observation.outcome = completed.as_ref().map(|facts| *facts).map_err(|fault| fault.name);
-        tried.fault = completed.err();
-        tried
+        record.sessions = sessions.map(|(place, session)| HeldSession { session, origin: origin(place) }).collect();
+        record.observation.outcome = completed.as_ref().map(|facts| *facts).map_err(|fault| fault.name);
+        record.fault = completed.err();
+        record
     }
 
     fn drive(
         &mut self,
         attempt: &mut Connection,
         sessions: &mut Vec<Session>,
-        trial: Trial,
-        tried: &mut Tried,
+        plan: ConnectionPlan,
+        record: &mut ConnectionRecord,
     ) -> Result<(), Fault> {
-        let early = match &trial.offer {
+        let Self { settings, place, .. } = self;
+        equalize_key_share_cost(&plan);
+        let early = match &plan.offer.offer {
             Offer::Early(ticket) => Some(ticket.alpn.clone()),
             _ => None,
         };
-        let manner = trial.manner;
-        equalize_key_share_cost(&trial);
-        let plan = EnginePlan { config: trial.config, offer: trial.offer, date: date() };
-        let requests = u32::from(!self.application.is_silent());
-        let begin = Begin { plan, prologue: None, requests, early };
+        let requests = u32::from(!settings.application.is_silent());
+        let engine_plan = EnginePlan { config: plan.config, offer: plan.offer.offer, date: date() };
+        let begin = Begin { plan: engine_plan, prologue: None, requests, early };
         // What can be made ready is made ready before the clock starts: the key share is part of no phase.
-        attempt.begin(sessions, begin, self.clock.now())?;
-        let socket = Dialer::socket(self.addresses.current());
+        attempt.begin(sessions, begin, settings.clock.now())?;
+        let socket = Dialer::socket(place.addresses.current());
 
-        for (name, port) in &self.names {
-            let (_, took) = resolver::resolve(name, *port, self.timeout, &self.interrupt)?;
-            let resolve = &mut tried.observation.phases.resolve;
+        for (name, port) in &place.names {
+            let (_, took) = resolver::resolve(name, *port, settings.timeout, &settings.interrupt)?;
+            let resolve = &mut record.observation.phases.resolve;
             *resolve = Some(resolve.unwrap_or_default() + took);
         }
         let Established { mut stream, connecting, connected, dead } =
-            self.dialer.connect(socket, &mut self.addresses, self.clock, self.timeout)?;
+            self.dialer.connect(socket, &mut place.addresses, settings.clock, settings.timeout)?;
         self.dead_addresses.extend(dead);
-        self.round_trip = Duration::from_nanos(connected.since(connecting).0);
-        let server = self.addresses.current();
-        if self.route.proxy.is_none() {
+        settings.round_trip = connected.since(connecting).into();
+        let server = place.addresses.current();
+        if settings.route.proxy.is_none() {
             // The PROXY header names the one of several that has answered.
-            self.route.target_address = Some(server);
+            settings.route.target_address = Some(server);
         }
-        attempt.set_prologue(self.route.prologue());
+        attempt.set_prologue(settings.route.prologue());
         attempt.connecting(connecting);
-        tried.observation.server = Some(server);
-        tried.observation.client = stream.local_address().ok();
-        if self.keeps_messages {
-            stream.record(self.clock);
+        let client = stream.local_address().ok();
+        record.observation.server = Some(server);
+        record.observation.client = client;
+        if settings.keeps_messages {
+            stream.record(settings.clock);
         }
-        let client = tried.observation.client;
-        let mut driver = Driver {
-            clock: self.clock,
-            is_silent: self.application.is_silent(),
-            reuse: self.reuse,
-            begins_in_the_clear: self.route.begins_in_the_clear(),
-            ticket_wait: self.ticket_wait,
-            timeout: self.timeout,
-            round_trip: self.round_trip,
-            close_wait: &mut self.close_wait,
-            buffer: &mut self.buffer,
-            attempt,
-            sessions,
-            stream,
-            manner,
-        };
+        let mut driver = Driver { settings, buffer: &mut self.buffer, attempt, sessions, stream, behavior: plan.behavior };
         let ended = driver.run(connected, client);
         if let (Some(Record { segments, is_cut, .. }), Some(client)) = (driver.stream.take_record(), client) {
-            tried.recording = Some(Recording { client, server, connecting, connected, segments });
-            tried.recording_is_cut = is_cut;
+            record.recording = Some(Recording { client, server, connecting, connected, segments });
+            record.recording_is_cut = is_cut;
         }
         ended
     }
@@ -280,9 +247,9 @@ impl Connector {
 
 /// Computes for TLS 1.2 what a ClientHello of TLS 1.3 needs: a key share. What was computed last displaces from the processor's
 /// caches what connecting needs, which then takes a microsecond more: under both versions, so that `connect` compares.
-fn equalize_key_share_cost(trial: &Trial) {
-    if let (Version::Tls12, Some(group)) = (trial.asked.tls, trial.config.groups.first()) {
-        drop(trial.config.key_shares.share(*group));
+fn equalize_key_share_cost(plan: &ConnectionPlan) {
+    if let (Version::Tls12, Some(group)) = (plan.asked.tls, plan.config.groups.first()) {
+        drop(plan.config.key_shares.share(*group));
     }
 }
 
@@ -298,11 +265,10 @@ mod tests {
 
     use reprise_connection::prologue::ProxyProtocol;
     use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy};
-    use reprise_model::{Asked, Purpose, Version};
+    use reprise_model::{Asked, Version};
     use rustls_pki_types::ServerName;
 
     use super::*;
-    use crate::close_behavior::CloseBehavior;
 
     #[test]
     fn the_addresses_that_nobody_asks_are_known() {
@@ -310,7 +276,7 @@ mod tests {
         let mut connector = Connector::new(&target, &Options::default(), &Interrupt::default()).unwrap();
         assert_eq!(connector.other_addresses(), []);
         let other = "[::1]:9".parse().unwrap();
-        connector.of_target.push(other);
+        connector.place.of_target.push(other);
         assert_eq!(connector.other_addresses(), [other]);
     }
 
@@ -322,7 +288,7 @@ mod tests {
         let options = Options { proxy_protocol: Some(ProxyProtocol::V1), ..Options::default() };
         let target: Target = open.to_string().parse().unwrap();
         let mut connector = Connector::new(&target, &options, &Interrupt::default()).unwrap();
-        connector.addresses = Addresses::of([closed, open]).unwrap();
+        connector.place.addresses = Addresses::of([closed, open]).unwrap();
         let heard = std::thread::spawn(move || {
             let mut header = [0; 107];
             let count = server.accept().unwrap().0.read(&mut header).unwrap();
@@ -331,17 +297,11 @@ mod tests {
         let name = ServerName::IpAddress(open.ip().into());
         let policy = CertificatePolicy::AcceptAnyChain;
         let config = Config::new(name, policy, Arc::new(FreshKeyShares), Arc::new(SystemEntropy));
-        let tried = connector.connect(Trial {
-            config: Arc::new(config),
-            asked: Asked { tls: Version::Tls13, kind: Kind::Full },
-            purpose: Purpose::Sample,
-            offer: Offer::Full { session_ticket: true },
-            origin: None,
-            manner: CloseBehavior::default(),
-        });
+        let asked = Asked { tls: Version::Tls13, kind: Kind::Full };
+        let record = connector.connect(ConnectionPlan::discovery(&Arc::new(config), asked));
         let dead = connector.take_dead_addresses();
         assert_eq!(dead.iter().map(|dead| dead.address).collect::<Vec<_>>(), [closed]);
-        let client = tried.observation.client.unwrap();
+        let client = record.observation.client.unwrap();
         let header = format!("PROXY TCP4 127.0.0.1 127.0.0.1 {} {}\r\n", client.port(), open.port());
         assert!(heard.join().unwrap().starts_with(&header), "{header}");
     }

@@ -1,18 +1,17 @@
 //! Moves the bytes of one attempt over a blocking socket, and reads the clock for it.
 
-pub(crate) mod leaving;
+pub(crate) mod closing;
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use reprise_connection::exchange::{ConnectionReuse, Negotiated};
 use reprise_connection::{Attempt, EngineClient, Fault, Input, Progress};
 use reprise_engine::Session;
 use reprise_model::{FailureClass, FaultName, Nanos};
 
-use crate::clock::Clock;
 use crate::close_behavior::CloseBehavior;
+use crate::connector::Settings;
 use crate::socket::Stream;
 
 /// One connection of the engine, with whatever is asked over it.
@@ -20,22 +19,12 @@ pub(crate) type Connection = Attempt<EngineClient, Negotiated>;
 
 /// Moves the bytes of one attempt, and reads the clock for it.
 pub(crate) struct Driver<'c> {
-    pub(crate) clock: Clock,
-    /// Whether nothing is asked: tickets are waited for then.
-    pub(crate) is_silent: bool,
-    pub(crate) reuse: ConnectionReuse,
-    pub(crate) begins_in_the_clear: bool,
-    pub(crate) ticket_wait: Duration,
-    pub(crate) timeout: Duration,
-    /// What the TCP handshake took.
-    pub(crate) round_trip: Duration,
-    /// How long a server is waited for that is to close; shorter once it has let that pass.
-    pub(crate) close_wait: &'c mut Duration,
+    pub(crate) settings: &'c mut Settings,
     pub(crate) buffer: &'c mut Vec<u8>,
     pub(crate) attempt: &'c mut Connection,
     pub(crate) sessions: &'c mut Vec<Session>,
     pub(crate) stream: Stream,
-    pub(crate) manner: CloseBehavior,
+    pub(crate) behavior: CloseBehavior,
 }
 
 impl Driver<'_> {
@@ -44,10 +33,10 @@ impl Driver<'_> {
         self.stream.prepare().map_err(|error| Fault::of_transport(FailureClass::Connect, "the socket", &error))?;
         self.attempt.connected(connected, || client)?;
         self.proceed_until(Connection::is_answered)?;
-        if self.is_silent {
+        if self.settings.application.is_silent() {
             self.await_tickets()?;
         } else {
-            if self.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
+            if self.settings.reuse == ConnectionReuse::KeepAlive && self.attempt.keeps_alive() {
                 self.ask_again()?;
             }
             if !self.attempt.keeps_alive() {
@@ -57,7 +46,7 @@ impl Driver<'_> {
         }
         // Who has closed by now did not do so because we close.
         let is_silent = !self.attempt.is_peer_closed();
-        self.leave()?;
+        self.end()?;
         match (self.attempt.is_confirmed(), is_silent) {
             (true, _) => Ok(()),
             (false, true) => Err(Fault::unconfirmed()),
@@ -102,7 +91,7 @@ impl Driver<'_> {
 
     fn read_into(&mut self, buffer: &mut [u8]) -> Result<(), Fault> {
         let (class, awaited) = self.attempt.awaited();
-        if self.manner.acknowledges_at_once {
+        if self.behavior.acknowledges_at_once {
             self.stream.acknowledge_at_once();
         }
         let count = match self.stream.read(buffer) {
@@ -127,7 +116,7 @@ impl Driver<'_> {
                         // What ends one protocol in the clear leaves before the next begins.
                         self.abandon_outgoing();
                     }
-                    now = self.clock.now();
+                    now = self.settings.clock.now();
                 }
                 // What comes after it is taken too: tickets, a close_notify.
                 Ok(Progress::Done) => {}
@@ -150,7 +139,7 @@ impl Driver<'_> {
         let now = self.now();
         let outgoing = self.attempt.outgoing(now);
         let count = outgoing.len();
-        if let Err(error) = self.stream.write_in_two(outgoing, self.manner.first_segment.take()) {
+        if let Err(error) = self.stream.write_in_two(outgoing, self.behavior.first_segment.take()) {
             if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
                 // What a server said before it closed may still be there to be read: an alert, a whole response.
                 while !self.stream.has_ended() {
@@ -178,6 +167,6 @@ impl Driver<'_> {
     }
 
     fn now(&self) -> Nanos {
-        self.clock.now()
+        self.settings.clock.now()
     }
 }

@@ -4,8 +4,6 @@ use reprise_connection::Fault;
 use reprise_model::{FailureClass, FaultName, Observation};
 use reprise_wire::NamedGroup;
 
-use crate::trial::Tried;
-
 /// Why something was not measured, and the connection that showed it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
@@ -39,15 +37,5 @@ impl Failed {
 impl From<Fault> for Failed {
     fn from(fault: Fault) -> Self {
         Self { fault, observation: None, wanted_group: None, is_full_beside_psk: false }
-    }
-}
-
-impl Tried {
-    /// What was seen, or why nothing was.
-    pub(crate) fn completed(self) -> Result<Observation, Failed> {
-        match self.fault {
-            None => Ok(self.observation),
-            Some(fault) => Err(Failed { observation: Some(Box::new(self.observation)), ..fault.into() }),
-        }
     }
 }

@@ -1,10 +1,12 @@
 //! Schedules of attempts over sockets: owns the clock and the sockets, and returns what was seen.
 //!
-//! A [`Connector`] makes one connection after the other to a target, each an [`Attempt`](reprise_connection::Attempt), described by a
-//! [`Trial`]. [`measure()`] is a schedule of them: it finds out what the target offers, and makes the
-//! connections of every version and kind, interleaved. [`trace()`] is another: one connection of each kind, and every message of
-//! both. What they return are [`Observation`](reprise_model::Observation)s and [`Fault`](reprise_connection::Fault)s; findings and
-//! words come later, in `reprise-explain`.
+//! [`Options`] say what to measure. They become a plan: for each version, what may be negotiated and which sessions there are to
+//! offer. [`measure()`] finds out from the target what the plan leaves open, and makes the connections of every version and kind,
+//! interleaved. [`trace()`] makes one connection of each kind, and keeps every message of both; [`diagnose`] makes the connections of
+//! its experiments. All of them make a connection in one way: a connector carries out the plan of one connection over a
+//! blocking socket, as an [`Attempt`](reprise_connection::Attempt), and gives back its record. What they return are
+//! [`Observation`](reprise_model::Observation)s and [`Fault`](reprise_connection::Fault)s; findings and words come later, in
+//! `reprise-explain`.
 //!
 //! ```
 //! use reprise_connection::Target;
@@ -26,25 +28,24 @@
 mod addresses;
 mod clock;
 mod close_behavior;
+mod connection_plan;
 mod connector;
+mod credentials;
 pub mod diagnose;
 mod dialer;
 mod discover;
 mod driver;
 mod failed;
 mod failures_in_a_row;
-mod held_session;
-mod identity;
 mod interrupt;
 mod key_log;
 mod measure;
 mod observer;
-mod offers;
 mod options;
+mod plan;
 mod reference;
 mod replacement;
 mod resolver;
-mod roots;
 pub mod saved;
 mod series;
 mod session_cache;
@@ -52,16 +53,11 @@ mod socket;
 mod summary;
 mod survey;
 mod trace;
-mod trial;
 mod turns;
-mod unanswered;
 
 pub use addresses::{DeadAddress, first_that_answers};
-pub use close_behavior::{CloseBehavior, Leaving};
-pub use connector::Connector;
+pub use credentials::{CredentialError, Passphrase, load_certified_key, load_identity, platform_roots, read_certificates};
 pub use failed::Failed;
-pub use held_session::HeldSession;
-pub use identity::{IdentityError, Passphrase, load_certified_key, load_identity};
 pub use interrupt::Interrupt;
 pub use key_log::KeyLogFile;
 pub use measure::{Measurement, measure};
@@ -70,9 +66,7 @@ pub use options::{Alpn, Certificates, Options, ServerName};
 pub use reference::Reference;
 pub use replacement::{Readers, Replacement, Unwritable, abandon_unfinished};
 pub use resolver::addresses_of;
-pub use roots::{RootsError, platform_roots, read_roots};
 pub use series::Series;
 pub use summary::{ratios, records, run, statistics, unequal_connects};
 pub use trace::{Capture, Traced, TracedPair, Tracing, trace};
-pub use trial::{Trial, Tried};
 pub use turns::measure_in_turns;

@@ -1,6 +1,9 @@
 //! Measures one target: finds out what it offers, and makes connections of every version and kind, interleaved.
 
+use std::collections::VecDeque;
+
 use reprise_connection::Target;
+use reprise_engine::Session;
 use reprise_model::document::AllConnections;
 use reprise_model::{FaultName, Kind, Observation, Version};
 use reprise_stats::balanced_order;
@@ -11,13 +14,21 @@ use crate::failed::Failed;
 use crate::failures_in_a_row::{FailuresInARow, Next};
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
-use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
+use crate::plan::Plan;
 use crate::saved::Unused;
-use crate::series::Series;
-use crate::{survey, unanswered};
+use crate::series::{Series, SeriesRun};
+use crate::survey;
+
+/// Measures `target`. Fails never outright: what ended it stands beside what was measured until then.
+pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, interrupt: &Interrupt) -> Measurement {
+    let mut run = MeasurementRun::begin(target, options, interrupt);
+    while run.step(observer) {}
+    run.finish()
+}
 
 /// What a measurement came to: whatever could be measured, and why the rest could not.
+#[derive(Default)]
 pub struct Measurement {
     /// The target's address, as far as this machine knows it.
     pub address: Option<std::net::SocketAddr>,
@@ -47,190 +58,7 @@ pub struct Measurement {
     pub unused: Unused,
 }
 
-/// Measures `target`. Fails never outright: what ended it stands beside what was measured until then.
-pub fn measure(target: &Target, options: &Options, observer: &dyn Observer, interrupt: &Interrupt) -> Measurement {
-    let mut measurement = Measurement {
-        address: None,
-        dead_addresses: Vec::new(),
-        series: Vec::new(),
-        others: Vec::new(),
-        all: AllConnections::default(),
-        first: None,
-        without_suite: Vec::new(),
-        unmeasured: Vec::new(),
-        failures: Vec::new(),
-        software: None,
-        ended_by: None,
-        is_cut_short: false,
-        unused: Unused::nothing_yet(target, options),
-    };
-    if let Err(failed) = measurement.carry_out(target, options, observer, interrupt) {
-        measurement.is_cut_short |= failed.is_interruption();
-        if !failed.is_interruption() {
-            measurement.note(&failed);
-        }
-        measurement.ended_by = Some(failed);
-    }
-    measurement
-}
-
 impl Measurement {
-    fn carry_out(
-        &mut self,
-        target: &Target,
-        options: &Options,
-        observer: &dyn Observer,
-        interrupt: &Interrupt,
-    ) -> Result<(), Failed> {
-        let mut connector = Connector::new(target, options, interrupt)?;
-        let offers = Offers::new(target, options)?;
-        self.without_suite.clone_from(&offers.without_suite);
-        let measured = self.measure_all(&mut connector, &offers, options, observer);
-        // Known now: of several addresses, the first that answered.
-        self.address = connector.target_address();
-        self.dead_addresses = connector.take_dead_addresses();
-        measured
-    }
-
-    fn measure_all(
-        &mut self,
-        connector: &mut Connector,
-        offers: &Offers,
-        options: &Options,
-        observer: &dyn Observer,
-    ) -> Result<(), Failed> {
-        let mut offerings = self.discover_all(connector, &offers.versions);
-        let is_refused = |(_, failed): &(_, Failed)| failed.fault.name.is_refusal();
-        let is_of_the_target = |(_, failed): &(_, Failed)| !failed.is_of_the_version();
-        let is_psk_alone = options.kinds.is_empty()
-            && options.psk.is_some()
-            && offerings.is_empty()
-            && self.unmeasured.iter().all(is_refused);
-        if is_psk_alone {
-            let tls13 = offers.versions.iter().filter(|plan| plan.version == Version::Tls13).cloned();
-            offerings = self.discover_all(connector, &tls13.map(VersionPlan::of_psk_alone).collect::<Vec<_>>());
-        } else if offerings.is_empty() || !options.versions.is_empty() && self.unmeasured.iter().any(is_of_the_target) {
-            let refused = std::mem::take(&mut self.unmeasured);
-            let failed = survey::recognise(connector, &offers.versions, refused, |tried| self.count(&tried.observation));
-            return Err(Failed { is_full_beside_psk: options.psk.is_some(), ..failed });
-        }
-        let kinds = if is_psk_alone { &[Kind::Psk][..] } else { &options.kinds };
-        let (series, unused) = Series::of(offerings, kinds, options.psk.as_ref(), connector);
-        self.series = series;
-        self.is_cut_short = true;
-        let made = self.make_connections(connector, options, observer);
-        self.unused.sessions = unused.into_iter().chain(self.series.iter_mut().flat_map(Series::take_unused)).collect();
-        self.unused.at = connector.now();
-        made?;
-        self.is_cut_short = false;
-        self.all_were_measured()
-    }
-
-    /// The connections of all series in a random order in which each precedes each equally often, so that what drifts, and what
-    /// a connection leaves behind, falls on all alike.
-    fn make_connections(
-        &mut self,
-        connector: &mut Connector,
-        options: &Options,
-        observer: &dyn Observer,
-    ) -> Result<(), Failed> {
-        let loaded = self.series.iter().rposition(|series| series.begins_with_loaded);
-        let order = balanced_order(self.series.len(), options.count as usize, loaded.unwrap_or_default(), options.seed);
-        if let (Some(first), None) = (order.first(), loaded) {
-            self.prime(connector, *first, 1)?;
-        }
-        let mut failures_in_a_row = FailuresInARow::default();
-        let (mut done, mut completed) = (0, 0);
-        for (turn, &place) in order.iter().enumerate() {
-            if self.has_shown_enough(place) {
-                continue;
-            }
-            // What the next one offers is there before this one begins: a priming connection never directly precedes the sample
-            // that it serves. The very first may have something loaded to offer; and what goes on failing is not asked for more.
-            if turn == 1 && loaded.is_some() {
-                self.prime(connector, place, 1)?;
-            }
-            let may_prime = (done > 0 || loaded.is_none()) && failures_in_a_row.may_be_chance();
-            let next = order.iter().skip(turn + 1).find(|next| !self.has_shown_enough(**next));
-            if let Some(&next) = next.filter(|_| may_prime) {
-                self.prime(connector, next, 1 + usize::from(next == place))?;
-            }
-            let made = self.make_connection(connector, place);
-            if let Ok(observation) = &made {
-                failures_in_a_row.end();
-                completed += 1;
-                observer.completed(completed);
-                self.first = self.first.or((done == 0 && loaded.is_some()).then_some(*observation));
-            }
-            self.endure(connector, made.map(drop), &mut failures_in_a_row)?;
-            done += 1;
-            observer.proceeded(done, order.len() as u64);
-            if connector.is_interrupted() {
-                return Err(Failed::interrupted());
-            }
-        }
-        Ok(())
-    }
-
-    fn has_shown_enough(&self, place: usize) -> bool {
-        self.series.get(place).is_some_and(|series| unanswered::is_shown_by(&series.observations))
-    }
-
-    /// One failure does not end a measurement; too many in a row do.
-    fn endure(
-        &mut self,
-        connector: &Connector,
-        made: Result<(), Failed>,
-        failures_in_a_row: &mut FailuresInARow,
-    ) -> Result<(), Failed> {
-        let Err(failed) = made else { return Ok(()) };
-        if failed.is_interruption() {
-            return Err(failed);
-        }
-        self.note(&failed);
-        match failures_in_a_row.add(connector.now()) {
-            Next::GoOn => {}
-            Next::WaitUntil(time) => connector.wait_until(time),
-            Next::GiveUp => return Err(failed),
-        }
-        Ok(())
-    }
-
-    /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
-    fn prime(&mut self, connector: &mut Connector, place: usize, servings: usize) -> Result<(), Failed> {
-        let mut made = Vec::new();
-        let Some(series) = self.series.get_mut(place) else { return Ok(()) };
-        let primed = series.prime(connector, servings, &mut made);
-        made.iter().for_each(|observation| self.count(observation));
-        self.others.extend(made);
-        self.endure(connector, primed, &mut FailuresInARow::default())
-    }
-
-    fn make_connection(&mut self, connector: &mut Connector, place: usize) -> Result<Observation, Failed> {
-        let Some(series) = self.series.get_mut(place) else { return Err(Failed::interrupted()) };
-        let made = series.connect(connector);
-        if made.as_ref().is_err_and(Failed::is_interruption) {
-            series.observations.pop();
-        }
-        match &made {
-            Ok(observation) => self.count(observation),
-            Err(failed) => failed.observation.iter().for_each(|observation| self.count(observation)),
-        }
-        made
-    }
-
-    /// A series without a single connection is no measurement, even if the target did not live to fail five times in a row.
-    fn all_were_measured(&self) -> Result<(), Failed> {
-        let is_unmeasured = |series: &&Series| {
-            let failed = series.observations.iter().all(|it| it.outcome.is_err());
-            failed && !unanswered::is_shown_by(&series.observations)
-        };
-        let unmeasured = self.series.iter().find(is_unmeasured).and_then(|series| series.observations.last());
-        let Some(last) = unmeasured.and_then(|observation| observation.outcome.err()) else { return Ok(()) };
-        let failed = self.failures.iter().rfind(|failed| failed.fault.name == last);
-        failed.map_or(Ok(()), |failed| Err(failed.clone()))
-    }
-
     /// Counts a connection, whatever came of it.
     pub(crate) fn count(&mut self, observation: &Observation) {
         match observation.outcome {
@@ -245,4 +73,225 @@ impl Measurement {
             self.failures.push(failed.clone());
         }
     }
+
+    fn end(&mut self, failed: Failed) {
+        self.is_cut_short |= failed.is_interruption();
+        if !failed.is_interruption() {
+            self.note(&failed);
+        }
+        self.ended_by = Some(failed);
+    }
+}
+
+/// A measurement while it is made, one counted connection a step.
+pub(crate) struct MeasurementRun {
+    measurement: Measurement,
+    /// `None` where the target could not be reached, or nothing can be offered to it.
+    schedule: Option<Schedule>,
+}
+
+impl MeasurementRun {
+    /// Finds out what the target offers.
+    pub(crate) fn begin(target: &Target, options: &Options, interrupt: &Interrupt) -> Self {
+        let mut measurement = Measurement { unused: Unused::nothing_yet(target, options), ..Measurement::default() };
+        let schedule = Schedule::begin(&mut measurement, target, options, interrupt);
+        Self { schedule: schedule.map_err(|failed| measurement.end(failed)).ok(), measurement }
+    }
+
+    /// Makes the next counted connection; whether there may be another.
+    pub(crate) fn step(&mut self, observer: &dyn Observer) -> bool {
+        let Some(schedule) = self.schedule.as_mut().filter(|_| self.measurement.ended_by.is_none()) else { return false };
+        match schedule.step(&mut self.measurement, observer) {
+            Ok(goes_on) => goes_on,
+            Err(failed) => {
+                self.measurement.end(failed);
+                false
+            }
+        }
+    }
+
+    /// How many connections were made, and how many there will be.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        self.schedule.as_ref().map_or((0, 0), |schedule| (schedule.done, schedule.planned))
+    }
+
+    /// How many versions and kinds are measured.
+    pub(crate) fn series_count(&self) -> usize {
+        self.schedule.as_ref().map_or(0, |schedule| schedule.series.len())
+    }
+
+    /// What it came to.
+    pub(crate) fn finish(self) -> Measurement {
+        let Self { mut measurement, schedule } = self;
+        if let Some(schedule) = schedule {
+            schedule.finish(&mut measurement);
+        }
+        measurement
+    }
+}
+
+/// The counted connections of all series in a random order in which each precedes each equally often, so that what drifts, and
+/// what a connection leaves behind, falls on all alike.
+struct Schedule {
+    connector: Connector,
+    series: Vec<SeriesRun>,
+    /// The places of the series whose connections are still to be made.
+    order: VecDeque<usize>,
+    planned: u64,
+    done: u64,
+    completed: u64,
+    /// Whether the first connection offers a session that another process left behind.
+    begins_with_loaded: bool,
+    failures_in_a_row: FailuresInARow,
+    /// The loaded sessions that no series can offer.
+    unused: Vec<Session>,
+}
+
+impl Schedule {
+    fn begin(
+        measurement: &mut Measurement,
+        target: &Target,
+        options: &Options,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failed> {
+        let mut connector = Connector::new(target, options, interrupt)?;
+        let plan = Plan::new(target, options)?;
+        measurement.without_suite.clone_from(&plan.without_suite);
+        let series = plan_series(measurement, &mut connector, plan, options);
+        // Known now: of several addresses, the first that answered.
+        measurement.address = connector.target_address();
+        measurement.dead_addresses = connector.take_dead_addresses();
+        let (series, unused) = series?;
+        let loaded = series.iter().rposition(|series| series.begins_with_loaded);
+        let order = balanced_order(series.len(), options.count as usize, loaded.unwrap_or_default(), options.seed);
+        Ok(Self {
+            connector,
+            series,
+            planned: order.len() as u64,
+            order: order.into(),
+            done: 0,
+            completed: 0,
+            begins_with_loaded: loaded.is_some(),
+            failures_in_a_row: FailuresInARow::default(),
+            unused,
+        })
+    }
+
+    /// What the next one offers is there before this one begins: a priming connection never directly precedes the sample that it
+    /// serves. The very first may have something loaded to offer; and what goes on failing is not asked for more.
+    fn step(&mut self, measurement: &mut Measurement, observer: &dyn Observer) -> Result<bool, Failed> {
+        if self.connector.is_interrupted() {
+            return Err(Failed::interrupted());
+        }
+        let Some(place) = self.order.pop_front() else { return Ok(false) };
+        let is_first_to_prime = self.done == u64::from(self.begins_with_loaded);
+        let offers_loaded = self.begins_with_loaded && self.done == 0;
+        if is_first_to_prime {
+            self.prime(measurement, place, 1)?;
+        }
+        if let Some(&next) = self.order.front().filter(|_| !offers_loaded && self.failures_in_a_row.may_be_chance()) {
+            self.prime(measurement, next, 1 + usize::from(next == place))?;
+        }
+        match self.connect(measurement, place) {
+            Ok(observation) => {
+                self.failures_in_a_row.end();
+                self.completed += 1;
+                observer.completed(self.completed);
+                if offers_loaded {
+                    measurement.first = Some(observation);
+                }
+            }
+            Err(failed) => self.go_on_after(measurement, failed)?,
+        }
+        self.done += 1;
+        observer.proceeded(self.done, self.planned);
+        Ok(true)
+    }
+
+    fn connect(&mut self, measurement: &mut Measurement, place: usize) -> Result<Observation, Failed> {
+        let Some(series) = self.series.get_mut(place) else { return Err(Failed::interrupted()) };
+        let made = series.connect(&mut self.connector);
+        match &made {
+            Ok(observation) => measurement.count(observation),
+            Err(failed) => failed.observation.iter().for_each(|observation| measurement.count(observation)),
+        }
+        if series.has_shown_enough() {
+            self.order.retain(|other| *other != place);
+        }
+        made
+    }
+
+    /// Has a series prime itself. If that fails, its next sample shows whether the target has died.
+    fn prime(&mut self, measurement: &mut Measurement, place: usize, servings: usize) -> Result<(), Failed> {
+        let Some(series) = self.series.get_mut(place) else { return Ok(()) };
+        let mut made = Vec::new();
+        let primed = series.prime(&mut self.connector, servings, &mut made);
+        made.iter().for_each(|observation| measurement.count(observation));
+        measurement.others.extend(made);
+        match primed {
+            Err(failed) if failed.is_interruption() => return Err(failed),
+            Err(failed) => measurement.note(&failed),
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+
+    /// One failure does not end a measurement; too many in a row do.
+    fn go_on_after(&mut self, measurement: &mut Measurement, failed: Failed) -> Result<(), Failed> {
+        if failed.is_interruption() {
+            return Err(failed);
+        }
+        measurement.note(&failed);
+        match self.failures_in_a_row.add(self.connector.now()) {
+            Next::GoOn => {}
+            Next::WaitUntil(time) => self.connector.wait_until(time),
+            Next::GiveUp => return Err(failed),
+        }
+        Ok(())
+    }
+
+    fn finish(self, measurement: &mut Measurement) {
+        measurement.unused.at = self.connector.now();
+        measurement.unused.sessions = self.unused;
+        let unmeasured = self.series.iter().find(|series| series.is_unmeasured());
+        let last = unmeasured.and_then(|series| series.series.observations.last()?.outcome.err());
+        for series in self.series {
+            let (series, unused) = series.into_parts();
+            measurement.series.push(series);
+            measurement.unused.sessions.extend(unused);
+        }
+        if measurement.ended_by.is_some() {
+            measurement.is_cut_short = true;
+        } else if let Some(failed) = measurement.failures.iter().rfind(|failed| Some(failed.fault.name) == last) {
+            // The target did not live to fail five times in a row.
+            measurement.ended_by = Some(failed.clone());
+        }
+    }
+}
+
+/// Discovery, and the series that follow from it; beside them, the loaded sessions that none of them can offer.
+fn plan_series(
+    measurement: &mut Measurement,
+    connector: &mut Connector,
+    mut plan: Plan,
+    options: &Options,
+) -> Result<(Vec<SeriesRun>, Vec<Session>), Failed> {
+    let mut kinds = options.kinds.as_slice();
+    if !options.measures_psk_alone() {
+        let spoken = measurement.discover(connector, &mut plan.versions);
+        let is_of_the_target = |(_, failed): &(_, Failed)| !failed.is_of_the_version();
+        let has_psk = options.psk.is_some();
+        let are_all_refused = measurement.unmeasured.iter().all(|(_, failed)| failed.fault.name.is_refusal());
+        if spoken.is_empty() && has_psk && kinds.is_empty() && are_all_refused {
+            kinds = &[Kind::Psk];
+            plan.versions.retain(|plan| plan.version == Version::Tls13);
+        } else if spoken.is_empty() || !options.versions.is_empty() && measurement.unmeasured.iter().any(is_of_the_target) {
+            let refused = std::mem::take(&mut measurement.unmeasured);
+            let failed = survey::recognise(connector, &plan, refused, |observation| measurement.count(observation));
+            return Err(Failed { is_full_beside_psk: has_psk, ..failed });
+        } else {
+            plan.versions.retain(|plan| spoken.contains(&plan.version));
+        }
+    }
+    Ok(SeriesRun::of(plan.versions, kinds, options.psk.as_ref(), connector))
 }

@@ -92,6 +92,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether nothing has to be found out: whether an external PSK is taken is what is measured.
+    pub(crate) fn measures_psk_alone(&self) -> bool {
+        self.kinds == [Kind::Psk]
+    }
+
     /// What every connection to this target says.
     pub(crate) fn application(&self, target: &Target) -> Application {
         match (&self.request, self.starttls) {

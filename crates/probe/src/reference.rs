@@ -6,17 +6,15 @@ use std::sync::Arc;
 use reprise_connection::{Fault, Target};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, SystemEntropy, WebPkiVerifier};
 use reprise_model::document::{Calibration, CalibrationRun, CalibrationSample};
-use reprise_model::{Asked, Kind, Phase, Purpose, Version};
-use reprise_stats::summarize;
+use reprise_model::{Asked, Kind, Version};
 use rustls_pki_types::{CertificateDer, ServerName};
 
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::interrupt::Interrupt;
 use crate::options::Options;
 use crate::session_cache::SessionCache;
-use crate::summary::statistics;
-use crate::trial::Trial;
+use crate::summary::phase_statistics;
 
 /// Makes TLS 1.3 handshakes with one server, full and resumed by ticket in turns, each with a request, and keeps how long
 /// they took.
@@ -24,7 +22,7 @@ pub struct Reference {
     connector: Connector,
     config: Arc<Config>,
     work: String,
-    stock: SessionCache,
+    cache: SessionCache,
     next: Kind,
     samples: Vec<CalibrationSample>,
 }
@@ -52,7 +50,7 @@ impl Reference {
             connector,
             config: Arc::new(config),
             work: work.to_owned(),
-            stock: SessionCache::default(),
+            cache: SessionCache::default(),
             next: Kind::Full,
             samples: Vec::new(),
         })
@@ -62,30 +60,24 @@ impl Reference {
     /// left out.
     pub fn connect(&mut self, after: u64) {
         let asked = Asked { tls: Version::Tls13, kind: self.next };
-        let Some(taken) = self.stock.take_offer(asked, self.connector.now(), 0, None) else {
+        let Some(offer) = self.cache.take_offer(asked, self.connector.now(), 0, None) else {
             self.next = Kind::Full;
             return;
         };
-        let (config, origin) = (Arc::clone(&self.config), taken.origin());
-        let trial =
-            Trial { config, asked, purpose: Purpose::Sample, offer: taken.offer, origin, manner: CloseBehavior::default() };
-        let mut tried = self.connector.connect(trial);
-        if tried.observation.is_as_asked() {
-            self.samples.push(CalibrationSample { after, kind: self.next, phases: tried.observation.phases });
+        let record = self.cache.connect(&mut self.connector, ConnectionPlan::sample(&self.config, asked, offer));
+        if record.observation.is_as_asked() {
+            self.samples.push(CalibrationSample { after, kind: self.next, phases: record.observation.phases });
         }
-        self.stock.settle(taken.held, &mut tried);
         self.next = if self.next == Kind::Full { Kind::Ticket } else { Kind::Full };
     }
 
     /// What they came to; `None` without a single one. The intervals follow from `seed`.
     pub fn calibration(self, seed: u64) -> Option<Calibration> {
         let run = |kind: Kind| {
-            let of_kind: Vec<&CalibrationSample> = self.samples.iter().filter(|sample| sample.kind == kind).collect();
-            let of = |phase: Phase| -> Vec<u64> {
-                of_kind.iter().filter_map(|sample| sample.phases.of(phase)).map(|nanos| nanos.0).collect()
-            };
-            let phases = Phase::ALL.into_iter().filter_map(|phase| Some((phase, statistics(summarize(&of(phase), seed)?))));
-            (!of_kind.is_empty()).then(|| CalibrationRun { kind, n: of_kind.len() as u64, phases: phases.collect() })
+            let of_kind = self.samples.iter().filter(|sample| sample.kind == kind);
+            let phases = phase_statistics(of_kind.clone().map(|sample| &sample.phases), seed);
+            let n = of_kind.count() as u64;
+            (n > 0).then_some(CalibrationRun { kind, n, phases })
         };
         let runs: Vec<CalibrationRun> = [Kind::Full, Kind::Ticket].into_iter().filter_map(run).collect();
         (!runs.is_empty()).then_some(Calibration { work: self.work, runs, samples: self.samples })

@@ -21,13 +21,8 @@ pub enum Unwritable {
     #[error("there is no directory {0}: create it first, or name a file elsewhere")]
     NoDirectory(PathBuf),
     /// Its folder takes no new file.
-    #[error("no file can be created in {directory} ({error}): name a file in another directory")]
-    ClosedDirectory {
-        /// The folder.
-        directory: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("no file can be created in {0} ({1}): name a file in another directory")]
+    ClosedDirectory(PathBuf, io::Error),
     /// The file itself, or writing it, is refused.
     #[error(transparent)]
     Refused(#[from] io::Error),
@@ -66,7 +61,7 @@ impl Replacement {
         if !directory.exists() {
             return Err(Unwritable::NoDirectory(directory.to_owned()));
         }
-        let refused = |error| Unwritable::ClosedDirectory { directory: directory.to_owned(), error };
+        let refused = |error| Unwritable::ClosedDirectory(directory.to_owned(), error);
         replacement.begin().map_err(refused)?;
         Ok(replacement)
     }

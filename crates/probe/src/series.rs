@@ -3,82 +3,76 @@
 use std::sync::Arc;
 
 use reprise_engine::{Config, ExternalPsk, Session};
-use reprise_model::{Asked, Kind, Observation, Purpose, Version};
+use reprise_model::{Asked, FaultName, Kind, Observation, Purpose};
 
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::session_cache::{SessionCache, Taken};
-use crate::trial::{Trial, Tried};
+use crate::plan::VersionPlan;
+use crate::session_cache::SessionCache;
 
-/// The connections of one version and kind, in the order in which they were made.
+/// What was seen of the connections of one version and kind.
 pub struct Series {
     /// What was asked for.
     pub asked: Asked,
-    /// What was seen of each.
+    /// Each connection, in the order in which they were made.
     pub observations: Vec<Observation>,
+}
+
+/// A series while it is made.
+pub(crate) struct SeriesRun {
+    pub(crate) series: Series,
     config: Arc<Config>,
-    stock: SessionCache,
-    /// The last connection that was made to fill the stock, discovery's included.
+    cache: SessionCache,
+    /// The last connection that was made to fill the cache, discovery's included.
     primed_by: Option<u32>,
     /// Whether its first connection is to offer what another process left behind.
     pub(crate) begins_with_loaded: bool,
 }
 
-/// What the target offers under one version.
-pub(crate) struct Offering {
-    pub(crate) version: Version,
-    pub(crate) config: Arc<Config>,
-    /// A ticket was given.
-    pub(crate) ticket: Option<SessionCache>,
-    /// A session ID was given, to a client that asked for no ticket.
-    pub(crate) id: Option<SessionCache>,
-    /// Whether these are another process's: then the first connection is to offer them.
-    pub(crate) is_loaded: bool,
-}
-
-impl Series {
+impl SeriesRun {
     /// One for each version and kind: those that were named, or `full` and whatever the target offers. Beside them, the loaded
     /// sessions that none of them can offer.
     pub(crate) fn of(
-        offerings: Vec<Offering>,
+        plans: Vec<VersionPlan>,
         named: &[Kind],
         psk: Option<&ExternalPsk>,
         connector: &Connector,
     ) -> (Vec<Self>, Vec<Session>) {
         let (early, discovered_by) = (connector.early_request_length(), connector.begun().checked_sub(1));
         let (mut all, mut unused) = (Vec::new(), Vec::new());
-        for Offering { version, config, mut ticket, mut id, is_loaded } in offerings {
-            let allows_early = ticket.as_ref().zip(early).is_some_and(|(stock, bytes)| stock.allows_early(bytes));
+        for mut plan in plans {
+            let allows_early = early.is_some_and(|bytes| plan.ticket.allows_early(bytes));
+            let [gives_ticket, gives_id] = [&plan.ticket, &plan.id].map(SessionCache::holds_any);
             for kind in Kind::ALL {
                 let offered = match kind {
                     Kind::Full => true,
-                    Kind::Id => id.is_some(),
-                    Kind::Ticket => ticket.is_some(),
+                    Kind::Id => gives_id,
+                    Kind::Ticket => gives_ticket,
                     Kind::Psk => psk.is_some(),
                     Kind::Early => allows_early,
                 };
                 let wanted = if named.is_empty() { offered } else { named.contains(&kind) };
-                if !kind.exists_under(version) || !wanted {
+                if !kind.exists_under(plan.version) || !wanted {
                     continue;
                 }
-                let stock = match kind {
-                    Kind::Ticket | Kind::Early => ticket.take(),
-                    Kind::Id => id.take(),
-                    Kind::Psk => psk.cloned().map(SessionCache::of_psk),
-                    Kind::Full => None,
+                let mut cache = match kind {
+                    Kind::Ticket | Kind::Early => std::mem::take(&mut plan.ticket),
+                    Kind::Id => std::mem::take(&mut plan.id),
+                    Kind::Full | Kind::Psk => SessionCache::default(),
                 };
+                let begins_with_loaded = plan.is_loaded && cache.holds_any();
+                cache.set_psk(psk);
                 all.push(Self {
-                    asked: Asked { tls: version, kind },
-                    observations: Vec::new(),
-                    config: config.clone(),
-                    begins_with_loaded: is_loaded && kind != Kind::Psk && stock.is_some(),
-                    stock: stock.unwrap_or_default(),
+                    series: Series { asked: Asked { tls: plan.version, kind }, observations: Vec::new() },
+                    config: plan.config.clone(),
+                    cache,
                     primed_by: discovered_by,
+                    begins_with_loaded,
                 });
             }
-            if is_loaded {
-                unused.extend(ticket.into_iter().chain(id).flat_map(SessionCache::into_sessions));
+            if plan.is_loaded {
+                unused.extend(plan.into_sessions());
             }
         }
         (all, unused)
@@ -92,15 +86,16 @@ impl Series {
         servings: usize,
         made: &mut Vec<Observation>,
     ) -> Result<(), Failed> {
+        let asked = self.series.asked;
         for _ in 0..=servings {
-            if self.stock.servings(self.asked, connector.now(), self.aside(connector)) >= servings {
+            if self.cache.servings(asked, connector.now(), self.aside(connector)) >= servings {
                 break;
             }
-            let priming = self.make(connector, Purpose::Priming, Taken::nothing(self.asked));
+            let priming = self.make(connector, Purpose::Priming, SessionOffer::nothing(asked));
             self.primed_by = Some(priming.observation.index);
             made.push(priming.observation);
             priming.completed()?;
-            if self.stock.servings(self.asked, connector.now(), None) == 0 {
+            if self.cache.servings(asked, connector.now(), None) == 0 {
                 // It gives nothing that can be offered, and more connections would show nothing else.
                 break;
             }
@@ -108,13 +103,32 @@ impl Series {
         Ok(())
     }
 
-    /// One counted connection. A server that gives nothing is asked all the same: the observation says what was seen.
+    /// One counted connection; one that Ctrl-C cut off is not. A server that gives nothing is asked all the same: the observation
+    /// says what was seen.
     pub(crate) fn connect(&mut self, connector: &mut Connector) -> Result<Observation, Failed> {
         let early = connector.early_request_length().unwrap_or(usize::MAX);
-        let taken = self.stock.take_offer(self.asked, connector.now(), early, self.aside(connector));
-        let tried = self.make(connector, Purpose::Sample, taken.unwrap_or_else(|| Taken::nothing(self.asked)));
-        self.observations.push(tried.observation);
-        tried.completed()
+        let asked = self.series.asked;
+        let offer = self.cache.take_offer(asked, connector.now(), early, self.aside(connector));
+        let record = self.make(connector, Purpose::Sample, offer.unwrap_or_else(|| SessionOffer::nothing(asked)));
+        let observation = record.observation;
+        let made = record.completed();
+        if !made.as_ref().is_err_and(Failed::is_interruption) {
+            self.series.observations.push(observation);
+        }
+        made
+    }
+
+    /// Early data that the server accepts and never answers costs its whole timeout each time: a few such connections in a row
+    /// are enough, and more would show nothing else.
+    pub(crate) fn has_shown_enough(&self) -> bool {
+        const ENOUGH: usize = 3;
+        let last = self.series.observations.iter().rev().take(ENOUGH);
+        last.filter(|seen| seen.outcome == Err(FaultName::EarlyDataUnanswered)).count() == ENOUGH
+    }
+
+    /// Whether none of its connections completed, though nothing explains it.
+    pub(crate) fn is_unmeasured(&self) -> bool {
+        !self.has_shown_enough() && self.series.observations.iter().all(|seen| seen.outcome.is_err())
     }
 
     /// The connection that ended just now, if it was made to prime this series.
@@ -122,36 +136,39 @@ impl Series {
         self.primed_by.filter(|index| index + 1 == connector.begun())
     }
 
-    /// Everything that was not used, the newest last.
-    pub(crate) fn take_unused(&mut self) -> impl Iterator<Item = Session> {
-        std::mem::take(&mut self.stock).into_sessions()
+    /// What was seen, and every session that was not used, the newest last.
+    pub(crate) fn into_parts(self) -> (Series, impl Iterator<Item = Session>) {
+        (self.series, self.cache.into_sessions())
     }
 
-    fn make(&mut self, connector: &mut Connector, purpose: Purpose, taken: Taken) -> Tried {
-        let origin = taken.origin();
-        let trial = Trial {
-            config: self.config.clone(),
-            asked: self.asked,
-            purpose,
-            offer: taken.offer,
-            origin,
-            manner: CloseBehavior::default(),
+    fn make(&mut self, connector: &mut Connector, purpose: Purpose, offer: SessionOffer) -> ConnectionRecord {
+        let plan = ConnectionPlan::sample(&self.config, self.series.asked, offer);
+        self.cache.connect(connector, ConnectionPlan { purpose, ..plan })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::plan::Plan;
+    use reprise_model::{Nanos, Version};
+
+    #[test]
+    fn three_in_a_row_are_enough() {
+        let asked = Asked { tls: Version::Tls13, kind: Kind::Early };
+        let ended = |name| Observation { outcome: Err(name), ..Observation::begun(0, Nanos(0), Purpose::Sample, asked) };
+        let [unanswered, reset] = [FaultName::EarlyDataUnanswered, FaultName::ConnectionReset].map(ended);
+        let plan = Plan::new(&"localhost".parse().unwrap(), &Options::default()).unwrap();
+        let config = &plan.versions[0].config;
+        let is_enough = |observations: &[Observation]| {
+            let series = Series { asked, observations: observations.to_vec() };
+            let (config, cache) = (config.clone(), SessionCache::default());
+            SeriesRun { series, config, cache, primed_by: None, begins_with_loaded: false }.has_shown_enough()
         };
-        let mut tried = connector.connect(trial);
-        self.stock.settle(taken.held, &mut tried);
-        tried
-    }
-
-    /// Those that another schedule has made.
-    pub(crate) fn of_observations(asked: Asked, observations: Vec<Observation>, config: Arc<Config>) -> Self {
-        Self { asked, observations, config, stock: SessionCache::default(), primed_by: None, begins_with_loaded: false }
-    }
-
-    /// With these, which are all of one version and kind.
-    #[cfg(test)]
-    pub(crate) fn seen(observations: Vec<Observation>) -> Self {
-        let target = "localhost".parse().unwrap();
-        let offers = crate::offers::Offers::new(&target, &crate::options::Options::default()).unwrap();
-        Self::of_observations(observations[0].asked, observations, offers.versions[0].config.clone())
+        assert!(!is_enough(&[unanswered, unanswered]));
+        assert!(!is_enough(&[unanswered, unanswered, reset]));
+        assert!(!is_enough(&[unanswered, reset, unanswered, unanswered]));
+        assert!(is_enough(&[reset, unanswered, unanswered, unanswered]));
     }
 }

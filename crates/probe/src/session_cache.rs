@@ -1,10 +1,10 @@
 //! The sessions that a series holds for its next connection.
 
 use reprise_engine::{ExternalPsk, Offer, Session, Tls13Ticket};
-use reprise_model::{Asked, Kind, Nanos, Origin, Version};
+use reprise_model::{Asked, Kind, Nanos, Version};
 
-use crate::held_session::HeldSession;
-use crate::trial::Tried;
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
+use crate::connector::Connector;
 
 /// A run of full handshakes takes no session, and is given one or two each time.
 const MOST: usize = 16;
@@ -14,7 +14,7 @@ const MOST: usize = 16;
 ///
 /// As long as the server refuses, older ones are tried too: behind a balancer it is the node that counts, and how many
 /// connections ago a session came from there.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SessionCache {
     sessions: Vec<HeldSession>,
     /// What was agreed on by other means; it serves any number of connections.
@@ -24,16 +24,23 @@ pub(crate) struct SessionCache {
 }
 
 impl SessionCache {
-    /// These, if there are any.
-    pub(crate) fn of(sessions: Vec<HeldSession>) -> Option<Self> {
-        let mut stock = Self::default();
-        stock.keep(sessions);
-        stock.holds_any().then_some(stock)
+    /// These sessions; of many, the newest.
+    pub(crate) fn of(sessions: impl IntoIterator<Item = HeldSession>) -> Self {
+        let mut cache = Self::default();
+        cache.keep(sessions);
+        cache
     }
 
-    /// Nothing but an external PSK.
-    pub(crate) fn of_psk(psk: ExternalPsk) -> Self {
-        Self { psk: Some(psk), ..Self::default() }
+    /// Offers this external PSK wherever one is asked for.
+    pub(crate) fn set_psk(&mut self, psk: Option<&ExternalPsk>) {
+        self.psk = psk.cloned();
+    }
+
+    /// Makes a connection, keeps what it left behind, and learns from what came of it.
+    pub(crate) fn connect(&mut self, connector: &mut Connector, plan: ConnectionPlan) -> ConnectionRecord {
+        let mut record = connector.connect(plan);
+        self.settle(&mut record);
+        record
     }
 
     /// Keeps what a connection left behind; of many, the newest.
@@ -43,27 +50,23 @@ impl SessionCache {
         self.sessions.drain(..too_many);
     }
 
-    /// Keeps what the connection left behind that offered `offered`, and learns from what came of it.
-    pub(crate) fn settle(&mut self, offered: Option<HeldSession>, tried: &mut Tried) {
-        let is_refusal = tried.observation.is_refusal();
+    /// Keeps what a connection left behind, and learns from what came of it.
+    pub(crate) fn settle(&mut self, record: &mut ConnectionRecord) {
+        let is_refusal = record.observation.is_refusal();
         if is_refusal {
             self.refusals += 1;
-        } else if tried.observation.kind().is_some_and(|kind| kind != Kind::Full) {
+        } else if record.observation.kind().is_some_and(|kind| kind != Kind::Full) {
             self.refusals = 0;
         }
         // A session that was refused is not worth offering again.
+        let offered = record.offered.take();
         let serves_on = offered.filter(|held| !is_refusal && version_of(&held.session) == Version::Tls12);
-        self.keep(serves_on.into_iter().chain(std::mem::take(&mut tried.sessions)));
+        self.keep(serves_on.into_iter().chain(std::mem::take(&mut record.sessions)));
     }
 
     /// Whether there is a session, of whatever version.
     pub(crate) fn holds_any(&self) -> bool {
         !self.sessions.is_empty()
-    }
-
-    /// Whether what there is can be resumed by session ID and not by ticket.
-    pub(crate) fn holds_id_alone(&self) -> bool {
-        self.holds_any() && !self.sessions.iter().any(|held| has_ticket(&held.session))
     }
 
     /// Everything that was not used, the newest last.
@@ -86,10 +89,10 @@ impl SessionCache {
 
     /// What the next connection of this series offers, if possible not from connection `aside`; `None` if it first takes a full
     /// handshake to have something. A ticket that does not allow `early` bytes before the handshake is offered without them.
-    pub(crate) fn take_offer(&mut self, asked: Asked, now: Nanos, early: usize, aside: Option<u32>) -> Option<Taken> {
+    pub(crate) fn take_offer(&mut self, asked: Asked, now: Nanos, early: usize, aside: Option<u32>) -> Option<SessionOffer> {
         match asked.kind {
-            Kind::Full => return Some(Taken::nothing(asked)),
-            Kind::Psk => return self.psk.clone().map(|psk| Taken { offer: Offer::External(psk), held: None }),
+            Kind::Full => return Some(SessionOffer::nothing(asked)),
+            Kind::Psk => return self.psk.clone().map(|psk| SessionOffer { offer: Offer::External(psk), held: None }),
             _ => {}
         }
         let serving = |aside| {
@@ -100,33 +103,12 @@ impl SessionCache {
         let places = Some(serving(aside)).filter(|places| !places.is_empty()).unwrap_or_else(|| serving(None));
         let place = *places.get(self.refusals.checked_rem(places.len())?)?;
         let held = self.sessions.remove(place);
-        let offer = offer_of(held.session.clone(), asked.kind, early);
-        Some(Taken { offer, held: Some(held) })
+        Some(offer_of(held, asked.kind, early))
     }
 
     /// Whether there is a ticket that allows so many bytes of early data.
     pub(crate) fn allows_early(&self, bytes: usize) -> bool {
         self.sessions.iter().any(|held| matches!(&held.session, Session::Tls13(ticket) if allows(ticket, bytes)))
-    }
-}
-
-/// What was taken from a stock to be offered.
-pub(crate) struct Taken {
-    pub(crate) offer: Offer,
-    /// The session in it, and the connection that it came from.
-    pub(crate) held: Option<HeldSession>,
-}
-
-impl Taken {
-    /// Nothing: a full handshake that leaves behind what a run of this kind needs. A server that is asked for a ticket gives no
-    /// ID.
-    pub(crate) fn nothing(asked: Asked) -> Self {
-        Self { offer: full(asked), held: None }
-    }
-
-    /// The connection that the session came from.
-    pub(crate) fn origin(&self) -> Option<Origin> {
-        self.held.as_ref()?.origin
     }
 }
 
@@ -166,17 +148,13 @@ fn allows(ticket: &Tls13Ticket, bytes: usize) -> bool {
         .is_some_and(|allowed| allowed > 0 && usize::try_from(allowed).is_ok_and(|allowed| bytes <= allowed))
 }
 
-/// A full handshake that leaves behind what a run of this kind needs: a server that is asked for a ticket gives no ID.
-pub(crate) fn full(asked: Asked) -> Offer {
-    Offer::Full { session_ticket: asked.kind != Kind::Id }
-}
-
 /// A session as it is offered by this kind. A ticket that does not allow `early` bytes before the handshake is offered without.
-pub(crate) fn offer_of(session: Session, kind: Kind, early: usize) -> Offer {
-    match (session, kind) {
+pub(crate) fn offer_of(held: HeldSession, kind: Kind, early: usize) -> SessionOffer {
+    let offer = match (held.session.clone(), kind) {
         (Session::Tls13(ticket), Kind::Early) if allows(&ticket, early) => Offer::Early(ticket),
         (Session::Tls13(ticket), _) => Offer::Ticket(ticket),
         (Session::Tls12(session), Kind::Id) => Offer::SessionId(session),
         (Session::Tls12(session), _) => Offer::SessionTicket(session),
-    }
+    };
+    SessionOffer { offer, held: Some(held) }
 }

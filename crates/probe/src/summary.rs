@@ -7,7 +7,7 @@ mod records;
 use std::collections::BTreeMap;
 
 use reprise_model::document::{NextRequestStatistics, Run, Statistics, Traffic};
-use reprise_model::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase};
+use reprise_model::{Asked, Bytes, Facts, Nanos, NextRequest, Observation, Phase, Phases};
 use reprise_stats::{Summary, summarize, unequal_pairs};
 
 use self::observed::observed;
@@ -21,21 +21,19 @@ impl Series {
     }
 
     /// The observations that are of the kind that was asked.
-    fn of_asked_kind(&self) -> impl Iterator<Item = &Observation> {
+    fn of_asked_kind(&self) -> impl Iterator<Item = &Observation> + Clone {
         self.observations.iter().filter(|seen| seen.is_as_asked())
     }
 
     /// One phase of every connection that came out as asked.
     fn phase(&self, phase: Phase) -> Vec<u64> {
-        self.of_asked_kind().filter_map(|seen| seen.phases.of(phase)).map(|nanos| nanos.0).collect()
+        times(self.of_asked_kind().map(|seen| &seen.phases), phase)
     }
 }
 
 /// The figures of one series.
 pub fn run(series: &Series, seed: u64) -> Run {
     let asked: Vec<&Observation> = series.of_asked_kind().collect();
-    let phases =
-        Phase::ALL.into_iter().filter_map(|phase| Some((phase, statistics(summarize(&series.phase(phase), seed)?))));
     let mut http_status = BTreeMap::new();
     for status in series.completed().filter_map(|(seen, _)| seen.http_status) {
         *http_status.entry(status).or_default() += 1;
@@ -45,12 +43,25 @@ pub fn run(series: &Series, seed: u64) -> Run {
         observed: observed(series),
         n: asked.len() as u64,
         failed: (series.observations.len() - series.completed().count()) as u64,
-        phases: phases.collect(),
+        phases: phase_statistics(series.of_asked_kind().map(|seen| &seen.phases), seed),
         bytes: traffic(&asked),
         round_trips: median(asked.iter().map(|seen| seen.round_trips)),
         next_request: next_request(&asked, seed),
         http_status,
     }
+}
+
+/// The spread of each phase that these connections have.
+pub(crate) fn phase_statistics<'a>(
+    connections: impl Iterator<Item = &'a Phases> + Clone,
+    seed: u64,
+) -> BTreeMap<Phase, Statistics> {
+    let of = |phase| Some((phase, statistics(summarize(&times(connections.clone(), phase), seed)?)));
+    Phase::ALL.into_iter().filter_map(of).collect()
+}
+
+fn times<'a>(connections: impl Iterator<Item = &'a Phases>, phase: Phase) -> Vec<u64> {
+    connections.filter_map(|phases| phases.of(phase)).map(|nanos| nanos.0).collect()
 }
 
 /// How far two kinds' times to connect may lie apart, which cannot depend on the kind.
@@ -106,7 +117,7 @@ fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reprise_model::{Kind, Phases, Purpose, Version};
+    use reprise_model::{Kind, Purpose, Version};
 
     fn series(kind: Kind, connect_us: u64) -> Series {
         let asked = Asked { tls: Version::Tls13, kind };
@@ -115,7 +126,7 @@ mod tests {
             phases: Phases { connect: Some(Nanos(connect_us * 1_000 + u64::from(index))), ..Phases::default() },
             ..Observation::begun(index, Nanos(0), Purpose::Sample, asked)
         };
-        Series::seen((0..100).map(seen).collect())
+        Series { asked, observations: (0..100).map(seen).collect() }
     }
 
     #[test]

@@ -4,33 +4,36 @@ use std::sync::Arc;
 
 use reprise_engine::suite::SUITES;
 use reprise_engine::{Config, Error, Unspoken};
-use reprise_model::{Asked, FaultName, Kind, Observation, Purpose, Version};
+use reprise_model::{Asked, FaultName, Kind, Observation, Version};
 use reprise_wire::{AlertDescription, NamedGroup};
 
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::ConnectionPlan;
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::offers::VersionPlan;
-use crate::session_cache::full;
-use crate::trial::{Trial, Tried};
+use crate::plan::{Plan, VersionPlan};
 
 /// The alerts of a server that finds nothing in common.
 const NOTHING_IN_COMMON: [AlertDescription; 3] =
     [AlertDescription::HANDSHAKE_FAILURE, AlertDescription::PROTOCOL_VERSION, AlertDescription::INSUFFICIENT_SECURITY];
 
-/// Why these versions were refused: a server that finds nothing in common is shown all that is known of the version that it
-/// refused, and of no other, so that its choice names what it would have wanted. Of several versions, the first of which that
-/// is learned stands for all; the first of all where it is of none. Each connection is told to `count`.
+/// Why these versions were refused. A server that finds nothing in common is shown everything that is known of the version that it
+/// refused, and nothing of any other version, so that its choice names what it would have wanted. Of several versions, the first
+/// that shows it speaks for all; where none does, the first failure stands. Each connection is told to `count`.
 pub(crate) fn recognise(
     connector: &mut Connector,
-    plans: &[VersionPlan],
+    plan: &Plan,
     refused: Vec<(Version, Failed)>,
-    mut count: impl FnMut(&Tried),
+    mut count: impl FnMut(&Observation),
 ) -> Failed {
     for (version, failed) in &refused {
-        let plan = plans.iter().find(|plan| plan.version == *version);
+        let plan = plan.versions.iter().find(|plan| plan.version == *version);
         let is_refusal = NOTHING_IN_COMMON.iter().any(|alert| failed.fault.name == FaultName::Alert(alert.0));
-        let mut connect = |config: Config| connect(connector, *version, config, &mut count);
+        let mut connect = |config: Config| {
+            let asked = Asked { tls: *version, kind: Kind::Full };
+            let record = connector.connect(ConnectionPlan::discovery(&Arc::new(config), asked));
+            count(&record.observation);
+            record.completed()
+        };
         if let Some(recognised) = plan.filter(|_| is_refusal).and_then(|plan| survey(plan, failed, &mut connect)) {
             return recognised;
         }
@@ -65,24 +68,4 @@ fn is_recognised(recognised: &Failed, version: Version) -> bool {
         Some(Error::Unspoken(Unspoken::Version(_))) => version == Version::Tls12,
         _ => recognised.fault.name == FaultName::Unspoken,
     }
-}
-
-fn connect(
-    connector: &mut Connector,
-    version: Version,
-    config: Config,
-    count: &mut impl FnMut(&Tried),
-) -> Result<Observation, Failed> {
-    let asked = Asked { tls: version, kind: Kind::Full };
-    let (config, purpose) = (Arc::new(config), Purpose::Discovery);
-    let tried = connector.connect(Trial {
-        config,
-        asked,
-        purpose,
-        offer: full(asked),
-        origin: None,
-        manner: CloseBehavior::default(),
-    });
-    count(&tried);
-    tried.completed()
 }

@@ -8,24 +8,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use reprise_connection::{MessageLog, Target};
 use reprise_engine::{Config, ExternalPsk, Session};
-use reprise_model::{Asked, Event, FailureClass, Kind, Nanos, Observation, Purpose, Recording, Version};
+use reprise_model::{Asked, Event, FailureClass, Kind, Nanos, Observation, Recording, Version};
 use zeroize::Zeroizing;
 
 use crate::addresses::DeadAddress;
-use crate::close_behavior::CloseBehavior;
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord, SessionOffer};
 use crate::connector::Connector;
 use crate::failed::Failed;
-use crate::held_session::HeldSession;
 use crate::interrupt::Interrupt;
-use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
+use crate::plan::{Plan, VersionPlan};
 use crate::saved::Unused;
-use crate::session_cache::{SessionCache, Taken, has_ticket, version_of};
+use crate::session_cache::{SessionCache, version_of};
 use crate::survey;
-use crate::trial::{Trial, Tried};
 use secrets::Secrets;
 
 /// What tracing came to: whatever could be seen, and why the rest could not.
+#[derive(Default)]
 pub struct Tracing {
     /// The target's address, as far as this machine knows it.
     pub address: Option<SocketAddr>,
@@ -72,6 +71,7 @@ pub struct Traced {
 }
 
 /// What went over the wire, and what it takes to read it.
+#[derive(Default)]
 pub struct Capture {
     /// The connections, in the order in which they were made.
     pub recordings: Vec<Recording>,
@@ -91,17 +91,9 @@ pub fn trace(target: &Target, options: &Options, captures: bool, interrupt: &Int
         options.key_log = Some(secrets.clone());
     }
     let mut tracing = Tracing {
-        address: None,
-        dead_addresses: Vec::new(),
-        traces: Vec::new(),
-        first: None,
-        without_full: Vec::new(),
-        untraced: Vec::new(),
-        omitted: Vec::new(),
-        capture_is_cut: false,
-        capture: captures.then(|| Capture { recordings: Vec::new(), secrets: Zeroizing::default(), origin_unix_ns: 0 }),
-        ended_by: None,
+        capture: captures.then(Capture::default),
         unused: Unused::nothing_yet(target, &options),
+        ..Tracing::default()
     };
     tracing.ended_by = tracing.carry_out(target, &options, interrupt).err();
     if let (Some(capture), Some(secrets)) = (&mut tracing.capture, secrets) {
@@ -113,32 +105,35 @@ pub fn trace(target: &Target, options: &Options, captures: bool, interrupt: &Int
 impl Tracing {
     fn carry_out(&mut self, target: &Target, options: &Options, interrupt: &Interrupt) -> Result<(), Failed> {
         let mut connector = Connector::new(target, options, interrupt)?;
-        connector.keep_messages();
+        connector.settings.keeps_messages = true;
         if let Some(capture) = &mut self.capture {
             capture.origin_unix_ns = unix_ns().saturating_sub(connector.now().0);
         }
-        let mut offers = Offers::new(target, options)?;
-        offers.keep_messages();
-        let ended = self.trace_all(&mut connector, &offers, options);
+        let mut plan = Plan::new(target, options)?;
+        plan.keep_messages();
+        let ended = self.trace_all(&mut connector, &mut plan, options);
+        let is_planned = |session: &Session| plan.versions.iter().any(|plan| plan.version == version_of(session));
+        self.unused.sessions.retain(|session| !is_planned(session));
+        self.unused.sessions.extend(plan.versions.into_iter().flat_map(VersionPlan::into_sessions));
+        self.unused.at = connector.now();
         // Known now: of several addresses, the first that answered.
         self.address = connector.target_address();
         self.dead_addresses = connector.take_dead_addresses();
         ended
     }
 
-    fn trace_all(&mut self, connector: &mut Connector, offers: &Offers, options: &Options) -> Result<(), Failed> {
+    fn trace_all(&mut self, connector: &mut Connector, plan: &mut Plan, options: &Options) -> Result<(), Failed> {
         let kind = options.kinds.first().copied();
-        let psk = options.psk.as_ref();
         let is_named = !options.versions.is_empty();
-        let exists = |plan: &&VersionPlan| is_named || kind.is_none_or(|kind| kind.exists_under(plan.version));
-        let mut plans: Vec<&VersionPlan> = offers.versions.iter().filter(exists).collect();
+        let exists = |plan: &&mut VersionPlan| is_named || kind.is_none_or(|kind| kind.exists_under(plan.version));
+        let mut plans: Vec<&mut VersionPlan> = plan.versions.iter_mut().filter(exists).collect();
         if !is_named {
             // The newest that the target speaks.
             plans.reverse();
         }
         let mut refused = Vec::new();
         for plan in plans {
-            match self.trace(connector, plan, kind, psk) {
+            match self.trace(connector, plan, kind, options.psk.as_ref()) {
                 Err(failed) if is_about_the_version(&failed) && !self.shows(plan.version) => {
                     refused.push((plan.version, failed));
                 }
@@ -151,7 +146,7 @@ impl Tracing {
             }
         }
         if self.traces.is_empty() && !refused.is_empty() {
-            return Err(survey::recognise(connector, &offers.versions, refused, |_| ()));
+            return Err(survey::recognise(connector, plan, refused, |_| ()));
         }
         self.untraced = refused;
         Ok(())
@@ -167,38 +162,32 @@ impl Tracing {
     fn trace(
         &mut self,
         connector: &mut Connector,
-        plan: &VersionPlan,
+        plan: &mut VersionPlan,
         kind: Option<Kind>,
         psk: Option<&ExternalPsk>,
     ) -> Result<(), Failed> {
-        let (version, config) = (plan.version, &plan.config);
-        let by_default = if psk.is_some() && version == Version::Tls13 { Kind::Psk } else { Kind::Ticket };
-        let mut asked = Asked { tls: version, kind: kind.unwrap_or(by_default) };
-        let mut stock = psk.cloned().map(SessionCache::of_psk).unwrap_or_default();
-        let all = std::mem::take(&mut self.unused.sessions);
-        let fits = |session: &Session| version_of(session) == version && has_ticket(session) != (kind == Some(Kind::Id));
         // Without a kind, a ticket comes before an ID.
-        let any_fits = kind.is_some() || all.iter().any(fits);
-        let (loaded, others): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|session| if any_fits { fits(session) } else { version_of(session) == version });
-        self.unused.sessions = others;
-        stock.keep(loaded.into_iter().map(|session| HeldSession { session, origin: None }));
-
-        let offers_loaded = stock.holds_any() && asked.kind != Kind::Psk;
-        if offers_loaded && kind.is_none() && stock.holds_id_alone() {
-            asked.kind = Kind::Id;
-        }
+        let is_by_id = kind.map_or(!plan.ticket.holds_any() && plan.id.holds_any(), |kind| kind == Kind::Id);
+        let by_default = match psk {
+            Some(_) if plan.version == Version::Tls13 => Kind::Psk,
+            _ if is_by_id => Kind::Id,
+            _ => Kind::Ticket,
+        };
+        let mut asked = Asked { tls: plan.version, kind: kind.unwrap_or(by_default) };
+        let (config, cache) = (&plan.config, if is_by_id { &mut plan.id } else { &mut plan.ticket });
+        cache.set_psk(psk);
+        let offers_loaded = cache.holds_any() && asked.kind != Kind::Psk;
         let early = connector.early_request_length().unwrap_or(usize::MAX);
         let loaded = match offers_loaded {
-            true => stock.take_offer(asked, connector.now(), early, None),
+            true => cache.take_offer(asked, connector.now(), early, None),
             false => None,
         };
-        let resumed = loaded.map(|taken| {
-            let tried = self.make(connector, config, asked, taken, &mut stock);
-            self.first = Some(tried.observation).filter(|seen| seen.facts().is_some());
-            tried
+        let resumed = loaded.map(|offer| {
+            let record = self.make(connector, config, asked, offer, cache);
+            self.first = Some(record.observation).filter(|seen| seen.facts().is_some());
+            record
         });
-        let first = self.make(connector, config, asked, Taken::nothing(asked), &mut stock);
+        let first = self.make(connector, config, asked, SessionOffer::nothing(asked), cache);
         let facts = first.observation.facts();
         let gave_id_alone = facts.is_some_and(|facts| facts.tickets.count == 0 && facts.session_id_given);
         if kind.is_none() && asked.kind == Kind::Ticket && gave_id_alone {
@@ -207,17 +196,15 @@ impl Tracing {
         // A server that knows PSKs alone refuses the full handshake.
         let goes_on = first.fault.as_ref().is_none_or(|fault| is_about_the_full_handshake(fault.class));
         let second = resumed.or_else(|| {
-            let taken = stock.take_offer(asked, connector.now(), early, None).filter(|_| goes_on)?;
-            Some(self.make(connector, config, asked, taken, &mut stock))
+            let offer = cache.take_offer(asked, connector.now(), early, None).filter(|_| goes_on)?;
+            Some(self.make(connector, config, asked, offer, cache))
         });
-        self.unused.sessions.extend(stock.into_sessions());
-        self.unused.at = connector.now();
         self.add(asked, first, second)
     }
 
     /// What was seen, if anything was. A full handshake that the server refuses may be missing where the other one stands for
     /// itself.
-    fn add(&mut self, asked: Asked, full: Tried, second: Option<Tried>) -> Result<(), Failed> {
+    fn add(&mut self, asked: Asked, full: ConnectionRecord, second: Option<ConnectionRecord>) -> Result<(), Failed> {
         let (full, missing) = apart(full);
         let (second, failed) = second.map(apart).unwrap_or_default();
         let failed = match missing {
@@ -238,32 +225,23 @@ impl Tracing {
         connector: &mut Connector,
         config: &Arc<Config>,
         asked: Asked,
-        taken: Taken,
-        stock: &mut SessionCache,
-    ) -> Tried {
-        let (origin, purpose) = (taken.origin(), Purpose::Sample);
-        let mut tried = connector.connect(Trial {
-            config: config.clone(),
-            asked,
-            purpose,
-            offer: taken.offer,
-            origin,
-            manner: CloseBehavior::default(),
-        });
-        stock.settle(taken.held, &mut tried);
-        self.omitted.extend(Some(tried.messages.omitted).filter(|count| *count > 0));
-        self.capture_is_cut |= tried.recording_is_cut;
+        offer: SessionOffer,
+        cache: &mut SessionCache,
+    ) -> ConnectionRecord {
+        let mut record = cache.connect(connector, ConnectionPlan::sample(config, asked, offer));
+        self.omitted.extend(Some(record.messages.omitted).filter(|count| *count > 0));
+        self.capture_is_cut |= record.recording_is_cut;
         if let Some(capture) = &mut self.capture {
-            capture.recordings.extend(tried.recording.take());
+            capture.recordings.extend(record.recording.take());
         }
-        tried
+        record
     }
 }
 
 /// What was seen, and why nothing was.
-fn apart(tried: Tried) -> (Option<Traced>, Option<Failed>) {
-    let MessageLog { messages, handshake_bytes, .. } = tried.messages.clone();
-    match tried.completed() {
+fn apart(mut record: ConnectionRecord) -> (Option<Traced>, Option<Failed>) {
+    let MessageLog { messages, handshake_bytes, .. } = std::mem::take(&mut record.messages);
+    match record.completed() {
         Ok(observation) => (Some(Traced { observation, messages, handshake_bytes }), None),
         Err(failed) => (None, Some(failed)),
     }

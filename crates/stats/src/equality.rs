@@ -1,7 +1,7 @@
 //! Whether what ought to be equal is.
 
 use crate::bootstrap;
-use crate::quantile::{ascending, exact_value_at};
+use crate::quantile::{ascending, compare_at};
 
 /// Those pairs of sample sets whose medians have a ratio outside `low..=high`, by their places. Of sets whose ratios all lie
 /// inside, at most about 5 in 100 have any pair named, however many there are: Holm's step-down (Scandinavian Journal of
@@ -16,10 +16,7 @@ pub fn unequal_pairs(sets: &[Vec<u64>], low: f64, high: f64, seed: u64) -> Vec<(
         let tail = bootstrap::TAIL / left.len().max(1) as f64;
         let is_outside = |(from, to): &(usize, usize)| {
             let (Some(from), Some(to)) = (sets.get(*from), sets.get(*to)) else { return false };
-            let ratio = |at_from, at_to| match (exact_value_at(from, at_from), exact_value_at(to, at_to)) {
-                (Some(from), Some(to)) => from / to,
-                _ => f64::NAN,
-            };
+            let ratio = compare_at(|from, to| from / to, from, to);
             let interval = bootstrap::independent_beyond(tail, from.len(), to.len(), seed, ratio);
             interval.is_some_and(|(bottom, top)| bottom > high || top < low)
         };

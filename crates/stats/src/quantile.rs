@@ -48,6 +48,14 @@ pub(crate) fn exact_value_at(sorted: &[u64], position: f64) -> Option<f64> {
     Some(below as f64 + fraction * (above - below) as f64)
 }
 
+/// What `compare` says of the values of two sorted sets at these positions; no number where one has no such position.
+pub(crate) fn compare_at(compare: impl Fn(f64, f64) -> f64, from: &[u64], to: &[u64]) -> impl Fn(f64, f64) -> f64 {
+    move |at_from, at_to| match (exact_value_at(from, at_from), exact_value_at(to, at_to)) {
+        (Some(from), Some(to)) => compare(from, to),
+        _ => f64::NAN,
+    }
+}
+
 /// As [`exact_value_at`], its fraction of a unit brought to an integer by `rounding`. It never leaves the two order
 /// statistics around it, whatever the precision of `f64`.
 pub(crate) fn value_at(sorted: &[u64], position: f64, rounding: fn(f64) -> f64) -> Option<u64> {
@@ -78,51 +86,25 @@ mod tests {
     #[test]
     fn quantiles_equal_numpys() {
         let sorted = [15, 20, 35, 40, 50, 71, 90, 102, 220, 1000];
-        for (q, expected) in [
-            (0.0, 15.0),
-            (0.025, 16.125),
-            (0.1, 19.5),
-            (0.25, 36.25),
-            (0.5, 60.5),
-            (0.75, 99.0),
-            (0.9, 298.0),
-            (0.975, 824.5),
-            (0.99, 929.8),
-            (1.0, 1000.0),
-        ] {
+        let qs = [0.0, 0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99, 1.0];
+        let expected = [15.0, 16.125, 19.5, 36.25, 60.5, 99.0, 298.0, 824.5, 929.8, 1000.0];
+        for (q, expected) in qs.into_iter().zip(expected) {
             let found = quantile(&sorted, q).unwrap();
             assert!((found - expected).abs() < 1e-9, "q = {q}: {found} is not {expected}");
         }
     }
 
     #[test]
-    fn no_samples_have_no_quantile() {
-        assert_eq!(quantile(&[], 0.5), None);
-        assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn a_quantile_beyond_the_sample_is_none() {
-        for q in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-            assert_eq!(quantile(&[1, 2, 3], q), None);
-        }
-    }
-
-    #[test]
-    fn one_sample_is_its_every_quantile() {
-        for q in [0.0, 0.3, 1.0] {
-            assert_eq!(quantile(&[7], q), Some(7.0));
-        }
+    fn a_quantile_outside_the_samples_is_none() {
+        assert_eq!((quantile(&[], 0.5), median(&[])), (None, None));
+        assert!([-0.1, 1.1, f64::NAN, f64::INFINITY].iter().all(|q| quantile(&[1, 2, 3], *q).is_none()));
+        assert!([0.0, 0.3, 1.0].iter().all(|q| quantile(&[7], *q) == Some(7.0)));
     }
 
     #[test]
     fn the_median_of_an_even_number_lies_between_the_middle_two() {
         assert_eq!(median(&[4, 1, 3, 2]), Some(3), "2.5 is rounded up");
         assert_eq!(median(&[10, 0]), Some(5));
-    }
-
-    #[test]
-    fn the_median_survives_the_ends_of_the_range() {
         assert_eq!(median(&[u64::MAX, u64::MAX]), Some(u64::MAX));
         assert_eq!(median(&[0, u64::MAX]), Some(1 << 63));
     }

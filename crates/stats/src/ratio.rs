@@ -1,7 +1,7 @@
 //! How many times faster one thing is than another.
 
 use crate::bootstrap;
-use crate::quantile::{ascending, exact_median_of_sorted, exact_value_at};
+use crate::quantile::{ascending, compare_at, exact_median_of_sorted};
 
 /// A ratio of two medians, median(from) / median(to): above 1 means that `to` is faster. It has no unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,9 +19,9 @@ pub struct Ratio {
 ///
 /// Where the samples were taken in rounds, one of each, [`paired_ratio`] gives the better interval.
 pub fn ratio(from: &[u64], to: &[u64], seed: u64) -> Option<Ratio> {
-    let sides = Sides { from: ascending(from), to: ascending(to) };
-    let interval = bootstrap::independent(from.len(), to.len(), seed, |from, to| sides.ratio_at(from, to));
-    sides.ratio(interval)
+    let (from, to) = (ascending(from), ascending(to));
+    let interval = bootstrap::independent(from.len(), to.len(), seed, compare_at(|from, to| from / to, &from, &to));
+    of_sorted(&from, &to, interval)
 }
 
 /// As [`ratio`], for samples that were taken interleaved: each round holds one of `from` and one of `to`, in this order.
@@ -31,31 +31,15 @@ pub fn ratio(from: &[u64], to: &[u64], seed: u64) -> Option<Ratio> {
 pub fn paired_ratio(rounds: &[(u64, u64)], seed: u64) -> Option<Ratio> {
     let (from, to): (Vec<u64>, Vec<u64>) = rounds.iter().copied().unzip();
     let agreeing = in_lower_half(&from).zip(in_lower_half(&to)).filter(|(from, to)| from == to).count();
-    let sides = Sides { from: ascending(&from), to: ascending(&to) };
-    let interval = bootstrap::paired(rounds.len(), agreeing, seed, |from, to| sides.ratio_at(from, to));
-    sides.ratio(interval)
+    let (from, to) = (ascending(&from), ascending(&to));
+    let interval = bootstrap::paired(rounds.len(), agreeing, seed, compare_at(|from, to| from / to, &from, &to));
+    of_sorted(&from, &to, interval)
 }
 
-/// Both sets of samples, ascending.
-struct Sides {
-    from: Vec<u64>,
-    to: Vec<u64>,
-}
-
-impl Sides {
-    fn ratio(&self, interval: Option<(f64, f64)>) -> Option<Ratio> {
-        let median = exact_median_of_sorted(&self.from)? / exact_median_of_sorted(&self.to)?;
-        let ci95 = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
-        median.is_finite().then_some(Ratio { median, ci95 })
-    }
-
-    /// The ratio of the samples at two positions; not finite when the lower is 0 or a position is none.
-    fn ratio_at(&self, from: f64, to: f64) -> f64 {
-        match (exact_value_at(&self.from, from), exact_value_at(&self.to, to)) {
-            (Some(from), Some(to)) => from / to,
-            _ => f64::NAN,
-        }
-    }
+fn of_sorted(from: &[u64], to: &[u64], interval: Option<(f64, f64)>) -> Option<Ratio> {
+    let median = exact_median_of_sorted(from)? / exact_median_of_sorted(to)?;
+    let ci95 = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    median.is_finite().then_some(Ratio { median, ci95 })
 }
 
 /// For each sample in turn, whether it ranks in the lower half. Equal samples rank in the order they came.
@@ -77,33 +61,23 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn above_one_means_that_to_is_faster() {
-        assert_eq!(ratio(&[400; 9], &[100; 9], 1).unwrap(), Ratio { median: 4.0, ci95: Some((4.0, 4.0)) });
-    }
-
-    #[test]
-    fn nothing_has_no_ratio() {
-        assert_eq!(ratio(&[], &[1], 1), None);
-        assert_eq!(ratio(&[1], &[], 1), None);
+    fn a_ratio_is_what_its_samples_allow() {
+        let may_be_zero = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
+        let known = |median, ci95| Some(Ratio { median, ci95 });
+        let cases: [(&[u64], &[u64], Option<Ratio>, &str); 7] = [
+            (&[400; 9], &[100; 9], known(4.0, Some((4.0, 4.0))), "above one means that `to` is faster"),
+            (&[], &[1], None, "nothing has no ratio"),
+            (&[1], &[], None, "nor to nothing"),
+            (&[5; 10], &[0; 10], None, "a ratio to zero is unknown"),
+            (&[0; 10], &[0; 10], None, "of zero too"),
+            (&[5; 10], &may_be_zero, known(5.0, None), "a median that may be zero leaves no bound"),
+            (&[6; 100], &[3; 5], known(2.0, None), "few samples have no interval"),
+        ];
+        for (from, to, expected, why) in cases {
+            assert_eq!(ratio(from, to, 1), expected, "{why}");
+        }
         assert_eq!(paired_ratio(&[], 1), None);
-    }
-
-    #[test]
-    fn a_ratio_to_zero_is_unknown() {
-        assert_eq!(ratio(&[5; 10], &[0; 10], 1), None);
-        assert_eq!(ratio(&[0; 10], &[0; 10], 1), None);
-    }
-
-    #[test]
-    fn a_median_that_may_be_zero_leaves_no_bound() {
-        let found = ratio(&[5; 10], &[0, 0, 0, 0, 1, 1, 1, 1, 1, 1], 1).unwrap();
-        assert_eq!(found, Ratio { median: 5.0, ci95: None });
-    }
-
-    #[test]
-    fn few_samples_have_a_ratio_without_an_interval() {
-        assert_eq!(ratio(&[6; 100], &[3; 5], 1), Some(Ratio { median: 2.0, ci95: None }));
-        assert_eq!(paired_ratio(&[(6, 3); 5], 1), Some(Ratio { median: 2.0, ci95: None }));
+        assert_eq!(paired_ratio(&[(6, 3); 5], 1), known(2.0, None));
     }
 
     #[test]

@@ -45,10 +45,14 @@ fn arms(ratio: Ratio) -> Option<(f64, f64)> {
     (arms.0.is_finite() && arms.1.is_finite()).then_some(arms)
 }
 
-/// The 0.975 quantile of Student's distribution of so many whole degrees of freedom, at least one: by the expansion of Cornish
-/// and Fisher, to four terms, which is exact to 0.3 % from four on.
-fn student_975(freedom: f64) -> f64 {
-    const EXACT: [f64; 3] = [12.706, 4.303, 3.182];
+/// The 0.975 quantile of Student's distribution of so many whole degrees of freedom, at least one: up to 30 by SciPy 1.17.1,
+/// `t.ppf(0.975, df)`, and beyond by the expansion of Cornish and Fisher, to four terms.
+pub(crate) fn student_975(freedom: f64) -> f64 {
+    const EXACT: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
+        2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
+        2.0452, 2.0423,
+    ];
     if let Some(exact) = EXACT.get((freedom as usize).saturating_sub(1)) {
         return *exact;
     }

@@ -7,9 +7,7 @@ use reprise_model::document::Finding;
 use reprise_model::{
     Asked, Facts, FaultName, KeyName, Kind, Nanos, Observation, Offered, Origin, Phases, Purpose, Ticket, Version,
 };
-use reprise_probe::diagnose::{
-    CONTROL, EXPERIMENTS, Examination, ExperimentRun, Limits, ProbeRecord, Spent, Step, Variation,
-};
+use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, ProbeRecord, Spent, Step, Variation};
 
 use super::examined::Examined;
 use crate::example::Example;
@@ -207,7 +205,7 @@ fn fail(seen: &mut ProbeRecord, name: FaultName) {
 }
 
 fn empty() -> Examination {
-    Examination { took: Duration::from_secs(1).into(), ..Examination::begun(Limits::default()) }
+    Examination { took: Duration::from_secs(1).into(), ..Examination::default() }
 }
 
 pub(crate) fn ticket_of(lifetime_s: u32) -> Ticket {

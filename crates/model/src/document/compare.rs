@@ -57,25 +57,15 @@ pub struct CompareDocument {
     pub provenance: Provenance,
 }
 
-/// What connections are made over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum CompareOver {
-    /// Memory: both sides in one thread, one after the other.
-    #[default]
-    Memory,
-    /// TCP on 127.0.0.1: each side in a process of its own, at the same time.
-    Loopback,
-}
-
-impl CompareOver {
-    /// Its name in flags and documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Loopback => "loopback",
-        }
+named! {
+    /// What connections are made over.
+    #[derive(Default)]
+    pub enum CompareOver {
+        /// Memory: both sides in one thread, one after the other.
+        #[default]
+        Memory = "memory",
+        /// TCP on 127.0.0.1: each side in a process of its own, at the same time.
+        Loopback = "loopback",
     }
 }
 
@@ -268,36 +258,19 @@ impl CompareRow {
     }
 }
 
-/// What of a handshake takes time: CPU time of one side or both, or time on a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum CompareSide {
-    /// The client.
-    Client,
-    /// The server.
-    Server,
-    /// Both, one after the other: what it costs where neither waits for the other.
-    Both,
-    /// Over loopback, time on a clock until both handshakes are complete.
-    Wall,
-    /// Over loopback, time on a clock until the client may send application data.
-    Ready,
-}
-
-impl CompareSide {
-    /// Every one.
-    pub const ALL: [Self; 5] = [Self::Client, Self::Server, Self::Both, Self::Wall, Self::Ready];
-
-    /// Its name in conditions, tables and documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-            Self::Both => "both",
-            Self::Wall => "wall",
-            Self::Ready => "ready",
-        }
+named! {
+    /// What of a handshake takes time: CPU time of one side or both, or time on a clock.
+    pub enum CompareSide {
+        /// The client.
+        Client = "client",
+        /// The server.
+        Server = "server",
+        /// Both, one after the other: what it costs where neither waits for the other.
+        Both = "both",
+        /// Over loopback, time on a clock until both handshakes are complete.
+        Wall = "wall",
+        /// Over loopback, time on a clock until the client may send application data.
+        Ready = "ready",
     }
 }
 

@@ -103,23 +103,22 @@ pub struct OwnChange {
     pub cause: ChangeCause,
 }
 
-/// What a change is put down to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ChangeCause {
-    /// There is nothing to be put down: no change beyond the interval.
-    None,
-    /// TLS itself, at the server or in what was negotiated: more changed than the controls did.
-    Tls,
-    /// The machine that measures: its calibration changed as much.
-    Machine,
-    /// The way to the target: connecting changed as much, and the machine's calibration did not.
-    Network,
-    /// One of the two: connecting changed as much, and there is no calibration that would tell them apart.
-    MachineOrNetwork,
-    /// It cannot be told: there is no interval.
-    Unknown,
+named! {
+    /// What a change is put down to.
+    pub enum ChangeCause {
+        /// There is nothing to be put down: no change beyond the interval.
+        None = "none",
+        /// TLS itself, at the server or in what was negotiated: more changed than the controls did.
+        Tls = "tls",
+        /// The machine that measures: its calibration changed as much.
+        Machine = "machine",
+        /// The way to the target: connecting changed as much, and the machine's calibration did not.
+        Network = "network",
+        /// One of the two: connecting changed as much, and there is no calibration that would tell them apart.
+        MachineOrNetwork = "machine_or_network",
+        /// It cannot be told: there is no interval.
+        Unknown = "unknown",
+    }
 }
 
 /// What all changes of `tls` come to.
@@ -150,15 +149,14 @@ pub struct ControlChange {
     pub change: Change,
 }
 
-/// What is measured beside the handshakes and knows nothing of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Control {
-    /// Connecting to the target, over all versions and kinds.
-    Connect,
-    /// The handshake with a server inside the measuring process: see the `calibration` of a result.
-    Calibration,
+named! {
+    /// What is measured beside the handshakes and knows nothing of them.
+    pub enum Control {
+        /// Connecting to the target, over all versions and kinds.
+        Connect = "connect",
+        /// The handshake with a server inside the measuring process: see the `calibration` of a result.
+        Calibration = "calibration",
+    }
 }
 
 /// What a kind of resumption saves, before and after.
@@ -183,19 +181,18 @@ pub struct RatioChange {
     pub change: Change,
 }
 
-/// Whether a figure changed beyond its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Change {
-    /// Worse: the whole interval lies on that side.
-    Slower,
-    /// Better: the whole interval lies on that side.
-    Faster,
-    /// The interval covers no change at all.
-    None,
-    /// There is no interval.
-    Unknown,
+named! {
+    /// Whether a figure changed beyond its interval.
+    pub enum Change {
+        /// Worse: the whole interval lies on that side.
+        Slower = "slower",
+        /// Better: the whole interval lies on that side.
+        Faster = "faster",
+        /// The interval covers no change at all.
+        None = "none",
+        /// There is no interval.
+        Unknown = "unknown",
+    }
 }
 
 impl Change {

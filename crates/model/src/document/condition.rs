@@ -14,15 +14,14 @@ pub struct ConditionRecord {
     pub because: Vec<String>,
 }
 
-/// Whether a condition is met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ConditionOutcome {
-    /// It is, by at least one figure.
-    Met,
-    /// There are such figures, and none meets it.
-    NotMet,
-    /// It cannot be told.
-    Unknown,
+named! {
+    /// Whether a condition is met.
+    pub enum ConditionOutcome {
+        /// It is, by at least one figure.
+        Met = "met",
+        /// There are such figures, and none meets it.
+        NotMet = "not_met",
+        /// It cannot be told.
+        Unknown = "unknown",
+    }
 }

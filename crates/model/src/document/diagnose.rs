@@ -84,15 +84,14 @@ pub struct Diagnosis {
     pub warnings: Vec<String>,
 }
 
-/// Which side of a connection is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Subject {
-    /// A server.
-    Server,
-    /// A client program.
-    Client,
+named! {
+    /// Which side of a connection is judged.
+    pub enum Subject {
+        /// A server.
+        Server = "server",
+        /// A client program.
+        Client = "client",
+    }
 }
 
 /// One experiment and what it came to.

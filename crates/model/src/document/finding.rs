@@ -143,57 +143,27 @@ impl fmt::Display for CpuCost {
     }
 }
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// What is advertised never works, or using it breaks the connection.
-    Fault,
-    /// It works sometimes, or endangers.
-    Risk,
-    /// By design, and worth knowing.
-    Note,
-}
-
-impl Severity {
-    /// The worst first.
-    pub const ALL: [Self; 3] = [Self::Fault, Self::Risk, Self::Note];
-
-    /// Its name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fault => "fault",
-            Self::Risk => "risk",
-            Self::Note => "note",
-        }
+named! {
+    /// How bad a finding is.
+    pub enum Severity {
+        /// What is advertised never works, or using it breaks the connection.
+        Fault = "fault",
+        /// It works sometimes, or endangers.
+        Risk = "risk",
+        /// By design, and worth knowing.
+        Note = "note",
     }
 }
 
-/// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// The wire leaves no other reading.
-    Certain,
-    /// Other readings are unlikely.
-    Likely,
-    /// One reading of several.
-    Possible,
-}
-
-impl Confidence {
-    /// The surest first.
-    pub const ALL: [Self; 3] = [Self::Certain, Self::Likely, Self::Possible];
-
-    /// Its name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::Likely => "likely",
-            Self::Possible => "possible",
-        }
+named! {
+    /// How sure a finding is.
+    pub enum Confidence {
+        /// The wire leaves no other reading.
+        Certain = "certain",
+        /// Other readings are unlikely.
+        Likely = "likely",
+        /// One reading of several.
+        Possible = "possible",
     }
 }
 

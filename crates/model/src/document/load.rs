@@ -366,21 +366,20 @@ impl LoadCpuLimit {
     }
 }
 
-/// Who was the bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The server: it could not have done more.
-    Server,
-    /// The generator: the figures are its own.
-    Client,
-    /// Neither was busy: what lies between them, or how many connections there were at once.
-    Network,
-    /// Nobody: what was asked for was held.
-    None,
-    /// Not known, since too little is.
-    Unknown,
+named! {
+    /// Who was the bottleneck.
+    pub enum Verdict {
+        /// The server: it could not have done more.
+        Server = "server",
+        /// The generator: the figures are its own.
+        Client = "client",
+        /// Neither was busy: what lies between them, or how many connections there were at once.
+        Network = "network",
+        /// Nobody: what was asked for was held.
+        None = "none",
+        /// Not known, since too little is.
+        Unknown = "unknown",
+    }
 }
 
 /// One rate of a search.

@@ -8,7 +8,7 @@ use super::{Calibration, Comparison, ConditionRecord, Finding, Provenance};
 use crate::{Asked, Bytes, Failure, Kind, KindCounts, Phase, Phases, PskMode, Version};
 
 /// What `measure TARGET` prints as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureDocument {
     /// `reprise.measure/1`.
@@ -68,28 +68,7 @@ impl MeasureDocument {
 
     /// One of which nothing was measured yet.
     pub fn begun(label: String, target: Target, provenance: Provenance) -> Self {
-        Self {
-            schema: Self::SCHEMA.to_owned(),
-            label,
-            target,
-            runs: Vec::new(),
-            ratios: Vec::new(),
-            all_connections: AllConnections::default(),
-            samples: Vec::new(),
-            calibration: None,
-            server_cpu: None,
-            ticket_request: None,
-            first_connection: None,
-            software: None,
-            findings: Vec::new(),
-            failures: Vec::new(),
-            warnings: Vec::new(),
-            order_suspect: false,
-            interrupted: false,
-            baseline: None,
-            conditions: Vec::new(),
-            provenance,
-        }
+        Self { schema: Self::SCHEMA.to_owned(), label, target, provenance, ..Self::default() }
     }
 
     /// The run for this version and kind.
@@ -233,7 +212,7 @@ pub struct Observed {
     /// On how many of them the server accepted it.
     #[serde(default)]
     pub early_data_accepted: u64,
-    /// On how many connections a HelloRetryRequest cost another round trip. It rejects early data, too (RFC 8446 §4.2.10).
+    /// On how many connections a HelloRetryRequest cost another round trip. It rejects early data, too (RFC 9846 §4.3.10).
     #[serde(default)]
     pub hello_retry_requests: u64,
 }

@@ -70,32 +70,21 @@ pub struct SideBySideRow {
     pub values: Vec<Option<SideBySideValue>>,
 }
 
-/// What a figure is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum SideBySideUnit {
-    /// Nanoseconds.
-    Ns,
-    /// So many a second.
-    EachSecond,
-    /// Bytes.
-    Bytes,
-    /// So many.
-    Count,
+named! {
+    /// What a figure is in.
+    pub enum SideBySideUnit {
+        /// Nanoseconds.
+        Ns = "ns",
+        /// So many a second.
+        EachSecond = "each_second",
+        /// Bytes.
+        Bytes = "bytes",
+        /// So many.
+        Count = "count",
+    }
 }
 
 impl SideBySideUnit {
-    /// Its name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ns => "ns",
-            Self::EachSecond => "each_second",
-            Self::Bytes => "bytes",
-            Self::Count => "count",
-        }
-    }
-
     /// Whether more of it is better; unknown of a count.
     pub fn more_is_better(self) -> Option<bool> {
         match self {

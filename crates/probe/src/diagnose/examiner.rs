@@ -15,8 +15,8 @@ use crate::connector::Connector;
 use crate::failed::Failed;
 use crate::interrupt::Interrupt;
 use crate::observer::Observer;
-use crate::offers::{Offers, VersionPlan};
 use crate::options::Options;
+use crate::plan::{Plan, VersionPlan};
 use crate::survey;
 
 /// As long as Linux delays an acknowledgement, and a little less; others delay it longer.
@@ -35,17 +35,17 @@ pub fn diagnose(
     server_clock: ServerClock<'_>,
     interrupt: &Interrupt,
 ) -> Examination {
-    let mut examination = Examination::begun(limits);
-    let (connector, offers) =
-        match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Offers::new(target, options)?))) {
+    let mut examination = Examination { limits, ..Examination::default() };
+    let (connector, plan) =
+        match Connector::new(target, options, interrupt).and_then(|it| Ok((it, Plan::new(target, options)?))) {
             Ok(ready) => ready,
             Err(fault) => {
                 examination.ended_by = Some(EarlyEnd::Unreachable(fault.into()));
                 return examination;
             }
         };
-    let contact = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
-    let mut examiner = Examiner { contact, plans: &offers.versions, found: examination };
+    let limited = RateLimitedConnector::new(connector, limits, planned(limits), observer, server_clock);
+    let mut examiner = Examiner { limited, plan: &plan, found: examination };
     let ended = examiner.examine().and_then(|()| examiner.repeat());
     examiner.finish(ended.err())
 }
@@ -59,8 +59,8 @@ fn planned(limits: Limits) -> u32 {
 }
 
 struct Examiner<'a> {
-    contact: RateLimitedConnector<'a>,
-    plans: &'a [VersionPlan],
+    limited: RateLimitedConnector<'a>,
+    plan: &'a Plan,
     found: Examination,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Examiner<'a> {
         plan: &VersionPlan,
     ) -> (Vec<ProbeRecord>, Result<Option<Failed>, EarlyEnd>) {
         let (chosen, mut seen) = (self.chosen(asked.tls), Vec::new());
-        let ended = Steps::new(&mut self.contact, plan, asked, chosen, &mut seen).carry_out(experiment.steps);
+        let ended = Steps::new(&mut self.limited, plan, asked, chosen, &mut seen).carry_out(experiment.steps);
         (seen, ended)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Examiner<'a> {
         let is_first = self.chosen(version).is_none();
         if is_first && failed.is_of_the_version() {
             self.found.refused.push((version, failed));
-        } else if is_first && !self.contact.any_completed() {
+        } else if is_first && !self.limited.any_completed() {
             return Err(EarlyEnd::Unreachable(failed));
         }
         Ok(())
@@ -141,10 +141,10 @@ impl<'a> Examiner<'a> {
     fn repeat_one(&mut self, place: usize) -> Result<(), EarlyEnd> {
         let Some(&ExperimentRun { experiment, asked, .. }) = self.found.runs.get(place) else { return Ok(()) };
         let Some(plan) = self.plan(asked.tls) else { return Ok(()) };
-        let limits = self.contact.limits();
+        let limits = self.limited.limits();
         let needed = [&CONTROL, experiment].map(|it| it.connections(limits.fill, limits.burst));
         // Once it is known that the mechanism does not behave the same each time, no repetition adds to that.
-        if self.is_unstable(asked) || !self.contact.allows(needed.iter().sum()) {
+        if self.is_unstable(asked) || !self.limited.allows(needed.iter().sum()) {
             return Ok(());
         }
         let (seen, ended) = self.make(&CONTROL, asked, plan);
@@ -180,7 +180,7 @@ impl<'a> Examiner<'a> {
     }
 
     fn plan(&self, version: Version) -> Option<&'a VersionPlan> {
-        self.plans.iter().find(|plan| plan.version == version)
+        self.plan.versions.iter().find(|plan| plan.version == version)
     }
 
     fn is_refused(&self, version: Version) -> bool {
@@ -197,7 +197,7 @@ impl<'a> Examiner<'a> {
             Needs::Refusal => accepted == 0 && resumptions.iter().any(|seen| seen.is_refusal()),
             Needs::NoResumption => accepted == 0 && self.chosen(asked.tls).is_some(),
             Needs::EarlyData => {
-                let length = self.contact.connector.early_request_length();
+                let length = self.limited.connector.early_request_length();
                 let allowed = resumptions.iter().filter_map(|seen| seen.max_early_data()).max();
                 accepted > 0 && length.zip(allowed).is_some_and(|(length, allowed)| length <= allowed as usize)
             }
@@ -205,7 +205,7 @@ impl<'a> Examiner<'a> {
                 let stalls: Vec<u64> = self.plain_stalls(asked.tls);
                 cfg!(target_os = "linux") && reprise_stats::median(&stalls).is_some_and(|stall| stall >= DELAYED.0)
             }
-            Needs::Patience => accepted > 0 && self.contact.limits().patience.is_some(),
+            Needs::Patience => accepted > 0 && self.limited.limits().patience.is_some(),
         };
         if !holds {
             return Some(Why::Needs(experiment.needs));
@@ -215,8 +215,8 @@ impl<'a> Examiner<'a> {
         if !experiment.steps.iter().all(varies) {
             return Some(Why::NothingToVary);
         }
-        let limits = self.contact.limits();
-        (!self.contact.allows(experiment.connections(limits.fill, limits.burst))).then_some(Why::NoTimeLeft)
+        let limits = self.limited.limits();
+        (!self.limited.allows(experiment.connections(limits.fill, limits.burst))).then_some(Why::NoTimeLeft)
     }
 
     /// What the server negotiates where nothing is varied.
@@ -238,16 +238,16 @@ impl<'a> Examiner<'a> {
     }
 
     fn finish(self, ended: Option<EarlyEnd>) -> Examination {
-        let Self { contact, plans, mut found } = self;
-        found.took = contact.took();
+        let Self { limited, plan, mut found } = self;
+        found.took = limited.took();
         found.ended_by = ended;
-        let (any_completed, software) = (contact.any_completed(), contact.software);
-        let mut connector = contact.connector;
+        let (any_completed, software) = (limited.any_completed(), limited.software);
+        let mut connector = limited.connector;
         if !any_completed && found.ended_by.is_none() {
-            let failed = survey::recognise(&mut connector, plans, found.refused.clone(), |_| ());
+            let failed = survey::recognise(&mut connector, plan, found.refused.clone(), |_| ());
             found.ended_by = Some(EarlyEnd::Unreachable(failed));
         }
-        found.series = series(&found.runs, plans);
+        found.series = series(&found.runs);
         found.software = software;
         found.address = connector.target_address();
         found.other_addresses = connector.other_addresses();

@@ -95,253 +95,170 @@ const QUICK: Step = Prime(Variation::AcknowledgesAtOnce);
 
 /// Every experiment, in the order in which they are made: what the later ones need is found out by the earlier.
 pub static EXPERIMENTS: &[Experiment] = &[
-    Experiment {
-        name: "resume",
-        varies: "nothing",
-        separates: &["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"],
-        under: ALL,
-        needs: Needs::Nothing,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME],
-    },
-    Experiment {
-        name: "resume-more",
-        varies: "nothing, more often",
-        separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
-        under: ALL,
-        needs: Needs::SomeRefusal,
-        gravity: Gravity::Nothing,
-        steps: &[
+    Experiment::new("resume", "nothing")
+        .needs(Needs::Nothing)
+        .gravity(Gravity::Nothing)
+        .separates(&["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"])
+        .steps(&[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME]),
+    Experiment::new("resume-more", "nothing, more often")
+        .needs(Needs::SomeRefusal)
+        .gravity(Gravity::Nothing)
+        .separates(&["hidden-nodes", "id-cache-per-process", "restart-lost-keys"])
+        .steps(&[
             PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME,
             RESUME, RESUME,
-        ],
-    },
-    Experiment {
-        name: "no-sni-at-all",
-        varies: "neither connection sends server_name",
-        separates: &["vhost-directives", "not-offered"],
-        under: ALL,
-        needs: Needs::NoResumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)],
-    },
-    Experiment {
-        name: "no-certificate-at-all",
-        varies: "neither connection sends a client certificate",
-        separates: &["session-too-large", "not-offered", "id-never-accepted"],
-        under: ALL,
-        needs: Needs::Refusal,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)],
-    },
-    Experiment {
-        name: "both-psk-modes",
-        varies: "both connections offer psk_ke beside psk_dhe_ke",
-        separates: &["client-psk-mode", "not-offered"],
-        under: TLS13,
-        needs: Needs::Refusal,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)],
-    },
-    Experiment {
-        name: "second-use",
-        varies: "the same session three times",
-        separates: &["single-use"],
-        under: ALL,
-        needs: Needs::Resumption,
-        gravity: Gravity::Note,
-        steps: &[PRIME, RESUME, Again, Again],
-    },
-    Experiment {
-        name: "unclean-close",
-        varies: "the first connection ends with a FIN, without close_notify",
-        separates: &["unclean-close-evicts"],
-        under: ALL,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::EndsWithFin), RESUME],
-    },
-    Experiment {
-        name: "reset",
-        varies: "the first connection ends with a reset",
-        separates: &["unclean-close-evicts"],
-        under: STORED,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::EndsWithReset), RESUME],
-    },
-    Experiment {
-        name: "fill",
-        varies: "other full handshakes in between",
-        separates: &["cache-too-small"],
-        under: STORED,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[PRIME, Interpose, RESUME],
-    },
-    Experiment {
-        name: "without-sni",
-        varies: "the resumption sends no server_name",
-        separates: &["sni-differs", "vhost-directives"],
-        under: ALL,
-        needs: Needs::Resumption,
-        gravity: Gravity::Note,
-        steps: &[PRIME, Resume(Variation::WithoutSni)],
-    },
-    Experiment {
-        name: "without-alpn",
-        varies: "the resumption offers no ALPN",
-        separates: &["vhost-directives"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Note,
-        steps: &[PRIME, Resume(Variation::WithoutAlpn)],
-    },
-    Experiment {
-        name: "without-extended-master-secret",
-        varies: "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
-        separates: &["ems-differs"],
-        under: TLS12,
-        needs: Needs::Resumption,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, Resume(Variation::WithoutExtendedMasterSecret)],
-    },
-    Experiment {
-        name: "with-extended-master-secret",
-        varies: "the first connection leaves out extended_master_secret, the resumption has it",
-        separates: &["ems-differs"],
-        under: TLS12,
-        needs: Needs::Resumption,
-        gravity: Gravity::Nothing,
-        steps: &[Prime(Variation::WithoutExtendedMasterSecret), RESUME],
-    },
-    Experiment {
-        name: "other-suite",
-        varies: "the first connection leaves out the suite that the server prefers",
-        separates: &["suite-differs"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Note,
-        steps: &[Prime(Variation::WithoutChosenSuite), RESUME],
-    },
-    Experiment {
-        name: "without-certificate",
-        varies: "the resumption has no client certificate to send",
-        separates: &["client-policy-changed", "session-context-unset"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, Resume(Variation::WithoutCertificate)],
-    },
-    Experiment {
-        name: "psk-ke",
-        varies: "the resumption offers psk_ke alone",
-        separates: &["client-psk-mode"],
-        under: TLS13,
-        needs: Needs::Resumption,
-        gravity: Gravity::Nothing,
-        steps: &[Prime(Variation::BothPskModes), Resume(Variation::PskKe), Resume(Variation::BothPskModes)],
-    },
-    Experiment {
-        name: "large-client-hello",
-        varies: "a ClientHello of more than 1,600 bytes",
-        separates: &["large-client-hello", "offer-breaks-connection"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::LargeHello), Resume(Variation::LargeHello)],
-    },
-    Experiment {
-        name: "records",
-        varies: "a ClientHello split over several records",
-        separates: &["offer-breaks-connection"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)],
-    },
-    Experiment {
-        name: "segments",
-        varies: "a ClientHello split over two TCP segments",
-        separates: &["offer-breaks-connection"],
-        under: TICKETS,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)],
-    },
-    Experiment {
-        name: "identities",
-        varies: "2, 5 and 40 PSK identities, the true one last",
-        separates: &["offer-breaks-connection"],
-        under: TLS13,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[
+        ]),
+    Experiment::new("no-sni-at-all", "neither connection sends server_name")
+        .needs(Needs::NoResumption)
+        .separates(&["vhost-directives", "not-offered"])
+        .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
+    Experiment::new("no-certificate-at-all", "neither connection sends a client certificate")
+        .needs(Needs::Refusal)
+        .separates(&["session-too-large", "not-offered", "id-never-accepted"])
+        .steps(&[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)]),
+    Experiment::new("both-psk-modes", "both connections offer psk_ke beside psk_dhe_ke")
+        .under(TLS13)
+        .needs(Needs::Refusal)
+        .separates(&["client-psk-mode", "not-offered"])
+        .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
+    Experiment::new("second-use", "the same session three times")
+        .gravity(Gravity::Note)
+        .separates(&["single-use"])
+        .steps(&[PRIME, RESUME, Again, Again]),
+    Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
+        .separates(&["unclean-close-evicts"])
+        .steps(&[Prime(Variation::EndsWithFin), RESUME]),
+    Experiment::new("reset", "the first connection ends with a reset")
+        .under(STORED)
+        .separates(&["unclean-close-evicts"])
+        .steps(&[Prime(Variation::EndsWithReset), RESUME]),
+    Experiment::new("fill", "other full handshakes in between")
+        .under(STORED)
+        .separates(&["cache-too-small"])
+        .steps(&[PRIME, Interpose, RESUME]),
+    Experiment::new("without-sni", "the resumption sends no server_name")
+        .gravity(Gravity::Note)
+        .separates(&["sni-differs", "vhost-directives"])
+        .steps(&[PRIME, Resume(Variation::WithoutSni)]),
+    Experiment::new("without-alpn", "the resumption offers no ALPN")
+        .under(TICKETS)
+        .gravity(Gravity::Note)
+        .separates(&["vhost-directives"])
+        .steps(&[PRIME, Resume(Variation::WithoutAlpn)]),
+    Experiment::new(
+        "without-extended-master-secret",
+        "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
+    )
+    .under(TLS12)
+    .gravity(Gravity::Nothing)
+    .separates(&["ems-differs"])
+    .steps(&[PRIME, Resume(Variation::WithoutExtendedMasterSecret)]),
+    Experiment::new(
+        "with-extended-master-secret",
+        "the first connection leaves out extended_master_secret, the resumption has it",
+    )
+    .under(TLS12)
+    .gravity(Gravity::Nothing)
+    .separates(&["ems-differs"])
+    .steps(&[Prime(Variation::WithoutExtendedMasterSecret), RESUME]),
+    Experiment::new("other-suite", "the first connection leaves out the suite that the server prefers")
+        .under(TICKETS)
+        .gravity(Gravity::Note)
+        .separates(&["suite-differs"])
+        .steps(&[Prime(Variation::WithoutChosenSuite), RESUME]),
+    Experiment::new("without-certificate", "the resumption has no client certificate to send")
+        .under(TICKETS)
+        .gravity(Gravity::Nothing)
+        .separates(&["client-policy-changed", "session-context-unset"])
+        .steps(&[PRIME, Resume(Variation::WithoutCertificate)]),
+    Experiment::new("psk-ke", "the resumption offers psk_ke alone")
+        .under(TLS13)
+        .gravity(Gravity::Nothing)
+        .separates(&["client-psk-mode"])
+        .steps(&[Prime(Variation::BothPskModes), Resume(Variation::PskKe), Resume(Variation::BothPskModes)]),
+    Experiment::new("large-client-hello", "a ClientHello of more than 1,600 bytes")
+        .under(TICKETS)
+        .separates(&["large-client-hello", "offer-breaks-connection"])
+        .steps(&[Prime(Variation::LargeHello), Resume(Variation::LargeHello)]),
+    Experiment::new("records", "a ClientHello split over several records")
+        .under(TICKETS)
+        .separates(&["offer-breaks-connection"])
+        .steps(&[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)]),
+    Experiment::new("segments", "a ClientHello split over two TCP segments")
+        .under(TICKETS)
+        .separates(&["offer-breaks-connection"])
+        .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
+    Experiment::new("identities", "2, 5 and 40 PSK identities, the true one last")
+        .under(TLS13)
+        .separates(&["offer-breaks-connection"])
+        .steps(&[
             PRIME,
             Resume(Variation::Identities(2)),
             Resume(Variation::Identities(5)),
             Resume(Variation::Identities(40)),
-        ],
-    },
-    Experiment {
-        name: "hello-retry-request",
-        varies: "no key share, so that the server asks for one first",
-        separates: &["early-data-hrr"],
-        under: TLS13,
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[PRIME, Resume(Variation::WithoutKeyShare)],
-    },
-    Experiment {
-        name: "early-data",
-        varies: "the request as early data, and after a HelloRetryRequest",
-        separates: &["early-data-off", "early-data-hrr", "early-data-stateful"],
-        under: TLS13,
-        needs: Needs::EarlyData,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, EARLY, EARLY, PRIME, Early(Variation::WithoutKeyShare)],
-    },
-    Experiment {
-        name: "quick-acknowledgement",
-        varies: "what the server sends is acknowledged at once, on every other connection",
-        separates: &["nagle"],
-        under: TICKETS,
-        needs: Needs::Stall,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK],
-    },
-    Experiment {
-        name: "burst",
-        varies: "many connections at once",
-        separates: &["tickets-run-out", "id-cache-per-process"],
-        under: &[TLS13_TICKET, TLS12_ID],
-        needs: Needs::Resumption,
-        gravity: Gravity::Loss,
-        steps: &[PRIME, Burst],
-    },
-    Experiment {
-        name: "patience",
-        varies: "a wait between the first connection and the next",
-        separates: &["lifetime-short", "rotation-no-overlap", "timeout-ignored"],
-        under: ALL,
-        needs: Needs::Patience,
-        gravity: Gravity::Nothing,
-        steps: &[PRIME, RESUME, PRIME, Wait, RESUME, RESUME],
-    },
+        ]),
+    Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
+        .under(TLS13)
+        .separates(&["early-data-hrr"])
+        .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),
+    Experiment::new("early-data", "the request as early data, and after a HelloRetryRequest")
+        .under(TLS13)
+        .needs(Needs::EarlyData)
+        .gravity(Gravity::Nothing)
+        .separates(&["early-data-off", "early-data-hrr", "early-data-stateful"])
+        .steps(&[PRIME, EARLY, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
+    Experiment::new("quick-acknowledgement", "what the server sends is acknowledged at once, on every other connection")
+        .under(TICKETS)
+        .needs(Needs::Stall)
+        .gravity(Gravity::Nothing)
+        .separates(&["nagle"])
+        .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
+    Experiment::new("burst", "many connections at once")
+        .under(&[TLS13_TICKET, TLS12_ID])
+        .separates(&["tickets-run-out", "id-cache-per-process"])
+        .steps(&[PRIME, Burst]),
+    Experiment::new("patience", "a wait between the first connection and the next")
+        .needs(Needs::Patience)
+        .gravity(Gravity::Nothing)
+        .separates(&["lifetime-short", "rotation-no-overlap", "timeout-ignored"])
+        .steps(&[PRIME, RESUME, PRIME, Wait, RESUME, RESUME]),
 ];
 
 /// What is made beside an experiment that is made again: whether sessions are still resumed where nothing is varied.
-pub static CONTROL: Experiment = Experiment {
-    name: "resume-control",
-    varies: "nothing, beside what is made again",
-    separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
-    under: ALL,
-    needs: Needs::Nothing,
-    gravity: Gravity::Nothing,
-    steps: &[PRIME, RESUME, RESUME],
-};
+pub static CONTROL: Experiment = Experiment::new("resume-control", "nothing, beside what is made again")
+    .needs(Needs::Nothing)
+    .gravity(Gravity::Nothing)
+    .separates(&["hidden-nodes", "id-cache-per-process", "restart-lost-keys"])
+    .steps(&[PRIME, RESUME, RESUME]);
 
 impl Experiment {
+    /// One that is made under every mechanism, needs a resumption to show anything, and whose difference loses sessions: most are
+    /// of this kind, and the others say what they have instead.
+    const fn new(name: &'static str, varies: &'static str) -> Self {
+        let (needs, gravity) = (Needs::Resumption, Gravity::Loss);
+        Self { name, varies, separates: &[], under: ALL, needs, gravity, steps: &[] }
+    }
+
+    const fn separates(self, separates: &'static [&'static str]) -> Self {
+        Self { separates, ..self }
+    }
+
+    const fn under(self, under: &'static [Asked]) -> Self {
+        Self { under, ..self }
+    }
+
+    const fn needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
+    const fn gravity(self, gravity: Gravity) -> Self {
+        Self { gravity, ..self }
+    }
+
+    const fn steps(self, steps: &'static [Step]) -> Self {
+        Self { steps, ..self }
+    }
+
     /// Whether it varies nothing: its connections are those of any client.
     pub fn is_plain(&self) -> bool {
         self.steps.iter().all(|step| matches!(step, Prime(Plain) | Resume(Plain)))

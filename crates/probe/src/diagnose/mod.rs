@@ -1,6 +1,5 @@
 //! Finds out whether one target resumes and what keeps it from it: experiments, each a few connections.
 
-mod burst;
 mod examiner;
 mod experiment;
 mod probe_record;
@@ -48,6 +47,7 @@ impl Default for Limits {
 }
 
 /// What the experiments came to.
+#[derive(Default)]
 pub struct Examination {
     /// The target's address, as far as this machine knows it.
     pub address: Option<SocketAddr>,
@@ -73,26 +73,6 @@ pub struct Examination {
     pub took: Nanos,
     /// What it was allowed.
     pub limits: Limits,
-}
-
-impl Examination {
-    /// One of which nothing is known yet.
-    pub fn begun(limits: Limits) -> Self {
-        Self {
-            address: None,
-            other_addresses: Vec::new(),
-            dead_addresses: Vec::new(),
-            software: None,
-            runs: Vec::new(),
-            not_made: Vec::new(),
-            series: Vec::new(),
-            refused: Vec::new(),
-            ended_by: None,
-            connections: 0,
-            took: Nanos(0),
-            limits,
-        }
-    }
 }
 
 /// What ended a diagnosis before its time.

@@ -4,9 +4,8 @@ use reprise_connection::Fault;
 use reprise_model::{Direction, Event, Nanos, Observation, What};
 
 use super::{ExperimentRun, Spent, Step, Variation};
-use crate::offers::VersionPlan;
+use crate::connection_plan::ConnectionRecord;
 use crate::series::Series;
-use crate::trial::Tried;
 
 /// One connection of an experiment.
 #[derive(Clone, Debug)]
@@ -24,14 +23,14 @@ pub struct ProbeRecord {
 }
 
 impl ProbeRecord {
-    pub(super) fn of(step: Step, tried: &Tried, spent: Spent) -> Self {
-        let stall = stall(&tried.messages.messages);
-        Self { step, observation: tried.observation, fault: tried.fault.clone(), stall, spent }
+    pub(super) fn of(step: Step, record: &ConnectionRecord, spent: Spent) -> Self {
+        let stall = stall(&record.messages.messages);
+        Self { step, observation: record.observation, fault: record.fault.clone(), stall, spent }
     }
 }
 
 /// The connections in which nothing was varied, as a measurement has them.
-pub(super) fn series(runs: &[ExperimentRun], plans: &[VersionPlan]) -> Vec<Series> {
+pub(super) fn series(runs: &[ExperimentRun]) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     let plain = [Step::Prime(Variation::Plain), Step::Resume(Variation::Plain)];
     let mut seen: Vec<&ProbeRecord> =
@@ -45,10 +44,7 @@ pub(super) fn series(runs: &[ExperimentRun], plans: &[VersionPlan]) -> Vec<Serie
         let asked = seen.observation.asked;
         match all.last_mut().filter(|series| series.asked == asked) {
             Some(series) => series.observations.push(seen.observation),
-            None => {
-                let Some(plan) = plans.iter().find(|plan| plan.version == asked.tls) else { continue };
-                all.push(Series::of_observations(asked, vec![seen.observation], plan.config.clone()));
-            }
+            None => all.push(Series { asked, observations: vec![seen.observation] }),
         }
     }
     all

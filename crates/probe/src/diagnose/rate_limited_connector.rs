@@ -1,18 +1,15 @@
 //! Connections to the target within the limits, and only as long as it answers.
 
-use std::sync::Arc;
+use std::sync::Barrier;
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_engine::Config;
-use reprise_model::{Asked, FailureClass, FaultName, Kind, Nanos, Purpose};
+use reprise_model::{FailureClass, FaultName, Kind, Nanos};
 
-use super::{EarlyEnd, Limits, ServerClock, Spent, burst};
-use crate::close_behavior::CloseBehavior;
+use super::{EarlyEnd, Limits, ServerClock, Spent};
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord};
 use crate::connector::Connector;
 use crate::observer::Observer;
-use crate::session_cache::Taken;
-use crate::trial::{Trial, Tried};
 
 /// So many full handshakes in a row that fail, after others have completed, mean that the target does not want any more.
 const BLOCKED: u32 = 3;
@@ -40,7 +37,7 @@ impl<'a> RateLimitedConnector<'a> {
         observer: &'a dyn Observer,
         server_clock: ServerClock<'a>,
     ) -> Self {
-        connector.keep_messages();
+        connector.settings.keeps_messages = true;
         let begun = connector.now();
         let planned = planned.min(limits.connections).into();
         Self {
@@ -80,28 +77,21 @@ impl<'a> RateLimitedConnector<'a> {
     }
 
     /// Makes a connection, as soon as it may be begun.
-    pub(super) fn connect(
-        &mut self,
-        config: Arc<Config>,
-        manner: CloseBehavior,
-        asked: Asked,
-        taken: Taken,
-    ) -> Result<(Tried, Spent), EarlyEnd> {
+    pub(super) fn connect(&mut self, mut plan: ConnectionPlan) -> Result<(ConnectionRecord, Spent), EarlyEnd> {
         self.pace()?;
-        let is_full = taken.held.is_none();
-        // A full handshake is one, whatever mechanism it is made for: its figures are those of all.
-        let shown = if is_full { Asked { kind: Kind::Full, ..asked } } else { asked };
-        let (purpose, origin) = (Purpose::Sample, taken.origin());
-        let trial = Trial { config, asked: shown, purpose, offer: taken.offer, origin, manner };
-        let (tried, spent) = Spent::while_doing(self.server_clock, || self.connector.connect(trial));
+        if plan.offer.held.is_none() {
+            // A full handshake is one, whatever mechanism it is made for: its figures are those of all.
+            plan.asked.kind = Kind::Full;
+        }
+        let (record, spent) = Spent::while_doing(self.server_clock, || self.connector.connect(plan));
         self.observer.proceeded(u64::from(self.connector.begun()), self.planned.max(self.connector.begun().into()));
-        self.hear(&tried)?;
-        Ok((tried, spent))
+        self.hear(&record)?;
+        Ok((record, spent))
     }
 
     /// A full handshake has ended: what went wrong with it, as long as the target still wants to be asked.
-    pub(super) fn settle_full(&mut self, tried: &Tried) -> Result<Option<Fault>, EarlyEnd> {
-        let Some(fault) = &tried.fault else {
+    pub(super) fn settle_full(&mut self, record: &ConnectionRecord) -> Result<Option<Fault>, EarlyEnd> {
+        let Some(fault) = &record.fault else {
             self.failed_in_a_row = 0;
             self.any_completed = true;
             return Ok(None);
@@ -116,32 +106,36 @@ impl<'a> RateLimitedConnector<'a> {
         Ok(Some(fault.clone()))
     }
 
-    /// Makes these connections at once.
-    pub(super) fn connect_at_once(
-        &mut self,
-        config: &Arc<Config>,
-        asked: Asked,
-        taken: Vec<Taken>,
-    ) -> Result<Vec<Tried>, EarlyEnd> {
-        let trial = |taken: Taken| Trial {
-            config: config.clone(),
-            asked,
-            purpose: Purpose::Sample,
-            origin: taken.origin(),
-            offer: taken.offer,
-            manner: CloseBehavior::default(),
-        };
-        let all = burst::connect_at_once(&mut self.connector, taken.into_iter().map(trial).collect());
-        all.iter().try_for_each(|tried| self.hear(tried))?;
+    /// Makes these connections at once, each on a thread of its own.
+    pub(super) fn connect_at_once(&mut self, plans: Vec<ConnectionPlan>) -> Result<Vec<ConnectionRecord>, EarlyEnd> {
+        let mut each: Vec<(Connector, ConnectionPlan)> = Vec::new();
+        for plan in plans {
+            // Where the system gives no more descriptors, fewer are made.
+            let Ok(sibling) = self.connector.sibling() else { break };
+            each.push((sibling, plan));
+        }
+        let barrier = Barrier::new(each.len());
+        let all: Vec<ConnectionRecord> = std::thread::scope(|scope| {
+            let connect = |(mut sibling, plan): (Connector, ConnectionPlan)| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    sibling.connect(plan)
+                })
+            };
+            let threads: Vec<_> = each.into_iter().map(connect).collect();
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        });
+        all.iter().try_for_each(|record| self.hear(record))?;
         Ok(all)
     }
 
-    fn hear(&mut self, tried: &Tried) -> Result<(), EarlyEnd> {
-        if tried.fault.as_ref().is_some_and(|fault| fault.name == FaultName::Interrupted) {
+    fn hear(&mut self, record: &ConnectionRecord) -> Result<(), EarlyEnd> {
+        if record.fault.as_ref().is_some_and(|fault| fault.name == FaultName::Interrupted) {
             return Err(EarlyEnd::Interrupted);
         }
         if self.software.is_none() {
-            self.software.clone_from(&tried.software);
+            self.software.clone_from(&record.software);
         }
         Ok(())
     }
@@ -161,7 +155,7 @@ impl<'a> RateLimitedConnector<'a> {
     }
 }
 
-/// RFC 8446 §6.2: protocol_version.
+/// RFC 9846 §6.2: protocol_version.
 pub(super) fn refuses_version(fault: &Fault) -> bool {
     fault.name == FaultName::Alert(70)
 }

@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reprise_connection::Fault;
-use reprise_engine::Config;
 use reprise_model::{Asked, Facts, FaultName, Kind, Nanos, Version};
 
 use super::rate_limited_connector::{RateLimitedConnector, refuses_version};
 use super::{EarlyEnd, ProbeRecord, Spent, Step, Variation};
+use crate::connection_plan::{ConnectionPlan, ConnectionRecord, HeldSession, SessionOffer};
 use crate::failed::Failed;
-use crate::held_session::HeldSession;
-use crate::offers::VersionPlan;
-use crate::session_cache::{SessionCache, Taken, offer_of};
-use crate::trial::Tried;
+use crate::plan::VersionPlan;
+use crate::session_cache::{SessionCache, offer_of};
 
 /// So many connections of one experiment may hang.
 const HANGS: u32 = 2;
@@ -25,14 +23,14 @@ const OTHER_NODES: u32 = 3;
 
 /// One experiment while it is made, under one version and mechanism.
 pub(super) struct Steps<'e, 'a> {
-    contact: &'e mut RateLimitedConnector<'a>,
+    limited: &'e mut RateLimitedConnector<'a>,
     plan: &'e VersionPlan,
     asked: Asked,
     /// What the server negotiates where nothing is varied.
     chosen: Option<Facts>,
     /// Its connections so far.
     seen: &'e mut Vec<ProbeRecord>,
-    stock: SessionCache,
+    cache: SessionCache,
     /// The session that was offered last.
     last: Option<HeldSession>,
     hung: u32,
@@ -40,13 +38,13 @@ pub(super) struct Steps<'e, 'a> {
 
 impl<'e, 'a> Steps<'e, 'a> {
     pub(super) fn new(
-        contact: &'e mut RateLimitedConnector<'a>,
+        limited: &'e mut RateLimitedConnector<'a>,
         plan: &'e VersionPlan,
         asked: Asked,
         chosen: Option<Facts>,
         seen: &'e mut Vec<ProbeRecord>,
     ) -> Self {
-        Self { contact, plan, asked, chosen, seen, stock: SessionCache::default(), last: None, hung: 0 }
+        Self { limited, plan, asked, chosen, seen, cache: SessionCache::default(), last: None, hung: 0 }
     }
 
     /// Carries them out. What the full handshake came to that failed, where one did: what cannot be done without a session
@@ -63,14 +61,14 @@ impl<'e, 'a> Steps<'e, 'a> {
                     }
                 }
                 // What hangs once is not offered again before a full handshake has shown that the target is still there.
-                Step::Resume(_) if self.hung > 0 && !self.stock.holds_any() => {}
+                Step::Resume(_) if self.hung > 0 && !self.cache.holds_any() => {}
                 Step::Resume(variation) => self.resume(step, variation)?,
                 Step::Early(variation) => self.send_early(step, variation)?,
                 Step::Again => self.offer_again(step)?,
                 Step::Interpose => self.interpose(step)?,
                 Step::Wait => {
-                    let patience = self.contact.limits().patience.unwrap_or_default();
-                    let connector = &mut self.contact.connector;
+                    let patience = self.limited.limits().patience.unwrap_or_default();
+                    let connector = &mut self.limited.connector;
                     connector.wait_until(connector.now() + Nanos::from(patience));
                 }
                 Step::Burst => self.burst(step)?,
@@ -80,60 +78,57 @@ impl<'e, 'a> Steps<'e, 'a> {
     }
 
     fn prime(&mut self, step: Step, variation: Variation) -> Result<Option<Failed>, EarlyEnd> {
-        let (mut fault, mut tried) = self.connect_in_full(step, variation)?;
+        let (mut fault, mut record) = self.connect_in_full(step, variation)?;
         // Behind one address another node may speak it.
         for _ in 0..OTHER_NODES {
             if !fault.as_ref().is_some_and(refuses_version) {
                 break;
             }
-            (fault, tried) = self.connect_in_full(step, variation)?;
+            (fault, record) = self.connect_in_full(step, variation)?;
         }
         if let Some(fault) = fault {
-            return Ok(Some(Failed { observation: Some(Box::new(tried.observation)), ..fault.into() }));
+            return Ok(Some(Failed { observation: Some(Box::new(record.observation)), ..fault.into() }));
         }
-        self.stock = SessionCache::default();
-        self.stock.keep(tried.sessions);
+        self.cache = SessionCache::default();
+        self.cache.keep(record.sessions);
         Ok(None)
     }
 
     fn resume(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
-        let Some(taken) = self.stock.take_offer(self.asked, self.contact.connector.now(), usize::MAX, None) else {
+        let Some(offer) = self.cache.take_offer(self.asked, self.limited.connector.now(), usize::MAX, None) else {
             return Ok(());
         };
-        self.last.clone_from(&taken.held);
-        let held = taken.held.clone();
-        let mut tried = self.connect(step, variation, self.asked, taken)?;
-        if is_silence(tried.fault.as_ref()) {
+        self.last.clone_from(&offer.held);
+        let mut record = self.connect(step, variation, self.asked, offer)?;
+        if is_silence(record.fault.as_ref()) {
             self.hung += 1;
-            self.stock = SessionCache::default();
-            let connector = &mut self.contact.connector;
-            connector.timeout = connector.timeout.min(SHORTER);
+            self.cache = SessionCache::default();
+            let connector = &mut self.limited.connector;
+            connector.settings.timeout = connector.settings.timeout.min(SHORTER);
         } else {
-            self.stock.settle(held, &mut tried);
+            self.cache.settle(&mut record);
         }
         Ok(())
     }
 
     fn send_early(&mut self, step: Step, variation: Variation) -> Result<(), EarlyEnd> {
         let early = Asked { kind: Kind::Early, ..self.asked };
-        let length = self.contact.connector.early_request_length().unwrap_or(usize::MAX);
-        let Some(taken) = self.stock.take_offer(early, self.contact.connector.now(), length, None) else { return Ok(()) };
-        let held = taken.held.clone();
-        let mut tried = self.connect(step, variation, early, taken)?;
-        self.hung += u32::from(is_silence(tried.fault.as_ref()));
-        self.stock.settle(held, &mut tried);
+        let length = self.limited.connector.early_request_length().unwrap_or(usize::MAX);
+        let Some(offer) = self.cache.take_offer(early, self.limited.connector.now(), length, None) else { return Ok(()) };
+        let mut record = self.connect(step, variation, early, offer)?;
+        self.hung += u32::from(is_silence(record.fault.as_ref()));
+        self.cache.settle(&mut record);
         Ok(())
     }
 
     fn offer_again(&mut self, step: Step) -> Result<(), EarlyEnd> {
         let Some(held) = self.last.clone() else { return Ok(()) };
-        let taken = Taken { offer: offer_of(held.session.clone(), self.asked.kind, usize::MAX), held: Some(held) };
-        self.connect(step, Variation::Plain, self.asked, taken)?;
+        self.connect(step, Variation::Plain, self.asked, offer_of(held, self.asked.kind, usize::MAX))?;
         Ok(())
     }
 
     fn interpose(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        for _ in 0..self.contact.limits().fill {
+        for _ in 0..self.limited.limits().fill {
             self.connect_in_full(step, Variation::Plain)?;
         }
         Ok(())
@@ -141,35 +136,40 @@ impl<'e, 'a> Steps<'e, 'a> {
 
     /// Many at once, each with a session of its own as long as there are any.
     fn burst(&mut self, step: Step) -> Result<(), EarlyEnd> {
-        let now = self.contact.connector.now();
-        let mut offers = Vec::new();
-        for _ in 0..self.contact.limits().burst {
-            let taken = self.stock.take_offer(self.asked, now, usize::MAX, None);
+        let now = self.limited.connector.now();
+        let mut plans = Vec::new();
+        for _ in 0..self.limited.limits().burst {
+            let offer = self.cache.take_offer(self.asked, now, usize::MAX, None);
             if self.asked.tls == Version::Tls12 {
                 // It serves any number of connections.
-                self.stock.keep(taken.iter().filter_map(|taken| taken.held.clone()));
+                self.cache.keep(offer.iter().filter_map(|offer| offer.held.clone()));
             }
-            offers.push(taken.unwrap_or_else(|| Taken::nothing(self.asked)));
+            let offer = offer.unwrap_or_else(|| SessionOffer::nothing(self.asked));
+            plans.push(ConnectionPlan::sample(&self.plan.config, self.asked, offer));
         }
-        let all = self.contact.connect_at_once(&self.plan.config, self.asked, offers)?;
-        self.seen.extend(all.iter().map(|tried| ProbeRecord::of(step, tried, Spent::default())));
+        let all = self.limited.connect_at_once(plans)?;
+        self.seen.extend(all.iter().map(|record| ProbeRecord::of(step, record, Spent::default())));
         Ok(())
     }
 
     /// Makes a full handshake; what went wrong with it stands beside it.
-    fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, Tried), EarlyEnd> {
-        let tried = self.connect(step, variation, self.asked, Taken::nothing(self.asked))?;
-        Ok((self.contact.settle_full(&tried)?, tried))
+    fn connect_in_full(&mut self, step: Step, variation: Variation) -> Result<(Option<Fault>, ConnectionRecord), EarlyEnd> {
+        let record = self.connect(step, variation, self.asked, SessionOffer::nothing(self.asked))?;
+        Ok((self.limited.settle_full(&record)?, record))
     }
 
-    fn connect(&mut self, step: Step, variation: Variation, asked: Asked, taken: Taken) -> Result<Tried, EarlyEnd> {
-        let (tried, spent) = self.contact.connect(self.config(variation), variation.manner(), asked, taken)?;
-        self.seen.push(ProbeRecord::of(step, &tried, spent));
-        Ok(tried)
-    }
-
-    fn config(&self, variation: Variation) -> Arc<Config> {
-        variation.of(&self.plan.config, self.chosen.as_ref()).map_or(self.plan.config.clone(), Arc::new)
+    fn connect(
+        &mut self,
+        step: Step,
+        variation: Variation,
+        asked: Asked,
+        offer: SessionOffer,
+    ) -> Result<ConnectionRecord, EarlyEnd> {
+        let varied = variation.of(&self.plan.config, self.chosen.as_ref()).map(Arc::new);
+        let plan = ConnectionPlan::sample(varied.as_ref().unwrap_or(&self.plan.config), asked, offer);
+        let (record, spent) = self.limited.connect(ConnectionPlan { behavior: variation.behavior(), ..plan })?;
+        self.seen.push(ProbeRecord::of(step, &record, spent));
+        Ok(record)
     }
 }
 

@@ -5,7 +5,7 @@ use reprise_engine::{Config, HelloShape};
 use reprise_model::{Facts, PskMode, Version};
 use reprise_wire::CipherSuite;
 
-use crate::close_behavior::{CloseBehavior, Leaving};
+use crate::close_behavior::{CloseBehavior, CloseMethod};
 
 /// What one connection does differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +77,10 @@ impl Variation {
         Some(varied)
     }
 
-    pub(super) fn manner(self) -> CloseBehavior {
+    pub(super) fn behavior(self) -> CloseBehavior {
         match self {
-            Self::EndsWithFin => CloseBehavior { leaving: Leaving::Fin, ..CloseBehavior::default() },
-            Self::EndsWithReset => CloseBehavior { leaving: Leaving::Reset, ..CloseBehavior::default() },
+            Self::EndsWithFin => CloseBehavior { close: CloseMethod::Fin, ..CloseBehavior::default() },
+            Self::EndsWithReset => CloseBehavior { close: CloseMethod::Reset, ..CloseBehavior::default() },
             Self::SplitOverSegments => CloseBehavior { first_segment: Some(SEGMENT), ..CloseBehavior::default() },
             Self::AcknowledgesAtOnce => CloseBehavior { acknowledges_at_once: true, ..CloseBehavior::default() },
             _ => CloseBehavior::default(),

@@ -11,22 +11,15 @@ use zeroize::Zeroizing;
 
 use super::format::{FormatError, MAX_FILE, Parsed, SessionFile, emit, parse};
 use super::seal::{LOG_N, NONCE, SALT, SealingKey};
+use crate::credentials::Passphrase;
 use crate::replacement::{Readers, Replacement, Unwritable};
-
-/// Where the passphrase of a session file comes from; asked only where one is needed.
-pub type Passphrase<'a> = dyn Fn(&Path) -> Result<Zeroizing<String>, String> + 'a;
 
 /// Why a session file is of no use.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// It cannot be read.
-    #[error("cannot read the sessions in {path}: {error}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot read the sessions in {0}: {1}")]
+    Unreadable(PathBuf, io::Error),
     /// Others than its owner may read it, and it is not sealed.
     #[error(
         "other users can read the sessions in {path} (mode {mode:03o}) and resume them: chmod 600 {path}, or encrypt it \
@@ -39,29 +32,14 @@ pub enum FileError {
         mode: u32,
     },
     /// Its content is of no use.
-    #[error("cannot use the sessions in {path}: {error}")]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: FormatError,
-    },
+    #[error("cannot use the sessions in {0}: {1}")]
+    Format(PathBuf, FormatError),
     /// It is sealed, and there is no passphrase.
-    #[error("the sessions in {path} are encrypted and need a passphrase: {error}")]
-    NoPassphrase {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: String,
-    },
+    #[error("the sessions in {0} are encrypted and need a passphrase: {1}")]
+    NoPassphrase(PathBuf, String),
     /// It cannot be written.
-    #[error("cannot write sessions to {path}: {error}")]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: Unwritable,
-    },
+    #[error("cannot write sessions to {0}: {1}")]
+    Unwritable(PathBuf, Unwritable),
     /// The crypto library refuses, or there are more sessions than a file holds.
     #[error("cannot write sessions to {0}: they cannot be encoded")]
     Unsealable(PathBuf),
@@ -78,18 +56,18 @@ pub struct Loaded {
 /// Reads a session file. One that is not sealed must be readable by its owner alone; on Windows, whose permissions are
 /// not looked at, a passphrase is the only protection.
 pub fn load(path: &Path, passphrase: &Passphrase<'_>) -> Result<Loaded, FileError> {
-    let unreadable = |error| FileError::Unreadable { path: path.to_owned(), error };
+    let unreadable = |error| FileError::Unreadable(path.to_owned(), error);
     let opened = File::open(path).map_err(unreadable)?;
     let mode = mode(&opened).map_err(unreadable)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE + 1));
     // One byte more than a file may have shows that it has too many.
     opened.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    let unusable = |error| FileError::Format { path: path.to_owned(), error };
+    let unusable = |error| FileError::Format(path.to_owned(), error);
     match parse(&bytes).map_err(unusable)? {
         Parsed::Open(_) if mode & 0o077 != 0 => Err(FileError::OthersCanRead { path: path.to_owned(), mode }),
         Parsed::Open(file) => Ok(Loaded { file, key: None }),
         Parsed::Sealed(sealed) => {
-            let secret = passphrase(path).map_err(|error| FileError::NoPassphrase { path: path.to_owned(), error })?;
+            let secret = passphrase(path).map_err(|error| FileError::NoPassphrase(path.to_owned(), error))?;
             let (file, key) = sealed.open(secret.as_bytes()).map_err(unusable)?;
             Ok(Loaded { file, key: Some(key) })
         }
@@ -107,7 +85,7 @@ impl Destination {
     /// Makes sure that the file can be written, before anything is measured. It is sealed if there is a key.
     pub fn open(path: &Path, key: Option<Arc<SealingKey>>) -> Result<Self, FileError> {
         let place = Replacement::prepare(path, Readers::OwnerAlone);
-        let place = place.map_err(|error| FileError::Unwritable { path: path.to_owned(), error })?;
+        let place = place.map_err(|error| FileError::Unwritable(path.to_owned(), error))?;
         Ok(Self { path: path.to_owned(), place, key })
     }
 
@@ -118,7 +96,7 @@ impl Destination {
             None => None,
         };
         let bytes = emit(file, seal).ok_or_else(|| FileError::Unsealable(self.path.clone()))?;
-        self.place.write(&bytes).map_err(|error| FileError::Unwritable { path: self.path, error })
+        self.place.write(&bytes).map_err(|error| FileError::Unwritable(self.path, error))
     }
 }
 
@@ -180,6 +158,6 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let correct = |_: &Path| Ok(Zeroizing::new("correct horse".to_owned()));
         assert_eq!(load(&path, &correct).unwrap().file, file());
-        assert!(matches!(load(&path, &nobody), Err(FileError::NoPassphrase { .. })));
+        assert!(matches!(load(&path, &nobody), Err(FileError::NoPassphrase(..))));
     }
 }

@@ -5,7 +5,7 @@ mod format;
 mod seal;
 mod sessions;
 
-pub use file::{Destination, FileError, Loaded, Passphrase, load};
+pub use file::{Destination, FileError, Loaded, load};
 pub use format::{FormatError, Parsed, Sealed, SessionFile, parse};
 pub use seal::SealingKey;
 pub use sessions::{Unused, server};

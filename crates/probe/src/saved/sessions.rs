@@ -13,7 +13,7 @@ use reprise_connection::Target;
 const MAX_SESSIONS: usize = 32;
 
 /// Whose sessions they are: `NAME:PORT`. A session is good for the name that its certificate was verified for, and for no
-/// other (RFC 8446 §4.6.1).
+/// other (RFC 9846 §4.7.1).
 pub fn server(target: &Target, name: &ServerName) -> String {
     let name = match name {
         ServerName::Host => &target.host,
@@ -33,6 +33,7 @@ impl SessionFile {
 
 /// What a measurement or a trace leaves behind for another process: what it was given anew, and what it was told to begin
 /// with and did not use.
+#[derive(Default)]
 pub struct Unused {
     pub(crate) server: String,
     pub(crate) verified: bool,
@@ -61,7 +62,7 @@ impl Unused {
         SessionFile { server: server.clone(), verified: *verified, sessions }
     }
 
-    /// What remains of a file when what was used of it is gone: a TLS 1.3 ticket is used once (RFC 8446 §C.4).
+    /// What remains of a file when what was used of it is gone: a TLS 1.3 ticket is used once (RFC 9846 §C.4).
     pub fn of_file(&self, loaded: &SessionFile) -> SessionFile {
         let is_left = |bytes: &[u8]| match Session::decode(bytes, &loaded.server, Nanos(0), SystemTime::UNIX_EPOCH) {
             Ok(Session::Tls13(ticket)) => self.sessions.iter().any(|left| match left {

@@ -68,7 +68,10 @@ mod tests {
     }
 
     fn only_ratio(full: &[Option<u64>], ticket: &[Option<u64>]) -> (Ratio, [u64; 2]) {
-        let series = |kind, times: &[Option<u64>]| Series::seen(times.iter().map(|us| seen(kind, *us)).collect::<Vec<_>>());
+        let series = |kind, times: &[Option<u64>]| {
+            let observations: Vec<Observation> = times.iter().map(|us| seen(kind, *us)).collect();
+            Series { asked: observations[0].asked, observations }
+        };
         let runs = [series(Kind::Full, full), series(Kind::Ticket, ticket)];
         let [ratio] = ratios(&runs, 1).try_into().unwrap();
         (ratio, runs.map(|it| run(&it, 1).phases[&Phase::Tls].median_ns))

@@ -1,4 +1,4 @@
-//! What may be negotiated with a target: a configuration for each version, from the options.
+//! What is made of the options before the first connection: for each version, what may be negotiated and what is held to offer.
 
 use std::sync::Arc;
 
@@ -8,44 +8,49 @@ use reprise_engine::{CertificatePolicy, Config, EcdhKeyShare, FreshKeyShares, Se
 use reprise_model::{FaultName, Kind, Version};
 use rustls_pki_types::ServerName as PkiName;
 
+use crate::connection_plan::HeldSession;
 use crate::options::{Alpn, Certificates, Options, ServerName};
-use crate::session_cache::version_of;
+use crate::session_cache::{SessionCache, has_ticket, version_of};
 
-/// What may be negotiated with the target.
-pub(crate) struct Offers {
-    /// One for each version that is asked for, the oldest first.
+/// The versions to measure, of all that the options ask for.
+pub(crate) struct Plan {
+    /// The oldest first.
     pub(crate) versions: Vec<VersionPlan>,
     /// Those that were not asked for by name and of which no cipher suite is to be offered.
     pub(crate) without_suite: Vec<Version>,
 }
 
-/// One version, and how it is found out what the target offers under it.
-#[derive(Clone)]
+/// One version: what may be negotiated, and the sessions that there are. Before discovery these are the ones that another
+/// process left behind, after it the ones that the target gave.
 pub(crate) struct VersionPlan {
     pub(crate) version: Version,
     pub(crate) config: Arc<Config>,
-    /// The full connections that find it out, by what each asks for.
-    pub(crate) probes: &'static [Kind],
-    /// What another process left behind, which shows what the target speaks and offers without a connection.
-    pub(crate) loaded: Vec<Session>,
-}
-
-/// A server that is asked for a ticket gives no ID: under TLS 1.2 it takes two connections.
-fn probes(version: Version) -> &'static [Kind] {
-    match version {
-        Version::Tls12 => &[Kind::Ticket, Kind::Id],
-        Version::Tls13 => &[Kind::Ticket],
-    }
+    /// What can be resumed by ticket.
+    pub(crate) ticket: SessionCache,
+    /// What can be resumed by session ID alone.
+    pub(crate) id: SessionCache,
+    /// Whether another process left sessions behind: they show what the target offers, and the first connection offers one.
+    pub(crate) is_loaded: bool,
 }
 
 impl VersionPlan {
-    /// Nothing has to be found out: whether an external PSK is taken is what is measured.
-    pub(crate) fn of_psk_alone(self) -> Self {
-        Self { probes: &[], ..self }
+    /// The full connections that find out what the target offers, by what each asks for. A server that is asked for a ticket
+    /// gives no ID: under TLS 1.2 it takes two connections.
+    pub(crate) fn discovery(&self) -> &'static [Kind] {
+        match self.version {
+            _ if self.is_loaded => &[],
+            Version::Tls12 => &[Kind::Ticket, Kind::Id],
+            Version::Tls13 => &[Kind::Ticket],
+        }
+    }
+
+    /// Every session that is left, the newest last.
+    pub(crate) fn into_sessions(self) -> impl Iterator<Item = Session> {
+        self.ticket.into_sessions().chain(self.id.into_sessions())
     }
 }
 
-impl Offers {
+impl Plan {
     /// What was not chosen in the options is all that the engine speaks.
     ///
     /// # Errors
@@ -96,15 +101,17 @@ impl Offers {
         };
         let (versions, without_suite): (Vec<_>, Vec<_>) = versions(options).into_iter().partition(has_suite);
         let plan = |version| {
-            let loaded = options.sessions.iter().filter(|session| version_of(session) == version).cloned();
-            let loaded: Vec<Session> = loaded.collect();
-            let probes = if loaded.is_empty() { probes(version) } else { &[] };
-            VersionPlan { version, config: config(version), probes, loaded }
+            let loaded: Vec<&Session> = options.sessions.iter().filter(|session| version_of(session) == version).collect();
+            let cache = |is_by_ticket: bool| {
+                let fitting = loaded.iter().filter(|session| has_ticket(session) == is_by_ticket);
+                SessionCache::of(fitting.map(|session| HeldSession { session: Session::clone(session), origin: None }))
+            };
+            let (ticket, id) = (cache(true), cache(false));
+            VersionPlan { version, config: config(version), ticket, id, is_loaded: !loaded.is_empty() }
         };
         let mut versions: Vec<VersionPlan> = versions.into_iter().map(plan).collect();
-        if options.kinds == [Kind::Psk] {
-            versions.retain(|plan| plan.version == Version::Tls13 || !plan.loaded.is_empty());
-            versions = versions.into_iter().map(VersionPlan::of_psk_alone).collect();
+        if options.measures_psk_alone() {
+            versions.retain(|plan| plan.version == Version::Tls13 || plan.is_loaded);
         }
         Ok(Self { versions, without_suite })
     }
