@@ -8,12 +8,12 @@ use reprise_model::{Bytes, Kind, KindCounts, Version};
 
 use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
-use crate::children::{Apart, Children, SideProcess, something_else};
+use crate::children::{Apart, Children, SideProcess};
 use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
 use crate::keys::Certificates;
 use crate::library_claims::{self, ServerTime};
 use crate::matrix::matrix;
-use crate::message::{Answer, Batch, Failed, Job, Request, StackInfo};
+use crate::message::{Batch, Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -69,10 +69,7 @@ pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, 
 }
 
 fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<StackInfo, Failed> {
-    match Worker::new(launcher).ask(&Request::Describe(found.at.clone()))? {
-        Answer::Described(info) => Ok(info),
-        _ => Err(something_else()),
-    }
+    Worker::new(launcher).ask(&Request::Describe(found.at.clone()))
 }
 
 impl ComparisonPlan<'_> {

@@ -7,6 +7,8 @@ use reprise_wire::{
     ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
 };
 
+use crate::message::Failed;
+
 /// What the wire says of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireFacts {
@@ -94,6 +96,12 @@ impl Witness {
             // What follows a ServerHello of TLS 1.3 is encrypted.
             self.server.is_encrypted |= self.chosen.as_ref().is_some_and(|chosen| chosen.version == Version::Tls13);
         }
+    }
+
+    /// What there was, of a handshake that is complete.
+    pub(crate) fn facts(&self) -> Result<WireFacts, Failed> {
+        let nothing = || Failed::failed("both say that the handshake is complete, and no ServerHello was seen");
+        self.observed().ok_or_else(nothing)
     }
 
     /// What there was; `None` where the server has chosen nothing.

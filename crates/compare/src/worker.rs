@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::message::{Answer, Failed, FailureKind, Request};
+use serde::de::DeserializeOwned;
+
+use crate::message::{Failed, FailureKind, Request};
 
 /// How child processes are started.
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ impl Worker {
     }
 
     /// Asks, and waits for the answer.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Answer, Failed> {
+    pub(crate) fn ask<A: DeserializeOwned>(&mut self, request: &Request) -> Result<A, Failed> {
         self.post(request)?;
         self.answer()
     }
@@ -61,13 +63,10 @@ impl Worker {
     }
 
     /// Waits for the answer to what was posted.
-    pub(crate) fn answer(&mut self) -> Result<Answer, Failed> {
+    pub(crate) fn answer<A: DeserializeOwned>(&mut self) -> Result<A, Failed> {
         let patience = self.launcher.patience;
         let answer = self.unless_lost(|worker| worker.running()?.receive(patience));
-        match answer.inspect_err(|failed| self.lose(failed))? {
-            Answer::Failed { outcome, reason } => Err(Failed::new(outcome, reason)),
-            answer => Ok(answer),
-        }
+        answer.inspect_err(|failed| self.lose(failed))?
     }
 
     /// Asks no more, and waits until the child has ended by itself.
@@ -96,7 +95,7 @@ impl Worker {
         match self.running.take() {
             Some(running) => Ok(self.running.insert(running)),
             None => {
-                let started = Running::start(&self.launcher).map_err(|error| Failed::new(FailureKind::Broken, error))?;
+                let started = Running::start(&self.launcher).map_err(Failed::broken)?;
                 Ok(self.running.insert(started))
             }
         }
@@ -105,7 +104,7 @@ impl Worker {
 
 impl Running {
     fn send(&mut self, request: &Request) -> Result<(), Failed> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Failed::new(FailureKind::Broken, error))?;
+        let mut line = serde_json::to_vec(request).map_err(Failed::broken)?;
         line.push(b'\n');
         // A child that is gone takes nothing: why, its end says.
         let sent = self.requests.as_mut().map(|requests| requests.write_all(&line).and_then(|()| requests.flush()));
@@ -115,11 +114,12 @@ impl Running {
         }
     }
 
-    fn receive(&mut self, patience: Duration) -> Result<Answer, Failed> {
+    /// The child's answer, which may be that it failed; or how the child itself failed.
+    fn receive<A: DeserializeOwned>(&mut self, patience: Duration) -> Result<Result<A, Failed>, Failed> {
         match self.answers.recv_timeout(patience) {
             Ok(answer) => serde_json::from_str(&answer).map_err(|_| {
                 let said: String = answer.chars().take(80).collect();
-                Failed::new(FailureKind::Broken, format!("it writes to standard output: {said:?}"))
+                Failed::broken(format!("it writes to standard output: {said:?}"))
             }),
             Err(RecvTimeoutError::Timeout) => {
                 Err(Failed::new(FailureKind::Hung, format!("no answer within {} s", patience.as_secs_f64())))
@@ -163,10 +163,10 @@ impl Running {
     /// How it ended.
     fn ended(&mut self, grace: Duration) -> Failed {
         match self.wait(grace) {
-            Ok(Some(status)) => Failed::new(FailureKind::Crashed, format!("its process ended: {status}")),
+            Ok(Some(status)) => Failed::crashed(format!("its process ended: {status}")),
             // A child that only closed its output may live on: it is ended with this value.
-            Ok(None) => Failed::new(FailureKind::Crashed, "its process closed its output"),
-            Err(error) => Failed::new(FailureKind::Crashed, format!("its process is gone: {error}")),
+            Ok(None) => Failed::crashed("its process closed its output"),
+            Err(error) => Failed::crashed(format!("its process is gone: {error}")),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reprise_connection::{End, Endpoint, EndpointEvent, EngineClient, EnginePlan, Fault};
+use reprise_connection::{End, EngineClient, EnginePlan, Fault, SessionPolicy};
 use reprise_engine::{CertificatePolicy, ClientIdentity, Config, FreshKeyShares, KeyShares, Offer, Session, SystemEntropy};
-use reprise_model::{Facts, FaultName, Kind, Nanos, Protocol};
+use reprise_model::{Facts, FaultName, Kind, Nanos};
 use rustls_pki_types::{ServerName, UnixTime};
 
 use crate::client::LoadClient;
@@ -51,14 +51,14 @@ pub(crate) struct VerifyingShared {
     target: usize,
     /// Whether tickets of TLS 1.3 are, as sessions of TLS 1.2 always.
     reuse: bool,
-    /// What the engine hands over when a connection ends.
-    given: Vec<Session>,
 }
 
 /// The measuring engine, which begins from a session of its thread's.
+pub(crate) type VerifyingClient = EngineClient<HeldSessions>;
+
+/// Begins from what the thread holds for the connection's name.
 #[derive(Default)]
-pub(crate) struct VerifyingClient {
-    engine: EngineClient,
+pub(crate) struct HeldSessions {
     server_name: usize,
     offered: Option<Session>,
 }
@@ -78,16 +78,15 @@ impl LoadClient for VerifyingClient {
             names: configs.iter().map(|config| (Arc::clone(config), EngineSessions::default())).collect(),
             target: sessions.div_ceil(configs.len().max(1)).max(1),
             reuse: options.tls.reuse_tickets,
-            given: Vec::new(),
         })
     }
 }
 
-impl Endpoint for VerifyingClient {
+impl SessionPolicy for HeldSessions {
     type Shared = VerifyingShared;
     type Plan = Plan;
 
-    fn begin(&mut self, shared: &mut VerifyingShared, plan: Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn plan(&mut self, shared: &mut VerifyingShared, plan: Plan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
         let Some((config, sessions)) = shared.names.get_mut(plan.name) else {
             return Err(Fault::new(FaultName::NothingToOffer));
         };
@@ -99,63 +98,15 @@ impl Endpoint for VerifyingClient {
             (Some(Session::Tls12(session)), _) => Offer::SessionTicket(session.clone()),
             (None, kind) => Offer::Full { session_ticket: kind != Kind::Id },
         };
-        let plan = EnginePlan { config: Arc::clone(config), offer, date: UnixTime::now() };
-        self.engine.begin(&mut shared.given, plan, now, out)
+        Ok((EnginePlan { config: Arc::clone(config), offer, date: UnixTime::now() }, Vec::new()))
     }
 
-    fn receive<'r>(
-        &mut self,
-        shared: &mut VerifyingShared,
-        now: Nanos,
-        record: &'r mut [u8],
-        out: &mut Vec<u8>,
-    ) -> Result<EndpointEvent<'r>, Fault> {
-        self.engine.receive(&mut shared.given, now, record, out)
-    }
-
-    fn refuse(&mut self, bytes: &[u8], error: reprise_wire::Error, is_first: bool, now: Nanos, out: &mut Vec<u8>) -> Fault {
-        self.engine.refuse(bytes, error, is_first, now, out)
-    }
-
-    fn receive_end(&mut self, now: Nanos, in_record: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.engine.receive_end(now, in_record, out)
-    }
-
-    fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.engine.send(now, data, out)
-    }
-
-    fn close(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.engine.close(now, out)
-    }
-
-    fn depart(&mut self, now: Nanos) {
-        self.engine.depart(now);
-    }
-
-    fn facts(&self) -> Option<Facts> {
-        self.engine.facts()
-    }
-
-    fn alpn(&self) -> Option<Protocol> {
-        self.engine.alpn()
-    }
-
-    fn is_confirmed(&self) -> bool {
-        self.engine.is_confirmed()
-    }
-
-    fn awaited(&self) -> Option<&'static str> {
-        self.engine.awaited()
-    }
-
-    fn end(&mut self, shared: &mut VerifyingShared, how: End) {
-        let was_refused = how == End::Completed && self.facts().is_some_and(|facts| facts.kind == Kind::Full);
+    fn keep(&mut self, shared: &mut VerifyingShared, facts: Option<&Facts>, left: Vec<Session>, how: End) {
+        let was_refused = how == End::Completed && facts.is_some_and(|facts| facts.kind == Kind::Full);
         let offered = self.offered.take().filter(|_| was_refused);
-        self.engine.end(&mut shared.given, how);
         let Some((_, sessions)) = shared.names.get_mut(self.server_name) else { return };
         sessions.forget(offered.as_ref());
-        for session in shared.given.drain(..) {
+        for session in left {
             sessions.keep(session, shared.target);
         }
     }

@@ -14,7 +14,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use reprise_model::{PskMode, Version};
 
-use crate::{Abilities, Account, KeptBy, Options, SessionMode, Side, StackError};
+use crate::{Abilities, Ability, Account, KeptBy, Options, SessionMode, Side, StackError};
 
 /// `REPRISE_STACK_ABI`.
 const ABI: u32 = 1;
@@ -181,10 +181,12 @@ pub(crate) fn load(path: &Path) -> Result<(Table, Said), StackError> {
         return Err(StackError::TableTooSmall { path: path(), found: size, wanted: SMALLEST_TABLE as u32 });
     }
     let table = read_table(table, size as usize);
-    let mut abilities = abilities(table.capabilities);
+    let mut abilities = Abilities::from_bits(table.capabilities);
     let mut functions = functions(&table).map_err(missing)?;
-    functions.early = functions.early.filter(|_| abilities.early_data);
-    abilities.early_data = functions.early.is_some();
+    functions.early = functions.early.filter(|_| abilities.has(Ability::EarlyData));
+    if functions.early.is_none() {
+        abilities = abilities.without(Ability::EarlyData);
+    }
     let said = Said {
         name: text(table.name).ok_or_else(|| missing("name"))?,
         version: text(table.version).ok_or_else(|| missing("version"))?,
@@ -214,23 +216,6 @@ fn read_table(from: *const CTable, size: usize) -> CTable {
 fn text(text: *const c_char) -> Option<String> {
     // SAFETY: not null, and by the header terminated by a zero and static.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-fn abilities(bits: u32) -> Abilities {
-    let has = |bit: u32| bits & (1 << bit) != 0;
-    Abilities {
-        client: has(0),
-        server: has(1),
-        tls12: has(2),
-        tls13: has(3),
-        id: has(4),
-        ticket: has(5),
-        client_auth: has(6),
-        export: has(7),
-        psk_ke: has(8),
-        early_data: has(9),
-        library_context: has(16),
-    }
 }
 
 impl Table {
