@@ -11,7 +11,6 @@ use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
 use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
 use crate::keys::Certificates;
-use crate::library_claims::{self, ServerTime};
 use crate::matrix::matrix;
 use crate::message::{Batch, Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
@@ -48,8 +47,8 @@ pub fn compare(
     measured.count(comparison, launcher, audience);
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
     document.ratios = measured.ratios(comparison.seed);
-    document.claims = claims::held_against(&document.ratios, comparison.over);
-    document.claims.extend(library_claims::held_against(&document.stacks, &measured.server_times(), comparison.seed));
+    document.claims = claims::of_versions(&document.ratios, comparison.over);
+    document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
     document.skipped = measured.skipped;
     for stack in &stacks {
         if let Err(failed) = &stack.info {
@@ -94,7 +93,7 @@ impl ComparisonPlan<'_> {
         };
         CompareDocument {
             schema: CompareDocument::SCHEMA.to_owned(),
-            scenario: self.scenario.name().to_owned(),
+            scenario: self.scenario.name.to_owned(),
             over: self.over,
             plan: Some(plan),
             resumed: 0,
@@ -260,11 +259,11 @@ impl<'a> Measured<'a> {
     }
 
     /// Of each stack with itself.
-    fn server_times(&self) -> Vec<ServerTime> {
+    fn server_times(&self) -> Vec<claims::ServerTime> {
         let own = self.cells.iter().filter(|cell| cell.client == cell.server);
         own.map(|cell| {
             let samples = cell.samples.server_ns.clone();
-            ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
+            claims::ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
         })
         .collect()
     }

@@ -28,7 +28,6 @@ mod cores;
 mod keys;
 mod layers;
 mod libraries;
-mod library_claims;
 mod loopback;
 mod matrix;
 mod message;

@@ -134,7 +134,7 @@ impl Witness {
         })
     }
 
-    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 8446 §4.5), in a record of its
+    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 9846 §4.6), in a record of its
     /// own, since the keys change after it; and that is shorter than any Finished, and than what clients here send besides.
     fn is_early_data_accepted(&self) -> bool {
         self.ends_early_data && self.hello.as_ref().is_some_and(|hello| hello.has_early_data)

@@ -10,9 +10,10 @@ use reprise_model::document::{
 };
 use reprise_model::{Kind, KindCounts, Level, Nanos, Version};
 
+use super::advice;
 use super::material::Material;
 use super::message::{LevelBatch, LevelJob, LevelReady, RandomBytes, ResumedBy, Seen};
-use super::{advice, claims};
+use crate::claims;
 use crate::compare::{describe, statistics};
 use crate::comparison::{Audience, compared_stack};
 use crate::message::{Failed, Request, StackInfo};
@@ -109,7 +110,7 @@ pub fn layers(
         },
         seed: plan.seed,
         stacks,
-        claims: claims::held_against(&rows, &differences),
+        claims: claims::of_levels(&rows, &differences),
         advice: advice::of(&rows, &differences),
         rows,
         differences,

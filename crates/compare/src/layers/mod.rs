@@ -12,7 +12,6 @@
 
 mod advice;
 mod cell;
-mod claims;
 mod client;
 mod material;
 mod measure;
