@@ -28,6 +28,7 @@ mod cores;
 mod keys;
 mod layers;
 mod libraries;
+mod line_process;
 mod loopback;
 mod matrix;
 mod message;

@@ -71,44 +71,25 @@ struct CFacts {
     early_data: i8,
 }
 
-/// `reprise_stack` as it comes: every pointer may be null until [`checked`] has looked.
-#[repr(C)]
-struct CTable {
-    abi: u32,
-    size: u32,
-    name: *const c_char,
-    version: *const c_char,
-    flags: *const c_char,
-    capabilities: u32,
-    init: Option<unsafe extern "C" fn() -> c_int>,
-    context_new: Option<unsafe extern "C" fn(*const CContextOptions, *mut *mut c_void) -> c_int>,
-    context_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    connection_new: Option<unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> c_int>,
-    connection_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    feed: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize>,
-    take: Option<unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize>,
-    handshake: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-    read: Option<unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize>,
-    write: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize>,
-    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-    facts: Option<unsafe extern "C" fn(*const c_void, *mut CFacts) -> c_int>,
-    session_take: Option<unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int>,
-    session_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    session_export: Option<unsafe extern "C" fn(*const c_void, usize, *mut u8) -> isize>,
-    session_import: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut *mut c_void) -> c_int>,
-    error_text: Option<unsafe extern "C" fn(usize, *mut c_char) -> usize>,
-    early_write: Option<EarlyWrite>,
-    early_read: Option<EarlyRead>,
-}
-
 type EarlyWrite = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize;
 type EarlyRead = unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize;
 
-/// What every plugin has: its table ended here in the first version of the header.
-const SMALLEST_TABLE: usize = std::mem::offset_of!(CTable, early_write);
-
 macro_rules! table {
     ($($name:ident: $function:ty,)+) => {
+        /// `reprise_stack` as it comes: every pointer may be null until [`load`] has looked.
+        #[repr(C)]
+        struct CTable {
+            abi: u32,
+            size: u32,
+            name: *const c_char,
+            version: *const c_char,
+            flags: *const c_char,
+            capabilities: u32,
+            $($name: Option<$function>,)+
+            early_write: Option<EarlyWrite>,
+            early_read: Option<EarlyRead>,
+        }
+
         /// A plugin's functions, all of them there. The library is never unloaded: it may have started what refers to its code.
         #[derive(Clone, Copy)]
         pub(crate) struct Table {
@@ -145,6 +126,9 @@ table! {
     session_import: unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut *mut c_void) -> c_int,
     error_text: unsafe extern "C" fn(usize, *mut c_char) -> usize,
 }
+
+/// What every plugin has: its table ended here in the first version of the header.
+const SMALLEST_TABLE: usize = std::mem::offset_of!(CTable, early_write);
 
 /// What a plugin says of itself.
 pub(crate) struct Said {

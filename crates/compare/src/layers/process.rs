@@ -4,11 +4,10 @@
 //! the fork initialises the library. A session comes from a file and goes to one.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -17,6 +16,7 @@ use tempfile::TempDir;
 
 use super::message::{GROUPS, LevelBatch, LevelJob, RandomBytes, ResumedBy, SUITES_12, SUITES_13, Seen};
 use crate::clock::CpuClock;
+use crate::line_process::LineProcess;
 use crate::message::Failed;
 use crate::stacks::StackRef;
 
@@ -28,17 +28,10 @@ pub(crate) struct Processes {
     program: PathBuf,
     arguments: Vec<OsString>,
     /// The process that forks, at *lib*.
-    server: Option<ForkServer>,
+    server: Option<LineProcess>,
     clock: CpuClock,
     /// The session's file lives as long as it does.
     _folder: TempDir,
-}
-
-/// A process that has loaded the plugin, and forks for each line.
-struct ForkServer {
-    process: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
 }
 
 /// One request.
@@ -136,9 +129,11 @@ impl Processes {
     fn fork(&mut self) -> Result<Made, Failed> {
         let server = match &mut self.server {
             Some(server) => server,
-            None => self.server.insert(ForkServer::start(&self.program, &self.arguments)?),
+            None => self.server.insert(fork_server(&self.program, &self.arguments)?),
         };
-        let answer = server.ask()?;
+        server.send(b"go\n")?;
+        // Whoever waits for this process has the patience.
+        let answer = server.receive(Duration::MAX)?;
         let mut words = answer.splitn(3, ' ');
         let mut number = || words.next().and_then(|word| word.parse().ok()).map(Nanos);
         let (wall, cpu) = (number(), number());
@@ -232,45 +227,13 @@ fn request(job: &LevelJob, folder: &TempDir) -> Vec<OsString> {
     arguments
 }
 
-impl ForkServer {
-    fn start(program: &PathBuf, arguments: &[OsString]) -> Result<Self, Failed> {
-        let broken = |error: std::io::Error| Failed::broken(format!("{}: {error}", program.display()));
-        let mut process = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(broken)?;
-        let missing = || broken(std::io::Error::other("it has no pipes"));
-        let orders = process.stdin.take().ok_or_else(missing)?;
-        let answers = BufReader::new(process.stdout.take().ok_or_else(missing)?);
-        let mut server = Self { process, orders, answers };
-        match server.line()?.trim_end() {
-            "ready" => Ok(server),
-            other => Err(Failed::broken(other.trim_start_matches("failed "))),
-        }
-    }
-
-    fn ask(&mut self) -> Result<String, Failed> {
-        let gone = |error| Failed::crashed(format!("its process is gone: {error}"));
-        self.orders.write_all(b"go\n").map_err(gone)?;
-        self.line()
-    }
-
-    fn line(&mut self) -> Result<String, Failed> {
-        let mut line = String::new();
-        match self.answers.read_line(&mut line) {
-            Ok(1..) => Ok(line),
-            _ => Err(Failed::crashed("its process ended")),
-        }
-    }
-}
-
-impl Drop for ForkServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// A process that has loaded the plugin, and forks for each line.
+fn fork_server(program: &Path, arguments: &[OsString]) -> Result<LineProcess, Failed> {
+    let broken = |error| Failed::broken(format!("{}: {error}", program.display()));
+    let mut server = LineProcess::start(Command::new(program).args(arguments)).map_err(broken)?;
+    match server.receive(Duration::MAX)?.trim_end() {
+        "ready" => Ok(server),
+        other => Err(Failed::broken(other.trim_start_matches("failed "))),
     }
 }
 
