@@ -9,7 +9,7 @@ use reprise_model::{Bytes, Kind, KindCounts, Version};
 use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
 use crate::children::{Apart, Children, SideProcess};
-use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
+use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job, pairs};
 use crate::keys::Certificates;
 use crate::matrix::matrix;
 use crate::message::{Batch, Failed, Job, Request, StackInfo};
@@ -228,34 +228,27 @@ impl<'a> Measured<'a> {
         Ok(())
     }
 
-    /// Samples in a random order in which each cell precedes each equally often.
     fn run(&mut self, comparison: &ComparisonPlan<'_>, audience: &mut dyn Audience) {
-        let samples = comparison.effort.samples as usize;
-        let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, comparison.seed);
-        let planned = order.len() as u64;
+        let Self { cells, children, clock, skipped, .. } = self;
         audience.begins("samples");
-        for (done, index) in order.into_iter().enumerate() {
-            if audience.stops() {
-                return;
-            }
-            audience.proceeded(done as u64, planned);
-            let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
+        in_turn(cells.len(), comparison.effort.samples as usize, comparison.seed, audience, |index| {
+            let Some(cell) = cells.get_mut(index).filter(|cell| !cell.is_lost) else { return };
             if cell.taken > 0 {
                 cell.taken -= 1;
-                continue;
+                return;
             }
-            let Some(children) = self.children.get_mut(cell.pair) else { continue };
+            let Some(children) = children.get_mut(cell.pair) else { return };
             match cell.sample(children) {
                 Ok(batch) => {
-                    self.clock.thread_ns += batch.thread_ns;
-                    self.clock.charged_ns += batch.charged_ns;
+                    clock.thread_ns += batch.thread_ns;
+                    clock.charged_ns += batch.charged_ns;
                 }
                 Err(failed) => {
                     cell.is_lost = true;
-                    self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
+                    skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
                 }
             }
-        }
+        });
     }
 
     /// Of each stack with itself.

@@ -15,7 +15,7 @@ use super::material::Material;
 use super::message::{LevelBatch, LevelJob, LevelReady, RandomBytes, ResumedBy, Seen};
 use crate::claims;
 use crate::compare::{describe, statistics};
-use crate::comparison::{Audience, compared_stack};
+use crate::comparison::{Audience, compared_stack, in_turn};
 use crate::message::{Failed, Request, StackInfo};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -223,27 +223,21 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Samples in a random order in which each cell precedes each equally often.
     fn measure(&mut self, audience: &mut dyn Audience) {
-        let samples = self.plan.count.div_ceil(self.batch) as usize;
-        let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, self.plan.seed);
-        let planned = order.len() as u64;
-        for (done, index) in order.into_iter().enumerate() {
-            if audience.stops() {
-                return;
-            }
-            audience.proceeded(done as u64, planned);
-            let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
-            let Some(worker) = self.workers.get_mut(cell.worker) else { continue };
-            let requests = self.batch.min(self.plan.count - cell.requests.min(self.plan.count));
+        let Self { plan, batch, workers, cells, skipped, .. } = self;
+        let samples = plan.count.div_ceil(*batch) as usize;
+        in_turn(cells.len(), samples, plan.seed, audience, |index| {
+            let Some(cell) = cells.get_mut(index).filter(|cell| !cell.is_lost) else { return };
+            let Some(worker) = workers.get_mut(cell.worker) else { return };
+            let requests = (*batch).min(plan.count - cell.requests.min(plan.count));
             if requests == 0 {
-                continue;
+                return;
             }
             match worker.ask(&Request::RunLevel { cell: cell.number, requests: requests as u32 }) {
                 Ok(batch) => cell.take(&batch, requests),
-                Err(failed) => cell.lose(&failed, &mut self.skipped),
+                Err(failed) => cell.lose(&failed, skipped),
             }
-        }
+        });
     }
 
     /// What the random generator of each plugin costs a new process.
