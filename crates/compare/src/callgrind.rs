@@ -90,7 +90,7 @@ fn total(launcher: &Launcher, job: &Job, is_client: bool, connections: u32) -> R
     let (cell, _) = apart.prepare_sides(job.clone())?;
     let batch = apart.run(cell, Amount::Counted(connections))?.batch();
     if batch.kinds != [(job.case.kind, connections)] {
-        return Err(Failed::failed("handshakes of another kind were made while instructions were counted"));
+        return Err(Failed::because("handshakes of another kind were made while instructions were counted"));
     }
     let counted = if is_client { &mut apart.client } else { &mut apart.server };
     counted.worker.finish()?;

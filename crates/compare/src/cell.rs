@@ -90,7 +90,7 @@ impl<T: Transport> Cell<T> {
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
             if self.session.is_none() {
-                return Err(Failed::failed("a full handshake leaves the client no session to resume"));
+                return Err(Failed::because("a full handshake leaves the client no session to resume"));
             }
             self.check(&first, false)?;
         }
@@ -119,7 +119,7 @@ impl<T: Transport> Cell<T> {
         loop {
             let connected = self.connect()?;
             if let Some(kind) = connected.kind().filter(|kind| *kind != self.case.kind) {
-                return Err(Failed::failed(format!("{} was asked for, {kind} observed", self.case.kind)));
+                return Err(Failed::because(format!("{} was asked for, {kind} observed", self.case.kind)));
             }
             count += 1;
             // The first connections pay for what is made once.
@@ -136,7 +136,7 @@ impl<T: Transport> Cell<T> {
 /// Holds what was asked for against the wire, and what the libraries say against it as well.
 pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2], resumes: bool) -> Result<(), Failed> {
     let other = |what: &str, seen: String, asked: String| {
-        Err(Failed::failed(format!("{what} {seen} was negotiated where only {asked} was allowed")))
+        Err(Failed::because(format!("{what} {seen} was negotiated where only {asked} was allowed")))
     };
     if seen.version != case.version {
         return other("the version", seen.version.to_string(), case.version.to_string());

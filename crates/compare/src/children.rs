@@ -155,6 +155,6 @@ fn of_both(client: Failed, server: Failed) -> Failed {
     match worst {
         Some(worst) if server.outcome == worst => Failed::new(worst, format!("the server: {}", server.reason)),
         Some(worst) => Failed::new(worst, format!("the client: {}", client.reason)),
-        None => Failed::failed(format!("{}; {}", client.reason, server.reason)),
+        None => Failed::because(format!("{}; {}", client.reason, server.reason)),
     }
 }

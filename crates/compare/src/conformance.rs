@@ -100,18 +100,18 @@ fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: 
         return Ok(());
     }
     // As bytes and back, where the library has them.
-    let Some(session) = cell.transport.take_session() else { return Err(Failed::failed("no session was left")) };
+    let Some(session) = cell.transport.take_session() else { return Err(Failed::because("no session was left")) };
     let Ok(bytes) = session.export() else { return Ok(()) };
-    let Some(context) = cell.contexts.first() else { return Err(Failed::failed("there is no client")) };
+    let Some(context) = cell.contexts.first() else { return Err(Failed::because("there is no client")) };
     let imported = context.import(&bytes)?;
     let says = if case.kind == Kind::Early { Says::Early } else { Says::Nothing };
     let connected = cell.transport.connect(Some(imported), says)?;
-    of_kind(&connected, case.kind).map_err(|_| Failed::failed("an exported session is not resumed once it is imported"))
+    of_kind(&connected, case.kind).map_err(|_| Failed::because("an exported session is not resumed once it is imported"))
 }
 
 fn of_kind(connected: &Connected, asked: Kind) -> Result<(), Failed> {
     match connected.kind() {
-        Some(kind) if kind != asked => Err(Failed::failed(format!("{asked} was asked for, {kind} observed"))),
+        Some(kind) if kind != asked => Err(Failed::because(format!("{asked} was asked for, {kind} observed"))),
         _ => Ok(()),
     }
 }
@@ -189,7 +189,7 @@ impl Resumption {
         }
         let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
         match cell.transport.connect(Some(session), says)?.kind() {
-            Some(kind) if !self.kinds.contains(&kind) => Err(Failed::failed(format!("{kind} was observed"))),
+            Some(kind) if !self.kinds.contains(&kind) => Err(Failed::because(format!("{kind} was observed"))),
             _ => Ok(()),
         }
     }
@@ -204,7 +204,7 @@ fn with_session(
 ) -> Result<(Cell, Session), Failed> {
     let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
     cell.transport.connect(None, Says::Request)?;
-    let none = || Failed::failed("a full handshake leaves the client no session to resume");
+    let none = || Failed::because("a full handshake leaves the client no session to resume");
     let session = cell.transport.take_session().ok_or_else(none)?;
     Ok((cell, session))
 }
@@ -215,8 +215,8 @@ fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Cer
     let accepted = cell.transport.replay(session)?;
     match accepted {
         [true, false] => Ok(()),
-        [false, _] => Err(Failed::failed("it is not accepted at first")),
-        [true, true] => Err(Failed::failed("it is accepted again")),
+        [false, _] => Err(Failed::because("it is not accepted at first")),
+        [true, true] => Err(Failed::because("it is accepted again")),
     }
 }
 

@@ -137,7 +137,7 @@ impl End {
                 Ok(None) => return Ok(whole),
                 Err(_) => {
                     let name = self.party.name;
-                    return Err(Failed::failed(format!("{name}: what its peer sends is no TLS record")));
+                    return Err(Failed::because(format!("{name}: what its peer sends is no TLS record")));
                 }
             }
         }
@@ -186,7 +186,7 @@ impl End {
                 io::ErrorKind::WouldBlock => format!("its peer said nothing for {} s", patience.as_secs_f64()),
                 _ => error.to_string(),
             };
-            Failed::failed(format!("{name}: {why}"))
+            Failed::because(format!("{name}: {why}"))
         }
     }
 }
@@ -204,7 +204,7 @@ impl Transport for Dialer {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
         let stream = TcpStream::connect_timeout(&address, end.patience).map_err(end.socket_failed());
         let shaken = stream.and_then(|mut stream| end.handshake(&mut stream, session, says, true));
-        let untouched = || Failed::failed("the client: its peer ended the connection");
+        let untouched = || Failed::because("the client: its peer ended the connection");
         let (marks, account, client) = end.finish(shaken)?.ok_or_else(untouched)?;
         let observed = end.observed(true)?;
         let wall = Nanos::from(marks.over);

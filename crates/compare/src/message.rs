@@ -194,7 +194,7 @@ impl Failed {
         Self { outcome, reason: reason.to_string() }
     }
 
-    pub(crate) fn failed(reason: impl ToString) -> Self {
+    pub(crate) fn because(reason: impl ToString) -> Self {
         Self::new(FailureKind::Failed, reason)
     }
 

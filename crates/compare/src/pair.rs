@@ -180,7 +180,7 @@ impl Pair {
     /// The client sends close_notify, then the server.
     pub(crate) fn close(&mut self) -> Result<(), Failed> {
         let not_received =
-            |side: &Party| Failed::failed(format!("{} said close_notify, and its peer did not hear it", side.name));
+            |side: &Party| Failed::because(format!("{} said close_notify, and its peer did not hear it", side.name));
         self.client.close()?;
         self.deliver()?;
         if !self.server.is_closed {
@@ -218,7 +218,7 @@ impl Pair {
             if self.client.sent.is_empty() && self.server.sent.is_empty() {
                 let waiting = [&self.client, &self.server].into_iter().find(|side| !side.is_ready);
                 let stalled =
-                    |side: &Party| Failed::failed(format!("{} waits for more, and its peer has nothing to say", side.name));
+                    |side: &Party| Failed::because(format!("{} waits for more, and its peer has nothing to say", side.name));
                 return waiting.map_or(Ok((sent, received)), |side| Err(stalled(side)));
             }
             sent += self.client.sent.len() as u64;
@@ -232,7 +232,7 @@ impl Pair {
                 self.client.send_request(self.clock)?;
             }
         }
-        Err(Failed::failed(format!("the handshake does not end after {TURNS} turns")))
+        Err(Failed::because(format!("the handshake does not end after {TURNS} turns")))
     }
 
     fn deliver(&mut self) -> Result<(), Failed> {
@@ -315,7 +315,7 @@ impl Party {
     /// What the library says that it negotiated.
     pub(crate) fn account(&self) -> Result<Account, Failed> {
         let account = self.endpoint.account();
-        account.map_err(|error| Failed::failed(format!("{} gives no account of its connection: {error}", self.name)))
+        account.map_err(|error| Failed::because(format!("{} gives no account of its connection: {error}", self.name)))
     }
 
     /// A client's, once its handshake is complete: the request, unless the server has it from the early data.
@@ -348,7 +348,7 @@ impl Party {
             return Ok(());
         }
         let (sent, heard) = (sent.len(), heard.len());
-        Err(Failed::failed(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name)))
+        Err(Failed::because(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name)))
     }
 
     pub(crate) fn end(&mut self, clock: CpuClock, how: End) {
@@ -358,6 +358,6 @@ impl Party {
     }
 
     fn refused(&self, fault: &Fault) -> Failed {
-        Failed::failed(format!("{}: {}", self.name, words(fault)))
+        Failed::because(format!("{}: {}", self.name, words(fault)))
     }
 }

@@ -100,7 +100,7 @@ impl Witness {
 
     /// What there was, of a handshake that is complete.
     pub(crate) fn facts(&self) -> Result<WireFacts, Failed> {
-        let nothing = || Failed::failed("both say that the handshake is complete, and no ServerHello was seen");
+        let nothing = || Failed::because("both say that the handshake is complete, and no ServerHello was seen");
         self.observed().ok_or_else(nothing)
     }
 

@@ -20,7 +20,7 @@ use crate::stacks::StackRef;
 /// One level of one stack.
 pub(crate) enum LevelCell {
     /// This process makes the requests itself.
-    Inside(Inside),
+    Inside(Box<Inside>),
     /// A small C program makes each.
     Outside(Processes),
 }
@@ -32,7 +32,7 @@ impl LevelCell {
             return Processes::new(job).map(Self::Outside);
         }
         let stack = open(&job.stack)?;
-        Inside::new(job, stack).map(Self::Inside)
+        Inside::new(job, stack).map(|inside| Self::Inside(Box::new(inside)))
     }
 
     /// The first requests, which are not counted: the status of the response, and their handshakes.
@@ -82,7 +82,7 @@ struct Spent {
 
 impl Inside {
     fn new(job: LevelJob, stack: Rc<dyn Stack>) -> Result<Self, Failed> {
-        let (about, texts) = (stack.about(), job.material.read().map_err(Failed::failed)?);
+        let (about, texts) = (stack.about(), job.material.read().map_err(Failed::because)?);
         // A library without tickets resumes by session ID.
         let sessions = match job.session_mode() {
             SessionMode::Ticket if !about.abilities.has(Ability::Ticket) => SessionMode::Id,
@@ -256,7 +256,7 @@ impl Inside {
 
     fn make_context(&self) -> Result<Kept, Failed> {
         let job = &self.job;
-        let texts = job.material.read().map_err(Failed::failed)?;
+        let texts = job.material.read().map_err(Failed::because)?;
         let options = options(job, &texts);
         let context = match job.level {
             Level::Libctx => self.stack.context_with_library(&options)?,
@@ -310,7 +310,7 @@ impl Spent {
 fn observed(transcripts: impl Iterator<Item = Transcript>, spare: &mut Vec<Transcript>) -> Result<Vec<Seen>, Failed> {
     let mut connections = Vec::new();
     for transcript in transcripts {
-        let seen = transcript.observed().ok_or_else(|| Failed::failed("no ServerHello was seen"))?;
+        let seen = transcript.observed().ok_or_else(|| Failed::because("no ServerHello was seen"))?;
         connections.push(seen);
         spare.push(transcript.emptied());
     }
@@ -318,7 +318,7 @@ fn observed(transcripts: impl Iterator<Item = Transcript>, spare: &mut Vec<Trans
 }
 
 fn failed(fault: Fault) -> Failed {
-    Failed::failed(words(&fault))
+    Failed::because(words(&fault))
 }
 
 fn transport_closed(what: &str) -> Failed {

@@ -146,7 +146,7 @@ impl Processes {
     fn read(&self, line: &str) -> Result<(Seen, Option<u16>), Failed> {
         let line = line.trim_end();
         if let Some(why) = line.strip_prefix("failed ") {
-            return Err(Failed::failed(why));
+            return Err(Failed::because(why));
         }
         if let Some(how) = line.strip_prefix("crashed ") {
             return Err(Failed::crashed(format!("its process ended: {how}")));
