@@ -17,10 +17,10 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
-use reprise_explain::{Condition, Earlier, Judgement, Scope, compare};
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 use reprise_model::document::{ChangeCause, MeasureDocument};
 use reprise_model::{Kind, Phase, Version};
+use reprise_results::{Condition, Earlier, Judgement, Scope, compare};
 
 #[derive(Parser)]
 struct Arguments {
