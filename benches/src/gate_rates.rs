@@ -7,9 +7,12 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod slow_key;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
@@ -78,12 +81,12 @@ fn measure(arguments: &Arguments) -> anyhow::Result<()> {
     let ca = arguments.results.join("ca.pem");
     fs::write(&ca, authority.pem())?;
     let start = |work_before_signature| {
-        let config = EmbeddedConfig {
-            resumption: Resumption::Ticket,
-            work_before_signature,
-            ..EmbeddedConfig::new(identity.clone())
-        };
-        EmbeddedServer::start(config).context("cannot start a server")
+        let config = EmbeddedConfig { resumption: Resumption::Ticket, ..EmbeddedConfig::new(identity.clone()) };
+        let mut tls = config.to_rustls()?;
+        if work_before_signature > 0 {
+            slow_key::slow_down(&mut tls, &identity, work_before_signature)?;
+        }
+        EmbeddedServer::start_with(config, Arc::new(tls)).context("cannot start a server")
     };
     let measure = |server: &EmbeddedServer, name: &str| -> anyhow::Result<MeasureDocument> {
         let file = arguments.results.join(format!("{name}.json"));
@@ -114,7 +117,7 @@ fn nanos_of_a_round() -> f64 {
     const ROUNDS: u64 = 2_000_000;
     let timed = || {
         let begun = Instant::now();
-        reprise_lab::spin(ROUNDS);
+        slow_key::spin(ROUNDS);
         begun.elapsed().as_nanos() as f64 / ROUNDS as f64
     };
     (0..20).map(|_| timed()).fold(f64::INFINITY, f64::min)

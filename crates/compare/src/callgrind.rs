@@ -10,7 +10,7 @@ use reprise_model::document::{CompareCounting, CompareInstructions};
 use thiserror::Error;
 
 use crate::children::{Apart, SideProcess};
-use crate::message::{Amount, Failed, FailureKind, Job};
+use crate::message::{Amount, Failed, Job};
 use crate::worker::Launcher;
 
 /// Two runs of different length: their difference is free of what a process does only once.
@@ -74,7 +74,7 @@ impl Callgrind {
 }
 
 fn total(launcher: &Launcher, job: &Job, is_client: bool, connections: u32) -> Result<u64, Failed> {
-    let broken = |error: io::Error| Failed::new(FailureKind::Broken, format!("its instructions cannot be counted: {error}"));
+    let broken = |error: io::Error| Failed::broken(format!("its instructions cannot be counted: {error}"));
     let folder = tempfile::tempdir().map_err(broken)?;
     let out = folder.path().join("callgrind.out");
     let patient = Launcher { patience: launcher.patience * SLOWER, ..launcher.clone() };
@@ -90,10 +90,7 @@ fn total(launcher: &Launcher, job: &Job, is_client: bool, connections: u32) -> R
     let (cell, _) = apart.prepare_sides(job.clone())?;
     let batch = apart.run(cell, Amount::Counted(connections))?.batch();
     if batch.kinds != [(job.case.kind, connections)] {
-        return Err(Failed::new(
-            FailureKind::Failed,
-            "handshakes of another kind were made while instructions were counted",
-        ));
+        return Err(Failed::because("handshakes of another kind were made while instructions were counted"));
     }
     let counted = if is_client { &mut apart.client } else { &mut apart.server };
     counted.worker.finish()?;

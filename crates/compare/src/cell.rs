@@ -1,7 +1,8 @@
 //! A case that is made ready, and what its connections are made over.
 
 use reprise_model::{Kind, Nanos, PskMode, Version};
-use reprise_stack::{Account, Context, KeptBy, Options, Pem, Session, SessionMode, Side, Stack, StackError};
+use reprise_stack::{Account, Context, KeptBy, Options, Pem, Session, SessionMode, Side, Stack};
+use rustls_pki_types::UnixTime;
 
 use crate::case::Case;
 use crate::clock::CpuClock;
@@ -12,59 +13,14 @@ use crate::witness::WireFacts;
 
 /// What connections are made over, one after the other.
 pub(crate) trait Transport {
-    /// What is known of a connection.
-    type Made: Made;
-
     /// Makes one and ends it; what the client learned is then in [`Transport::take_session`].
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Self::Made, Failed>;
+    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed>;
 
     /// The newest session that the client has learned.
     fn take_session(&mut self) -> Option<Session>;
 
     /// How time was taken.
     fn clock(&self) -> CpuClock;
-}
-
-/// What is known of a connection.
-pub(crate) trait Made: Copy {
-    /// What the wire says; `None` where nobody reads along.
-    fn observed(&self) -> Option<WireFacts>;
-
-    /// What the libraries say that are here.
-    fn accounts(&self) -> Vec<(&'static str, Account)>;
-
-    /// What of it decides how many make a sample.
-    fn cost(&self) -> Nanos;
-}
-
-impl Made for Connected {
-    fn observed(&self) -> Option<WireFacts> {
-        Some(self.observed)
-    }
-
-    fn accounts(&self) -> Vec<(&'static str, Account)> {
-        vec![("the client", self.client_account), ("the server", self.server_account)]
-    }
-
-    fn cost(&self) -> Nanos {
-        self.client + self.server
-    }
-}
-
-impl Transport for Pair {
-    type Made = Connected;
-
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
-        Self::connect(self, session, says).map_err(|error| Failed::new(FailureKind::Failed, error))
-    }
-
-    fn take_session(&mut self) -> Option<Session> {
-        Self::take_session(self)
-    }
-
-    fn clock(&self) -> CpuClock {
-        Self::clock(self)
-    }
 }
 
 /// A case, what its connections are made over, and the session to resume.
@@ -97,8 +53,8 @@ impl Cell {
         certificates: &Certificates,
     ) -> Result<Self, Failed> {
         for asked in [of_client, case] {
-            check_abilities(client, Side::Client, asked)?;
-            check_abilities(server, Side::Server, asked)?;
+            client.about().check(&options(Side::Client, &asked, certificates, &[]))?;
+            server.about().check(&options(Side::Server, &asked, certificates, &[]))?;
         }
         let client = side_context(client, Side::Client, of_client, certificates)?;
         let server = side_context(server, Side::Server, case, certificates)?;
@@ -118,7 +74,7 @@ impl Cell {
             let connected = clock.time(&mut thread, || self.connect())?;
             batch.client_ns += connected.client.0;
             batch.server_ns += connected.server.0;
-            batch.count(connected.observed.kind);
+            connected.kind().into_iter().for_each(|kind| batch.count(kind));
             turns += connected.turns;
         }
         batch.thread_ns = thread.0.saturating_sub(clock.readings(turns).0);
@@ -129,12 +85,12 @@ impl Cell {
 
 impl<T: Transport> Cell<T> {
     /// One connection of the case, whatever must come before it.
-    pub(crate) fn connect(&mut self) -> Result<T::Made, Failed> {
+    pub(crate) fn connect(&mut self) -> Result<Connected, Failed> {
         let is_resumed = self.case.kind != Kind::Full;
         if is_resumed && self.session.is_none() {
             let first = self.make(None)?;
             if self.session.is_none() {
-                return Err(Failed::new(FailureKind::Failed, "a full handshake leaves the client no session to resume"));
+                return Err(Failed::because("a full handshake leaves the client no session to resume"));
             }
             self.check(&first, false)?;
         }
@@ -147,28 +103,28 @@ impl<T: Transport> Cell<T> {
         Ok(connected)
     }
 
-    fn make(&mut self, session: Option<Session>) -> Result<T::Made, Failed> {
+    fn make(&mut self, session: Option<Session>) -> Result<Connected, Failed> {
         let connected = self.transport.connect(session, Says::of(self.case))?;
         self.session = self.transport.take_session();
         Ok(connected)
     }
 
-    fn check(&self, made: &T::Made, resumes: bool) -> Result<(), Failed> {
-        made.observed().map_or(Ok(()), |seen| check(self.case, seen, &made.accounts(), resumes))
+    fn check(&self, made: &Connected, resumes: bool) -> Result<(), Failed> {
+        made.observed.map_or(Ok(()), |seen| check(self.case, seen, made.accounts, resumes))
     }
 
     /// Connections until they are warm: what one costs both sides then, and the last.
-    pub(crate) fn warm_up(&mut self) -> Result<(Nanos, T::Made), Failed> {
+    pub(crate) fn warm_up(&mut self) -> Result<(Nanos, Connected), Failed> {
         let (mut spent, mut count) = (Nanos(0), 0);
         loop {
             let connected = self.connect()?;
-            if let Some(kind) = connected.observed().map(|it| it.kind).filter(|kind| *kind != self.case.kind) {
-                return Err(Failed::new(FailureKind::Failed, format!("{} was asked for, {kind} observed", self.case.kind)));
+            if let Some(kind) = connected.kind().filter(|kind| *kind != self.case.kind) {
+                return Err(Failed::because(format!("{} was asked for, {kind} observed", self.case.kind)));
             }
             count += 1;
             // The first connections pay for what is made once.
             if count > 2 {
-                spent = spent + connected.cost();
+                spent = spent + connected.cost;
             }
             if count > 3 && (spent.0 > WARM_UP.0 || count >= WARM_UP_CONNECTIONS) {
                 return Ok((Nanos(spent.0 / (count - 2)), connected));
@@ -178,9 +134,9 @@ impl<T: Transport> Cell<T> {
 }
 
 /// Holds what was asked for against the wire, and what the libraries say against it as well.
-pub(crate) fn check(case: Case, seen: WireFacts, accounts: &[(&'static str, Account)], resumes: bool) -> Result<(), Failed> {
+pub(crate) fn check(case: Case, seen: WireFacts, accounts: [Option<Account>; 2], resumes: bool) -> Result<(), Failed> {
     let other = |what: &str, seen: String, asked: String| {
-        Err(Failed::new(FailureKind::Failed, format!("{what} {seen} was negotiated where only {asked} was allowed")))
+        Err(Failed::because(format!("{what} {seen} was negotiated where only {asked} was allowed")))
     };
     if seen.version != case.version {
         return other("the version", seen.version.to_string(), case.version.to_string());
@@ -195,7 +151,8 @@ pub(crate) fn check(case: Case, seen: WireFacts, accounts: &[(&'static str, Acco
         let name = |mode: Option<PskMode>| mode.map_or("none", PskMode::name).to_owned();
         return other("the PSK mode", name(seen.psk_mode), name(case.psk_mode()));
     }
-    for &(side, account) in accounts {
+    for (side, account) in ["the client", "the server"].into_iter().zip(accounts) {
+        let Some(account) = account else { continue };
         let contradicts = |what: &str, said: &dyn std::fmt::Display, seen: &dyn std::fmt::Display| {
             Err(Failed::new(FailureKind::Contradicted, format!("{side} says {what} {said}, the wire {seen}")))
         };
@@ -243,11 +200,18 @@ pub(crate) fn side_context(
     case: Case,
     certificates: &Certificates,
 ) -> Result<Box<dyn Context>, Failed> {
-    check_abilities(stack, side, case)?;
+    // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
+    // used is observed.
+    let mut groups = vec![case.group];
+    groups.extend(
+        case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
+    );
+    let options = options(side, &case, certificates, &groups);
+    stack.about().check(&options)?;
     if case.mutual && certificates.client_chain.is_empty() {
-        return Err(Failed::new(FailureKind::Unsupported, format!("there is no client certificate with {}", case.key)));
+        return Err(Failed::unsupported(format!("there is no client certificate with {}", case.key)));
     }
-    context(stack, side, case, certificates).map_err(|error| {
+    stack.context(&options).map_err(|error| {
         let Failed { outcome, reason } = error.into();
         let name = if side == Side::Client { "client" } else { "server" };
         Failed::new(outcome, format!("the {name}: {reason}"))
@@ -257,18 +221,12 @@ pub(crate) fn side_context(
 /// One record, as most servers allow.
 const MAX_EARLY_DATA: u32 = 1 << 14;
 
-fn context(stack: &dyn Stack, side: Side, case: Case, certificates: &Certificates) -> Result<Box<dyn Context>, StackError> {
-    let own = match side {
+fn options<'a>(side: Side, case: &'a Case, certificates: &'a Certificates, groups: &'a [u16]) -> Options<'a> {
+    let identity = match side {
         Side::Server => Some(Pem { chain: &certificates.server_chain, key: &certificates.server_key }),
         Side::Client => case.mutual.then_some(Pem { chain: &certificates.client_chain, key: &certificates.client_key }),
     };
-    // Under TLS 1.2 the list also says which curves a key may be on (RFC 8422 §5.1): the key's own stands last in it. Which group was
-    // used is observed.
-    let mut groups = vec![case.group];
-    groups.extend(
-        case.key.curve().map(|curve| curve.0).filter(|curve| case.version == Version::Tls12 && *curve != case.group),
-    );
-    stack.context(&Options {
+    Options {
         side,
         version: case.version,
         sessions: match case.kind {
@@ -276,31 +234,14 @@ fn context(stack: &dyn Stack, side: Side, case: Case, certificates: &Certificate
             Kind::Id => SessionMode::Id,
             Kind::Ticket | Kind::Early => SessionMode::Ticket,
         },
-        suites: &[case.suite],
-        groups: &groups,
-        identity: own,
+        suites: std::slice::from_ref(&case.suite),
+        groups,
+        identity,
         trust: (side == Side::Client || case.mutual).then_some(certificates.root.as_str()),
         require_client_certificate: case.mutual,
         server_name: SERVER_NAME,
         psk_mode: if case.psk_ke { PskMode::PskKe } else { PskMode::PskDheKe },
         max_early_data: if case.kind == Kind::Early { MAX_EARLY_DATA } else { 0 },
-    })
-}
-
-fn check_abilities(stack: &dyn Stack, side: Side, case: Case) -> Result<(), Failed> {
-    let about = stack.about();
-    let can = about.abilities;
-    let missing = match (case.version, case.kind) {
-        _ if side == Side::Client && !can.client => "client",
-        _ if side == Side::Server && !can.server => "server",
-        (Version::Tls12, _) if !can.tls12 => "TLS 1.2",
-        (Version::Tls13, _) if !can.tls13 => "TLS 1.3",
-        (_, Kind::Id) if !can.id => "session IDs",
-        (_, Kind::Ticket) if !can.ticket => "tickets",
-        (_, Kind::Early) if !can.early_data => "early data",
-        _ if case.psk_ke && !can.psk_ke => "resumption without a key exchange",
-        _ if case.mutual && !can.client_auth => "client authentication",
-        _ => return Ok(()),
-    };
-    Err(Failed::new(FailureKind::Unsupported, format!("{} has no {missing}", about.name)))
+        date: UnixTime::now(),
+    }
 }

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 
-use reprise_stack::{Side, Stack, StackError};
+use reprise_stack::{Side, Stack};
+
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::cell::{Cell, Transport, side_context};
+use crate::layers::{LevelCell, LevelReady, random_bytes};
 use crate::loopback::{Dialer, Server, Setup};
-use crate::message::{Answer, Failed, FailureKind, Job, Request, SideJob, StackInfo};
+use crate::message::{Failed, Job, Ready, Request, SideJob, SideReady, StackInfo};
 use crate::stacks::StackRef;
 use crate::{conformance, cores};
 
@@ -20,8 +24,8 @@ pub fn serve_requests(requests: impl BufRead, mut answers: impl Write) -> io::Re
     let mut child = Child::default();
     for request in requests.lines() {
         let answer = match serde_json::from_str(&request?) {
-            Ok(request) => child.answer(request).unwrap_or_else(|failed| failed.into_answer()),
-            Err(error) => Failed::new(FailureKind::Broken, format!("the request cannot be read: {error}")).into_answer(),
+            Ok(request) => child.answer(request),
+            Err(error) => Err(Failed::broken(format!("the request cannot be read: {error}"))),
         };
         serde_json::to_writer(&mut answers, &answer)?;
         answers.write_all(b"\n")?;
@@ -34,7 +38,6 @@ pub fn serve_requests(requests: impl BufRead, mut answers: impl Write) -> io::Re
 struct Child {
     stacks: HashMap<StackRef, Rc<dyn Stack>>,
     cells: Vec<Prepared>,
-    layers: crate::layers::Child,
 }
 
 /// What was made ready.
@@ -45,57 +48,50 @@ enum Prepared {
     Client(Box<Cell<Dialer>>),
     /// A server over loopback.
     Server(Box<Server>),
-}
-
-impl From<StackError> for Failed {
-    fn from(error: StackError) -> Self {
-        let outcome = match &error {
-            StackError::Unsupported { .. } => FailureKind::Unsupported,
-            StackError::Refused { .. } => FailureKind::Failed,
-            _ => FailureKind::Broken,
-        };
-        Self::new(outcome, error)
-    }
+    /// Requests that are begun anew at one level.
+    Level(Box<LevelCell>),
 }
 
 impl Child {
-    fn answer(&mut self, request: Request) -> Result<Answer, Failed> {
+    fn answer(&mut self, request: Request) -> Result<Value, Failed> {
         match request {
-            Request::Describe(stack) => Ok(Answer::Described(info(&*self.stack(&stack)?))),
-            Request::Prepare(job) => self.prepare(&job),
+            Request::Describe(stack) => answered(info(&*self.stack(&stack)?)),
+            Request::Prepare(job) => answered(self.prepare(&job)?),
+            Request::PrepareSide(job) => answered(self.prepare_side(&job)?),
+            Request::PrepareLevel(job) => {
+                let mut level = LevelCell::new(*job, |stack| self.stack(stack))?;
+                let (status, connections) = level.warm_up()?;
+                let cell = self.add(Prepared::Level(Box::new(level)));
+                answered(LevelReady { cell, connections, status })
+            }
             Request::Run { cell, connections } => match self.prepared(cell)? {
-                Prepared::Pair(cell) => cell.run(connections).map(Answer::Ran),
+                Prepared::Pair(cell) => answered(cell.run(connections)?),
                 _ => Err(nothing_prepared()),
             },
-            Request::PrepareSide(job) => self.prepare_side(&job),
+            Request::RunLevel { cell, requests } => match self.prepared(cell)? {
+                Prepared::Level(level) => answered(level.run(requests)?),
+                _ => Err(nothing_prepared()),
+            },
             Request::Listen { cell } => match self.prepared(cell)? {
-                Prepared::Server(server) => {
-                    let port = server.listen().map_err(|error| Failed::new(FailureKind::Broken, error))?;
-                    Ok(Answer::Listening { port })
-                }
+                Prepared::Server(server) => answered(server.listen().map_err(Failed::broken)?),
                 _ => Err(nothing_prepared()),
             },
             Request::Serve { cell } => match self.prepared(cell)? {
-                Prepared::Server(server) => {
-                    server.serve().map(|(connections, thread_ns)| Answer::Served { connections, thread_ns })
-                }
+                Prepared::Server(server) => answered(server.serve()?),
                 _ => Err(nothing_prepared()),
             },
             Request::Dial { cell, port, amount } => match self.prepared(cell)? {
-                Prepared::Client(client) => client.dial(port, amount),
+                Prepared::Client(client) => answered(client.dial(port, amount)?),
                 _ => Err(nothing_prepared()),
             },
-            Request::Layer(ask) => {
-                let mut layers = std::mem::take(&mut self.layers);
-                let told = layers.answer(ask, |job| self.stack(&job.stack));
-                self.layers = layers;
-                told.map(Answer::Layer)
-            }
-            Request::Conform { stack, keys } => {
-                let stack = self.stack(&stack)?;
-                Ok(Answer::Conforms(conformance::run(&*stack, &keys)))
-            }
+            Request::TimeRandom { stack, helper, times } => answered(random_bytes(&stack, helper.as_deref(), times)?),
+            Request::Conform { stack, keys } => answered(conformance::run(&*self.stack(&stack)?, &keys)),
         }
+    }
+
+    fn add(&mut self, prepared: Prepared) -> usize {
+        self.cells.push(prepared);
+        self.cells.len() - 1
     }
 
     fn prepared(&mut self, cell: usize) -> Result<&mut Prepared, Failed> {
@@ -111,22 +107,16 @@ impl Child {
         Ok(opened)
     }
 
-    fn prepare(&mut self, job: &Job) -> Result<Answer, Failed> {
+    fn prepare(&mut self, job: &Job) -> Result<Ready, Failed> {
         let (client, server) = (self.stack(&job.client)?, self.stack(&job.server)?);
         let mut cell = Cell::new(&*client, &*server, job.case, &job.certificates)?;
         let (connection, last) = cell.warm_up()?;
         let reading_ns = cell.transport.clock().reading.0;
-        self.cells.push(Prepared::Pair(Box::new(cell)));
-        Ok(Answer::Prepared {
-            cell: self.cells.len() - 1,
-            connection_ns: connection.0,
-            reading_ns,
-            sent: last.sent,
-            received: last.received,
-        })
+        let cell = self.add(Prepared::Pair(Box::new(cell)));
+        Ok(Ready { cell, connection_ns: connection.0, reading_ns, sent: last.sent, received: last.received })
     }
 
-    fn prepare_side(&mut self, side: &SideJob) -> Result<Answer, Failed> {
+    fn prepare_side(&mut self, side: &SideJob) -> Result<SideReady, Failed> {
         if let Some(core) = side.core {
             cores::stay_on(core);
         }
@@ -136,43 +126,33 @@ impl Child {
         let context = side_context(&*stack, which, case, &side.job.certificates)?;
         let setup = Setup { context, case, patience: side.patience, witnesses: side.witnesses };
         let (prepared, clock) = if side.is_client {
-            let dialer = Dialer::new(setup);
-            let clock = dialer.clock();
-            (Prepared::Client(Box::new(Cell { case, transport: dialer, contexts: Vec::new(), session: None })), clock)
+            let cell = Cell { case, transport: Dialer::new(setup), contexts: Vec::new(), session: None };
+            let clock = cell.transport.clock();
+            (Prepared::Client(Box::new(cell)), clock)
         } else {
             let server = Server::new(setup);
             let clock = server.clock();
             (Prepared::Server(Box::new(server)), clock)
         };
-        self.cells.push(prepared);
-        Ok(Answer::SideReady { cell: self.cells.len() - 1, reading_ns: clock.reading.0 })
+        Ok(SideReady { cell: self.add(prepared), reading_ns: clock.reading.0 })
     }
 }
 
+fn answered(answer: impl Serialize) -> Result<Value, Failed> {
+    serde_json::to_value(answer).map_err(Failed::broken)
+}
+
 fn nothing_prepared() -> Failed {
-    Failed::new(FailureKind::Broken, "nothing is prepared under this number")
+    Failed::broken("nothing is prepared under this number")
 }
 
 fn info(stack: &dyn Stack) -> StackInfo {
     let about = stack.about();
-    let can = about.abilities;
-    let abilities = [
-        ("client", can.client),
-        ("server", can.server),
-        ("1.2", can.tls12),
-        ("1.3", can.tls13),
-        ("id", can.id),
-        ("ticket", can.ticket),
-        ("client-auth", can.client_auth),
-        ("export", can.export),
-        ("psk-ke", can.psk_ke),
-        ("early-data", can.early_data),
-    ];
     StackInfo {
         library: about.name.clone(),
         version: about.version.clone(),
         flags: about.flags.clone(),
-        abilities: abilities.iter().filter(|(_, can)| *can).map(|(name, _)| (*name).to_owned()).collect(),
+        abilities: about.abilities.names().into_iter().map(str::to_owned).collect(),
         sha256: about.sha256.clone(),
     }
 }

@@ -3,7 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::message::{Amount, Answer, Batch, Dialed, Failed, FailureKind, Job, OnAClock, Request, Served, SideJob};
+use crate::message::{
+    Amount, Batch, Dialed, DialedConnections, Failed, FailureKind, Job, OnAClock, Ready, Request, Served, ServedConnections,
+    SideJob, SideReady,
+};
 use crate::worker::{Launcher, Worker};
 
 /// The child processes of one pair of stacks.
@@ -14,25 +17,11 @@ pub(crate) enum Children {
     Apart(Box<Apart>),
 }
 
-/// What was made ready, and what the last connection of the warm-up was.
-pub(crate) struct Ready {
-    pub(crate) cell: usize,
-    pub(crate) connection_ns: u64,
-    pub(crate) reading_ns: u64,
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-}
-
 impl Children {
     pub(crate) fn prepare(&mut self, job: Job) -> Result<Ready, Failed> {
         match self {
             Self::Apart(apart) => apart.prepare(job),
-            Self::Together(worker) => match worker.ask(&Request::Prepare(Box::new(job)))? {
-                Answer::Prepared { cell, connection_ns, reading_ns, sent, received } => {
-                    Ok(Ready { cell, connection_ns, reading_ns, sent, received })
-                }
-                _ => Err(something_else()),
-            },
+            Self::Together(worker) => worker.ask(&Request::Prepare(Box::new(job))),
         }
     }
 
@@ -40,10 +29,7 @@ impl Children {
     pub(crate) fn run(&mut self, cell: usize, connections: u32) -> Result<Batch, Failed> {
         match self {
             Self::Apart(apart) => apart.run(cell, Amount::Counted(connections)).map(|made| made.batch()),
-            Self::Together(worker) => match worker.ask(&Request::Run { cell, connections })? {
-                Answer::Ran(batch) => Ok(batch),
-                _ => Err(something_else()),
-            },
+            Self::Together(worker) => worker.ask(&Request::Run { cell, connections }),
         }
     }
 }
@@ -70,13 +56,10 @@ impl SideProcess {
     }
 
     /// A socket gives up first: then its process can still say where it hangs.
-    fn prepare(&mut self, job: Job, is_client: bool) -> Result<(usize, u64), Failed> {
+    fn prepare(&mut self, job: Job, is_client: bool) -> Result<SideReady, Failed> {
         let Self { core, witnesses, patience, .. } = *self;
         let job = SideJob { job, is_client, core, witnesses, patience: patience / 2 };
-        match self.worker.ask(&Request::PrepareSide(Box::new(job)))? {
-            Answer::SideReady { cell, reading_ns } => Ok((cell, reading_ns)),
-            _ => Err(something_else()),
-        }
+        self.worker.ask(&Request::PrepareSide(Box::new(job)))
     }
 }
 
@@ -98,37 +81,37 @@ impl Apart {
 
     /// Both contexts, and no connection: the number, and what a reading of the clock costs.
     pub(crate) fn prepare_sides(&mut self, job: Job) -> Result<(usize, u64), Failed> {
-        let (server, of_server) = self.server.prepare(job.clone(), false)?;
-        let (client, of_client) = self.client.prepare(job, true)?;
-        self.cells.push([client, server]);
-        Ok((self.cells.len() - 1, of_client.max(of_server)))
+        let server = self.server.prepare(job.clone(), false)?;
+        let client = self.client.prepare(job, true)?;
+        self.cells.push([client.cell, server.cell]);
+        Ok((self.cells.len() - 1, client.reading_ns.max(server.reading_ns)))
     }
 
     /// The server listens, the client connects, and once it is done or gone, an empty connection tells the server.
     pub(crate) fn run(&mut self, cell: usize, amount: Amount) -> Result<Made, Failed> {
-        let Some(&[client, server]) = self.cells.get(cell) else { return Err(something_else()) };
-        let Answer::Listening { port } = self.server.worker.ask(&Request::Listen { cell: server })? else {
-            return Err(something_else());
-        };
+        let unknown = || Failed::broken("nothing is prepared under this number");
+        let &[client, server] = self.cells.get(cell).ok_or_else(unknown)?;
+        let port: u16 = self.server.worker.ask(&Request::Listen { cell: server })?;
         self.server.worker.post(&Request::Serve { cell: server })?;
-        let dialed = self.client.worker.ask(&Request::Dial { cell: client, port, amount });
+        let dialed: Result<DialedConnections, Failed> =
+            self.client.worker.ask(&Request::Dial { cell: client, port, amount });
         // A server that has failed listens no more.
         let _ = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_secs(1));
-        let served = self.server.worker.answer();
-        match (dialed, served) {
-            (
-                Ok(Answer::Dialed { connections: dialed, thread_ns: of_client, sent, received }),
-                Ok(Answer::Served { connections: served, thread_ns: of_server }),
-            ) if dialed.len() == served.len() => Ok(Made {
-                connections: dialed.into_iter().zip(served).collect(),
-                thread_ns: of_client + of_server,
-                sent,
-                received,
-            }),
-            (Ok(_), Ok(_)) => Err(something_else()),
-            (Err(failed), Ok(_)) | (Ok(_), Err(failed)) => Err(failed),
-            (Err(client), Err(server)) => Err(of_both(client, server)),
+        let served: Result<ServedConnections, Failed> = self.server.worker.answer();
+        let (dialed, served) = match (dialed, served) {
+            (Ok(dialed), Ok(served)) => (dialed, served),
+            (Err(failed), Ok(_)) | (Ok(_), Err(failed)) => return Err(failed),
+            (Err(client), Err(server)) => return Err(of_both(client, server)),
+        };
+        if dialed.connections.len() != served.connections.len() {
+            return Err(Failed::broken("the client and the server count different numbers of connections"));
         }
+        Ok(Made {
+            connections: dialed.connections.into_iter().zip(served.connections).collect(),
+            thread_ns: dialed.thread_ns + served.thread_ns,
+            sent: dialed.sent,
+            received: dialed.received,
+        })
     }
 }
 
@@ -172,10 +155,6 @@ fn of_both(client: Failed, server: Failed) -> Failed {
     match worst {
         Some(worst) if server.outcome == worst => Failed::new(worst, format!("the server: {}", server.reason)),
         Some(worst) => Failed::new(worst, format!("the client: {}", client.reason)),
-        None => Failed::new(FailureKind::Failed, format!("{}; {}", client.reason, server.reason)),
+        None => Failed::because(format!("{}; {}", client.reason, server.reason)),
     }
-}
-
-pub(crate) fn something_else() -> Failed {
-    Failed::new(FailureKind::Broken, "its process answers something else")
 }

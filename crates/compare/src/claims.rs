@@ -1,51 +1,79 @@
-//! What was published about such handshakes, held against what was measured here. The verdict is computed.
+//! What published articles claim, and which figures of a run decide it. The verdicts are computed, in the files below; a further
+//! claim of these kinds is one more row here.
 
-use reprise_model::document::{CompareCase, CompareClaim, CompareOver, CompareRatio, CompareSide};
-use reprise_model::{Kind, PskMode, Version};
+mod levels;
+mod servers;
+mod versions;
 
-/// A published comparison of TLS 1.3 with TLS 1.2.
-struct Published {
+use reprise_model::document::CompareCase;
+use reprise_model::{Kind, Level, PskMode};
+
+use crate::case::Key;
+
+pub(crate) use levels::{of_levels, shown};
+pub(crate) use servers::{ServerTime, of_servers};
+pub(crate) use versions::of_versions;
+
+/// A published claim.
+struct Claim<D> {
+    source: &'static str,
     claim: &'static str,
+    decided_by: D,
+}
+
+const fn claim<D>(source: &'static str, claim: &'static str, decided_by: D) -> Claim<D> {
+    Claim { source, claim, decided_by }
+}
+
+/// By time under TLS 1.2 and 1.3: the ratios of `reprise compare`.
+struct Versions {
     /// Time of the TLS 1.2 handshake by that of the TLS 1.3 one, where there is a figure: below 1 where 1.3 is slower.
     ratio: Option<f64>,
     is_faster: bool,
     holds_for: fn(&CompareCase, &CompareCase) -> bool,
 }
 
-const SOURCE: &str = "wolfSSL, TLS 1.3 Performance, client and server on one computer";
-
 /// wolfSSL's series of 2018, parts 1, 2 and 5; what it gives without a figure has none here.
-const PUBLISHED: [Published; 5] = [
-    Published {
-        claim: "a resumption with DH-2048 takes up to 13 times as long under TLS 1.3 as one without under 1.2",
-        ratio: Some(1.0 / 13.0),
-        is_faster: false,
-        holds_for: |from, to| is_resumed(from, to) && to.group == "ffdhe2048",
-    },
-    Published {
-        claim: "a resumption with ECDH takes at least twice as long under TLS 1.3 as one without under 1.2",
-        ratio: Some(0.5),
-        is_faster: false,
-        holds_for: |from, to| is_resumed(from, to) && !to.group.starts_with("ffdhe") && !to.group.contains("MLKEM"),
-    },
-    Published {
-        claim: "a full handshake with DHE and RSA is 15 % faster under TLS 1.3",
-        ratio: Some(1.15),
-        is_faster: true,
-        holds_for: |from, to| is_full(from) && to.key.starts_with("rsa-") && to.group == "ffdhe2048",
-    },
-    Published {
-        claim: "a full handshake with ECDHE is 6 % (RSA) and 7 % (ECDSA) faster under TLS 1.3",
-        ratio: Some(1.06),
-        is_faster: true,
-        holds_for: |from, to| is_full(from) && !to.group.starts_with("ffdhe") && !to.group.contains("MLKEM"),
-    },
-    Published {
-        claim: "a full handshake with a client certificate is slightly slower, or about as fast, under TLS 1.3",
-        ratio: None,
-        is_faster: false,
-        holds_for: |from, to| from.kind == Kind::Full && from.mutual && to.mutual,
-    },
+const WOLFSSL: &str = "wolfSSL, TLS 1.3 Performance, client and server on one computer";
+
+const OF_VERSIONS: [Claim<Versions>; 5] = [
+    claim(
+        WOLFSSL,
+        "a resumption with DH-2048 takes up to 13 times as long under TLS 1.3 as one without under 1.2",
+        Versions {
+            ratio: Some(1.0 / 13.0),
+            is_faster: false,
+            holds_for: |from, to| is_resumed(from, to) && to.group == "ffdhe2048",
+        },
+    ),
+    claim(
+        WOLFSSL,
+        "a resumption with ECDH takes at least twice as long under TLS 1.3 as one without under 1.2",
+        Versions { ratio: Some(0.5), is_faster: false, holds_for: |from, to| is_resumed(from, to) && is_curve(to) },
+    ),
+    claim(
+        WOLFSSL,
+        "a full handshake with DHE and RSA is 15 % faster under TLS 1.3",
+        Versions {
+            ratio: Some(1.15),
+            is_faster: true,
+            holds_for: |from, to| is_full(from) && to.key.starts_with("rsa-") && to.group == "ffdhe2048",
+        },
+    ),
+    claim(
+        WOLFSSL,
+        "a full handshake with ECDHE is 6 % (RSA) and 7 % (ECDSA) faster under TLS 1.3",
+        Versions { ratio: Some(1.06), is_faster: true, holds_for: |from, to| is_full(from) && is_curve(to) },
+    ),
+    claim(
+        WOLFSSL,
+        "a full handshake with a client certificate is slightly slower, or about as fast, under TLS 1.3",
+        Versions {
+            ratio: None,
+            is_faster: false,
+            holds_for: |from, to| from.kind == Kind::Full && from.mutual && to.mutual,
+        },
+    ),
 ];
 
 fn is_full(case: &CompareCase) -> bool {
@@ -57,137 +85,93 @@ fn is_resumed(from: &CompareCase, to: &CompareCase) -> bool {
     from.kind != Kind::Full && to.psk_mode == Some(PskMode::PskDheKe)
 }
 
-/// Each claim with each figure that it is about. What was published is time on a clock: over memory there is none.
-pub(crate) fn held_against(ratios: &[CompareRatio], over: CompareOver) -> Vec<CompareClaim> {
-    let side = if over == CompareOver::Loopback { CompareSide::Wall } else { CompareSide::Both };
-    let of_versions =
-        |ratio: &&CompareRatio| ratio.side == side && (ratio.from.tls, ratio.to.tls) == (Version::Tls12, Version::Tls13);
-    let about = |published: &'static Published| {
-        let about_it = move |ratio: &&CompareRatio| (published.holds_for)(&ratio.from, &ratio.to);
-        ratios.iter().filter(of_versions).filter(about_it).map(move |ratio| judged(published, ratio, ratios))
-    };
-    PUBLISHED.iter().flat_map(about).collect()
+fn is_curve(case: &CompareCase) -> bool {
+    !case.group.starts_with("ffdhe") && !case.group.contains("MLKEM")
 }
 
-fn judged(published: &Published, ratio: &CompareRatio, ratios: &[CompareRatio]) -> CompareClaim {
-    let (from, to) = (&ratio.from, &ratio.to);
-    let who =
-        if ratio.client == ratio.server { ratio.client.clone() } else { format!("{} with {}", ratio.client, ratio.server) };
-    let verdict = verdict(published.is_faster, ratio.median, ratio.ci95);
-    CompareClaim {
-        source: SOURCE.to_owned(),
-        claim: published.claim.to_owned(),
-        stack: format!("{who}, {} {}, {} → {}", from.key, to.group, from.kind, to.kind),
-        published: published.ratio,
-        measured: ratio.median,
-        ci95: ratio.ci95,
-        verdict: verdict.to_owned(),
-        why: why(verdict, published.ratio, ratio, ratios),
-    }
+/// By the CPU time of two builds' servers in a full handshake of TLS 1.2: the samples of `reprise compare`.
+struct Servers {
+    key: Key,
+    from: Build,
+    to: Build,
+    /// Time of a handshake of the first by that of the second.
+    ratio: f64,
 }
 
-/// Why it is not as published, as far as this run tells: whose CPU time differs in the direction of the whole.
-fn why(verdict: &str, published: Option<f64>, whole: &CompareRatio, ratios: &[CompareRatio]) -> Option<String> {
-    match (verdict, published, whole.ci95) {
-        ("no difference", Some(published), Some([low, high])) if low <= published && published <= high => {
-            return Some(format!("the interval includes the published {published:.2} too: more samples would tell"));
-        }
-        ("no difference" | "other direction", ..) => {}
-        _ => return None,
-    }
-    let of = |side| {
-        let is_it = |ratio: &&CompareRatio| {
-            (&ratio.client, &ratio.server, &ratio.from, &ratio.to) == (&whole.client, &whole.server, &whole.from, &whole.to)
-                && ratio.side == side
-        };
-        ratios.iter().find(is_it).and_then(|ratio| Some((side, ratio.median, ratio.ci95?)))
-    };
-    let sides: Vec<(CompareSide, f64, [f64; 2])> =
-        [CompareSide::Client, CompareSide::Server].into_iter().filter_map(of).collect();
-    let figures = |sides: &[&(CompareSide, f64, [f64; 2])]| {
-        let figure = |(side, median, [low, high]): &(CompareSide, f64, [f64; 2])| {
-            format!("{} {median:.2} ±{:.2}", side.name(), (high - low) / 2.0)
-        };
-        sides.iter().map(|it| figure(it)).collect::<Vec<_>>().join(", ")
-    };
-    let all: Vec<_> = sides.iter().collect();
-    if verdict == "no difference" {
-        return Some(format!("in CPU time: {}", figures(&all)));
-    }
-    let more = whole.median < 1.0;
-    let differs = |(_, _, [low, high]): &&(CompareSide, f64, [f64; 2])| if more { *high < 1.0 } else { *low > 1.0 };
-    let culprits: Vec<_> = sides.iter().filter(differs).collect();
-    let amount = if more { "more" } else { "less" };
-    Some(if culprits.is_empty() {
-        format!("not by CPU time ({}), but by waiting for the other side", figures(&all))
-    } else {
-        format!("TLS 1.3 takes {amount} CPU time here: {}", figures(&culprits))
-    })
+/// What an article ran. Of the builds of such a library that are here, the first of these optimizations counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Build {
+    library: &'static str,
+    versions: &'static str,
+    optimizations: &'static [&'static str],
 }
 
-/// What a ratio says to a claim that its second side is faster, or slower.
-pub(crate) fn verdict(is_faster: bool, median: f64, ci95: Option<[f64; 2]>) -> &'static str {
-    match ci95 {
-        Some([low, high]) if low <= 1.0 && high >= 1.0 => "no difference",
-        None => "too few samples",
-        Some(_) if is_faster == (median > 1.0) => "same direction",
-        Some(_) => "other direction",
-    }
+const fn build(library: &'static str, versions: &'static str, optimizations: &'static [&'static str]) -> Build {
+    Build { library, versions, optimizations }
 }
 
-#[cfg(test)]
-mod tests {
-    use reprise_wire::NamedGroup;
+const RP2040: &str = "Fast HTTPS server on Arduino Nano RP2040 (Cortex-M0+)";
 
-    use crate::case::{Case, Key};
+/// "Pretty old": the board's own, built for size.
+const OLD: Build = build("Mbed TLS", "2.", &["-Os", ""]);
+const NEW_SMALL: Build = build("Mbed TLS", "3.", &["-Os"]);
+const NEW_FAST: Build = build("Mbed TLS", "3.", &["-O3"]);
+const BEARSSL: Build = build("BearSSL", "", &["-Os", ""]);
+const BEARSSL_FAST: Build = build("BearSSL", "", &["-O3"]);
 
-    use super::*;
+/// Its figures: RSA-1024 2.6 s (the board's own), 1.3 s (3.6, -O3), 0.7 s (BearSSL); P-384 3.2, 1.0 and 1.6 s.
+const OF_SERVERS: [Claim<Servers>; 9] = [
+    rp2040(
+        "with RSA-1024, BearSSL takes 0.7 s where the board's own Mbed TLS takes 2.6 s",
+        Key::Rsa1024,
+        [OLD, BEARSSL],
+        2.6 / 0.7,
+    ),
+    rp2040(
+        "with RSA-1024, BearSSL takes 0.7 s where Mbed TLS 3.6 takes 1.3 s",
+        Key::Rsa1024,
+        [NEW_FAST, BEARSSL],
+        1.3 / 0.7,
+    ),
+    rp2040("with RSA-1024, Mbed TLS 3.6 takes 1.3 s where the board's own takes 2.6 s", Key::Rsa1024, [OLD, NEW_FAST], 2.0),
+    rp2040("with P-384, Mbed TLS 3.6 takes 1.0 s where the board's own takes 3.2 s", Key::P384, [OLD, NEW_FAST], 3.2),
+    rp2040("with P-384, Mbed TLS 3.6 takes 1.0 s where BearSSL takes 1.6 s", Key::P384, [BEARSSL, NEW_FAST], 1.6),
+    rp2040("with P-384, BearSSL takes 1.6 s where the board's own Mbed TLS takes 3.2 s", Key::P384, [OLD, BEARSSL], 2.0),
+    rp2040("-Os alike, Mbed TLS 3.6 is twice as fast as the board's own", Key::P384, [OLD, NEW_SMALL], 2.0),
+    rp2040("-O3 makes Mbed TLS 3.6 faster by 50 %", Key::P384, [NEW_SMALL, NEW_FAST], 1.5),
+    rp2040("-O3 makes no difference to BearSSL", Key::Rsa1024, [BEARSSL, BEARSSL_FAST], 1.0),
+];
 
-    /// Full handshakes of both versions: the ratio of time on a clock, and of each side's CPU time.
-    fn claim(wall: [f64; 3], client: [f64; 3], server: [f64; 3]) -> CompareClaim {
-        let case = |version| Case::new(version, Kind::Full, Key::RSA_2048, NamedGroup::X25519, false).unwrap().document();
-        let ratio = |side, [low, median, high]: [f64; 3]| CompareRatio {
-            client: "openssl".to_owned(),
-            server: "openssl".to_owned(),
-            side,
-            from: case(Version::Tls12),
-            to: case(Version::Tls13),
-            median,
-            ci95: Some([low, high]),
-        };
-        let ratios =
-            [ratio(CompareSide::Wall, wall), ratio(CompareSide::Client, client), ratio(CompareSide::Server, server)];
-        let mut claims = held_against(&ratios, CompareOver::Loopback);
-        assert_eq!(claims.len(), 1, "{claims:#?}");
-        claims.remove(0)
-    }
-
-    #[test]
-    fn what_is_as_published_needs_no_reason() {
-        let claim = claim([1.1, 1.2, 1.3], [1.0, 1.1, 1.2], [1.0, 1.1, 1.2]);
-        assert_eq!((claim.verdict.as_str(), claim.why), ("same direction", None));
-        assert_eq!(claim.stack, "openssl, rsa-2048 x25519, full → full");
-    }
-
-    #[test]
-    fn the_side_that_computes_more_is_named() {
-        let claim = claim([0.7, 0.8, 0.9], [0.9, 1.0, 1.1], [0.6, 0.7, 0.8]);
-        assert_eq!(claim.verdict, "other direction");
-        assert_eq!(claim.why.as_deref(), Some("TLS 1.3 takes more CPU time here: server 0.70 ±0.10"));
-    }
-
-    #[test]
-    fn time_that_nobody_computes_is_waiting() {
-        let claim = claim([0.7, 0.8, 0.9], [0.9, 1.0, 1.1], [0.9, 1.0, 1.1]);
-        let why = "not by CPU time (client 1.00 ±0.10, server 1.00 ±0.10), but by waiting for the other side";
-        assert_eq!(claim.why.as_deref(), Some(why));
-    }
-
-    #[test]
-    fn a_wide_interval_is_no_contradiction() {
-        let wide = claim([0.8, 1.0, 1.2], [0.9, 1.0, 1.1], [0.9, 1.0, 1.1]);
-        assert_eq!(wide.why.as_deref(), Some("the interval includes the published 1.06 too: more samples would tell"));
-        let narrow = claim([0.99, 1.0, 1.01], [0.9, 1.0, 1.1], [0.9, 1.0, 1.1]);
-        assert_eq!(narrow.why.as_deref(), Some("in CPU time: client 1.00 ±0.10, server 1.00 ±0.10"));
-    }
+const fn rp2040(words: &'static str, key: Key, [from, to]: [Build; 2], ratio: f64) -> Claim<Servers> {
+    claim(RP2040, words, Servers { key, from, to, ratio })
 }
+
+/// By what it costs to start again at one level rather than another: the differences and rows of `reprise layers`.
+enum Levels {
+    /// The client's CPU time of this step is positive.
+    CpuOf([Level; 2]),
+    /// That of the first step is less than that of the second.
+    CpuIsLess([Level; 2], [Level; 2]),
+    /// Each session that was offered was refused.
+    SessionsRefused,
+    /// The time of the step to this level is positive, wherever it begins.
+    TimeTo(Level),
+}
+
+const JENSEN: &str = "Jensen, Enhancing SSL Performance (2006)";
+
+/// J. G. Jensen, "Enhancing SSL Performance", CCLRC, 2006.
+const OF_LEVELS: [Claim<Levels>; 4] = [
+    claim(
+        JENSEN,
+        "Start the client and initialise the library as few times as possible",
+        Levels::CpuOf([Level::Lib, Level::Ctx]),
+    ),
+    claim(
+        JENSEN,
+        "To start the program again costs little beside initialising the library again",
+        Levels::CpuIsLess([Level::Run, Level::Lib], [Level::Lib, Level::Ctx]),
+    ),
+    claim(JENSEN, "Do not rely on sessions: the server refused each one", Levels::SessionsRefused),
+    claim(JENSEN, "Use keep-alive", Levels::TimeTo(Level::Msg)),
+];

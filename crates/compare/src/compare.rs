@@ -8,12 +8,11 @@ use reprise_model::{Bytes, Kind, KindCounts, Version};
 
 use crate::callgrind::Callgrind;
 use crate::case::{Case, REQUEST};
-use crate::children::{Apart, Children, SideProcess, something_else};
-use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
+use crate::children::{Apart, Children, SideProcess};
+use crate::comparison::{Audience, ComparisonPlan, Described, in_turn, job, pairs};
 use crate::keys::Certificates;
-use crate::library_claims::{self, ServerTime};
 use crate::matrix::matrix;
-use crate::message::{Answer, Batch, Failed, Job, Request, StackInfo};
+use crate::message::{Batch, Failed, Job, Request, StackInfo};
 use crate::resume::{self, OtherRun};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
@@ -48,8 +47,8 @@ pub fn compare(
     measured.count(comparison, launcher, audience);
     document.rows = measured.cells.iter().filter_map(|cell| cell.row(comparison.seed)).collect();
     document.ratios = measured.ratios(comparison.seed);
-    document.claims = claims::held_against(&document.ratios, comparison.over);
-    document.claims.extend(library_claims::held_against(&document.stacks, &measured.server_times(), comparison.seed));
+    document.claims = claims::of_versions(&document.ratios, comparison.over);
+    document.claims.extend(claims::of_servers(&document.stacks, &measured.server_times(), comparison.seed));
     document.skipped = measured.skipped;
     for stack in &stacks {
         if let Err(failed) = &stack.info {
@@ -69,10 +68,7 @@ pub fn describe(stacks: &[FoundStack], launcher: &Launcher) -> Vec<(FoundStack, 
 }
 
 fn describe_one(found: &FoundStack, launcher: &Launcher) -> Result<StackInfo, Failed> {
-    match Worker::new(launcher).ask(&Request::Describe(found.at.clone()))? {
-        Answer::Described(info) => Ok(info),
-        _ => Err(something_else()),
-    }
+    Worker::new(launcher).ask(&Request::Describe(found.at.clone()))
 }
 
 impl ComparisonPlan<'_> {
@@ -97,7 +93,7 @@ impl ComparisonPlan<'_> {
         };
         CompareDocument {
             schema: CompareDocument::SCHEMA.to_owned(),
-            scenario: self.scenario.name().to_owned(),
+            scenario: self.scenario.name.to_owned(),
             over: self.over,
             plan: Some(plan),
             resumed: 0,
@@ -232,42 +228,35 @@ impl<'a> Measured<'a> {
         Ok(())
     }
 
-    /// Samples in a random order in which each cell precedes each equally often.
     fn run(&mut self, comparison: &ComparisonPlan<'_>, audience: &mut dyn Audience) {
-        let samples = comparison.effort.samples as usize;
-        let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, comparison.seed);
-        let planned = order.len() as u64;
+        let Self { cells, children, clock, skipped, .. } = self;
         audience.begins("samples");
-        for (done, index) in order.into_iter().enumerate() {
-            if audience.stops() {
-                return;
-            }
-            audience.proceeded(done as u64, planned);
-            let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
+        in_turn(cells.len(), comparison.effort.samples as usize, comparison.seed, audience, |index| {
+            let Some(cell) = cells.get_mut(index).filter(|cell| !cell.is_lost) else { return };
             if cell.taken > 0 {
                 cell.taken -= 1;
-                continue;
+                return;
             }
-            let Some(children) = self.children.get_mut(cell.pair) else { continue };
+            let Some(children) = children.get_mut(cell.pair) else { return };
             match cell.sample(children) {
                 Ok(batch) => {
-                    self.clock.thread_ns += batch.thread_ns;
-                    self.clock.charged_ns += batch.charged_ns;
+                    clock.thread_ns += batch.thread_ns;
+                    clock.charged_ns += batch.charged_ns;
                 }
                 Err(failed) => {
                     cell.is_lost = true;
-                    self.skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
+                    skipped.push(skip(cell.client, cell.server, &cell.case, &failed));
                 }
             }
-        }
+        });
     }
 
     /// Of each stack with itself.
-    fn server_times(&self) -> Vec<ServerTime> {
+    fn server_times(&self) -> Vec<claims::ServerTime> {
         let own = self.cells.iter().filter(|cell| cell.client == cell.server);
         own.map(|cell| {
             let samples = cell.samples.server_ns.clone();
-            ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
+            claims::ServerTime { stack: cell.server.to_owned(), case: cell.case, samples }
         })
         .collect()
     }

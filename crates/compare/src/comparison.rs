@@ -59,6 +59,19 @@ pub trait Audience {
     fn stops(&self) -> bool;
 }
 
+/// Samples of so many cells in a random order in which each cell precedes each equally often, until it is to stop.
+pub(crate) fn in_turn(cells: usize, samples: usize, seed: u64, audience: &mut dyn Audience, mut sample: impl FnMut(usize)) {
+    let order = reprise_stats::balanced_order(cells, samples, 0, seed);
+    let planned = order.len() as u64;
+    for (done, index) in order.into_iter().enumerate() {
+        if audience.stops() {
+            return;
+        }
+        audience.proceeded(done as u64, planned);
+        sample(index);
+    }
+}
+
 /// A stack, and what its process said of it.
 pub(crate) struct Described<'a> {
     pub(crate) found: &'a FoundStack,

@@ -4,17 +4,18 @@ use reprise_lab::KeyKind;
 use reprise_model::{Kind, Version};
 use reprise_stack::{Session, Stack, built_in};
 use reprise_wire::NamedGroup;
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Key};
-use crate::cell::Cell;
+use crate::cell::{Cell, Transport};
 use crate::keys::{Certificates, Keys};
-use crate::message::{Answer, Failed, FailureKind, Request};
-use crate::pair::{Pair, Says};
+use crate::message::{Failed, FailureKind, Request};
+use crate::pair::{Connected, Pair, Says};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 
 /// One thing that a stack is held to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// What.
     pub name: String,
@@ -28,11 +29,7 @@ pub struct Check {
 /// Where the child ends or does not answer: the check that did it is unknown then.
 pub fn conformance(stack: &FoundStack, keys: &Keys, launcher: &Launcher) -> Result<Vec<Check>, Failed> {
     let keys = KEYS.iter().filter_map(|&key| Some((key, keys.of(key)?.clone()))).collect();
-    match Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys }) {
-        Ok(Answer::Conforms(checks)) => Ok(checks.into_iter().map(|(name, failure)| Check { name, failure }).collect()),
-        Ok(_) => Err(Failed::new(FailureKind::Broken, "its process answers something else")),
-        Err(failed) => Err(failed),
-    }
+    Worker::new(launcher).ask(&Request::Conform { stack: stack.at.clone(), keys })
 }
 
 /// The keys that a conformance run needs.
@@ -42,7 +39,7 @@ pub const KEYS: [Key; 2] = [Key::P256, Key::Lab(KeyKind::Rsa2048)];
 const LARGE: usize = 100_003;
 
 /// All checks, in this process.
-pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(String, Option<String>)> {
+pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<Check> {
     let rustls = built_in().into_iter().find(|(name, _)| *name == "rustls-aws-lc").map(|(_, rustls)| rustls);
     let mut checks = Vec::new();
     let peers: Vec<(&str, &dyn Stack)> =
@@ -64,7 +61,7 @@ pub(crate) fn run(stack: &dyn Stack, keys: &[(Key, Certificates)]) -> Vec<(Strin
                         Err(failed) if failed.outcome == FailureKind::Unsupported => continue,
                         result => result.err().map(|failed| failed.reason),
                     };
-                    checks.push((format!("{case}, {role}"), failure));
+                    checks.push(Check { name: format!("{case}, {role}"), failure });
                 }
             }
             checks.extend(refusals(client, server, keys, &role));
@@ -91,39 +88,36 @@ fn cases(key: Key) -> Vec<Case> {
 fn handshakes(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
     let mut cell = Cell::new(client, server, case, certificates)?;
     for _ in 0..3 {
-        let kind = cell.connect()?.observed.kind;
-        if kind != case.kind {
-            return Err(Failed::new(FailureKind::Failed, format!("{} was asked for, {kind} observed", case.kind)));
-        }
+        of_kind(&cell.connect()?, case.kind)?;
     }
     let data: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
-    let failed = |error: &dyn std::fmt::Display| Failed::new(FailureKind::Failed, error);
-    let whole = cell.transport.connect_and(None, Says::Nothing, |pair| {
+    cell.transport.connect_and(None, Says::Nothing, |pair| {
         pair.exchange(b"a")?;
         pair.exchange(&data)?;
         pair.close()
-    });
-    whole.map_err(|error| failed(&error))?;
+    })?;
     if case.kind == Kind::Full {
         return Ok(());
     }
     // As bytes and back, where the library has them.
-    let Some(session) = cell.transport.take_session() else { return Err(failed(&"no session was left")) };
+    let Some(session) = cell.transport.take_session() else { return Err(Failed::because("no session was left")) };
     let Ok(bytes) = session.export() else { return Ok(()) };
-    let Some(context) = cell.contexts.first() else { return Err(failed(&"there is no client")) };
+    let Some(context) = cell.contexts.first() else { return Err(Failed::because("there is no client")) };
     let imported = context.import(&bytes)?;
     let says = if case.kind == Kind::Early { Says::Early } else { Says::Nothing };
-    let kind = cell.transport.connect(Some(imported), says).map_err(|error| failed(&error))?.observed.kind;
-    if kind == case.kind { Ok(()) } else { Err(failed(&"an exported session is not resumed once it is imported")) }
+    let connected = cell.transport.connect(Some(imported), says)?;
+    of_kind(&connected, case.kind).map_err(|_| Failed::because("an exported session is not resumed once it is imported"))
+}
+
+fn of_kind(connected: &Connected, asked: Kind) -> Result<(), Failed> {
+    match connected.kind() {
+        Some(kind) if kind != asked => Err(Failed::because(format!("{asked} was asked for, {kind} observed"))),
+        _ => Ok(()),
+    }
 }
 
 /// What must not come about: a handshake where the two have nothing in common, or trust is missing.
-fn refusals(
-    client: &dyn Stack,
-    server: &dyn Stack,
-    keys: &[(Key, Certificates)],
-    role: &str,
-) -> Vec<(String, Option<String>)> {
+fn refusals(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificates)], role: &str) -> Vec<Check> {
     let of = |wanted: Key| keys.iter().find(|(key, _)| *key == wanted).map(|(_, certificates)| certificates);
     let (Some(ec), Some(rsa)) = (of(Key::P256), of(Key::RSA_2048)) else { return Vec::new() };
     let strangers = Certificates { root: rsa.root.clone(), ..ec.clone() };
@@ -139,7 +133,7 @@ fn refusals(
             Err(failed) => Some(failed.reason),
             Ok(_) => Some("the handshake succeeds".to_owned()),
         };
-        checks.push((format!("{name}, {}, {role}", case.version), failure));
+        checks.push(Check { name: format!("{name}, {}, {role}", case.version), failure });
     };
     for version in [Version::Tls12, Version::Tls13] {
         let case = |mutual| Case::new(version, Kind::Full, Key::P256, NamedGroup::SECP256R1, mutual);
@@ -194,13 +188,9 @@ impl Resumption {
             cell.transport = Pair::new(cell.contexts[0].endpoint(), other.contexts[1].endpoint());
         }
         let says = if cases[0].kind == Kind::Early { Says::Early } else { Says::Request };
-        let connected =
-            cell.transport.connect(Some(session), says).map_err(|error| Failed::new(FailureKind::Failed, error))?;
-        let kind = connected.observed.kind;
-        if self.kinds.contains(&kind) {
-            Ok(())
-        } else {
-            Err(Failed::new(FailureKind::Failed, format!("{kind} was observed")))
+        match cell.transport.connect(Some(session), says)?.kind() {
+            Some(kind) if !self.kinds.contains(&kind) => Err(Failed::because(format!("{kind} was observed"))),
+            _ => Ok(()),
         }
     }
 }
@@ -213,30 +203,25 @@ fn with_session(
     certificates: &Certificates,
 ) -> Result<(Cell, Session), Failed> {
     let mut cell = Cell::of_unlike(client, server, cases, certificates)?;
-    cell.transport.connect(None, Says::Request).map_err(|error| Failed::new(FailureKind::Failed, error))?;
-    let none = || Failed::new(FailureKind::Failed, "a full handshake leaves the client no session to resume");
+    cell.transport.connect(None, Says::Request)?;
+    let none = || Failed::because("a full handshake leaves the client no session to resume");
     let session = cell.transport.take_session().ok_or_else(none)?;
     Ok((cell, session))
 }
 
-/// One first flight, twice (RFC 8446 §8).
+/// One first flight, twice (RFC 9846 §8).
 fn replay(client: &dyn Stack, server: &dyn Stack, case: Case, certificates: &Certificates) -> Result<(), Failed> {
     let (mut cell, session) = with_session(client, server, [early(case), early(case)], certificates)?;
-    let accepted = cell.transport.replay(session).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+    let accepted = cell.transport.replay(session)?;
     match accepted {
         [true, false] => Ok(()),
-        [false, _] => Err(Failed::new(FailureKind::Failed, "it is not accepted at first")),
-        [true, true] => Err(Failed::new(FailureKind::Failed, "it is accepted again")),
+        [false, _] => Err(Failed::because("it is not accepted at first")),
+        [true, true] => Err(Failed::because("it is accepted again")),
     }
 }
 
 /// What is particular to TLS 1.3 resumption; what a library says that it cannot do is no check.
-fn resumptions(
-    client: &dyn Stack,
-    server: &dyn Stack,
-    keys: &[(Key, Certificates)],
-    role: &str,
-) -> Vec<(String, Option<String>)> {
+fn resumptions(client: &dyn Stack, server: &dyn Stack, keys: &[(Key, Certificates)], role: &str) -> Vec<Check> {
     let case = Case::new(Version::Tls13, Kind::Ticket, Key::P256, NamedGroup::SECP256R1, false);
     let certificates = keys.iter().find(|(key, _)| *key == Key::P256).map(|(_, certificates)| certificates);
     let (Some(case), Some(certificates)) = (case, certificates) else { return Vec::new() };
@@ -244,8 +229,11 @@ fn resumptions(
     let replayed = ("accepts replayed early data once", replay(client, server, case, certificates));
     let results = Resumption::ALL.iter().map(of).chain([replayed]);
     let can = results.filter(|(_, result)| !matches!(result, Err(failed) if failed.outcome == FailureKind::Unsupported));
-    can.map(|(name, result)| (format!("{name}, {}, {role}", case.version), result.err().map(|failed| failed.reason)))
-        .collect()
+    can.map(|(name, result)| Check {
+        name: format!("{name}, {}, {role}", case.version),
+        failure: result.err().map(|failed| failed.reason),
+    })
+    .collect()
 }
 
 fn psk_ke(case: Case) -> Case {

@@ -1,8 +1,8 @@
-//! Pairs of TLS stacks over memory or over loopback: what a handshake costs each side, in every library that is there.
+//! Pairs of TLS libraries over memory or over loopback: what a handshake costs each side, in every library that is installed.
 //!
-//! [`compare`] makes a table: it asks a child process for each pair of stacks, over loopback one for each side, to make connections,
-//! some at a time, in an order in which each case precedes each equally often. In the child, [`serve_requests`] answers: a crash or a
-//! hang is one row.
+//! [`compare`] makes a table of them, and [`layers`] measures what it costs to start again at each level. Both load libraries in
+//! child processes, so that a crash or a hang is one row: over memory one process for each pair, over loopback one for each side. In the
+//! child, [`serve_requests`] answers. Samples are taken in an order in which each case precedes each equally often.
 //!
 //! ```
 //! use reprise_compare::{StackRef, find};
@@ -28,7 +28,7 @@ mod cores;
 mod keys;
 mod layers;
 mod libraries;
-mod library_claims;
+mod line_process;
 mod loopback;
 mod matrix;
 mod message;

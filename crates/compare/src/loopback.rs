@@ -13,17 +13,17 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use reprise_connection::{End as Ended, Fault};
+use reprise_connection::End as Ended;
 use reprise_model::{Kind, Nanos};
-use reprise_stack::{Account, Context, Session, StackError};
+use reprise_stack::{Account, Context, Session};
 use reprise_wire::Record;
 use socket2::SockRef;
 
 use crate::case::Case;
-use crate::cell::{Cell, Made, Transport, check};
+use crate::cell::{Cell, Transport, check};
 use crate::clock::CpuClock;
-use crate::message::{Amount, Answer, Dialed, Failed, FailureKind, OnAClock, Served};
-use crate::pair::{Party, Says, words};
+use crate::message::{Amount, Dialed, DialedConnections, Failed, OnAClock, Served, ServedConnections};
+use crate::pair::{Connected, Party, Says};
 use crate::witness::{WireFacts, Witness};
 
 /// What is read from a socket at once.
@@ -31,7 +31,6 @@ const CHUNK: usize = 64 * 1024;
 
 /// One side of one connection after the other.
 struct End {
-    name: &'static str,
     party: Party,
     /// It must outlive the party's endpoint.
     _context: Box<dyn Context>,
@@ -62,30 +61,10 @@ struct Marks {
     over: Duration,
 }
 
-/// Why a connection came to nothing.
-enum Broken {
-    Refused(Fault),
-    /// Its peer closed it without a byte.
-    Untouched,
-    Gone,
-    NoRecord,
-    Socket(io::Error),
-}
-
-impl From<io::Error> for Broken {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Self::Gone,
-            _ => Self::Socket(error),
-        }
-    }
-}
-
 impl End {
     fn new(name: &'static str, setup: Setup) -> Self {
         Self {
-            name,
-            party: Party::new(setup.context.endpoint()),
+            party: Party::new(name, setup.context.endpoint()),
             _context: setup.context,
             clock: CpuClock::calibrated(),
             patience: setup.patience,
@@ -98,75 +77,88 @@ impl End {
         }
     }
 
-    /// The handshake, until this side is complete and its peer knows all that it has to say.
-    fn shake_hands(
+    /// The handshake, until this side is complete and its peer knows all that it has to say; `None` where the peer closes it
+    /// without a byte.
+    fn handshake(
         &mut self,
         stream: &mut TcpStream,
         session: Option<Session>,
         says: Says,
         is_client: bool,
-    ) -> Result<Marks, Broken> {
+    ) -> Result<Option<Marks>, Failed> {
+        let failed = self.socket_failed();
         self.pending.clear();
         self.sent.clear();
         self.received.clear();
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(self.patience))?;
-        stream.set_write_timeout(Some(self.patience))?;
+        stream.set_nodelay(true).map_err(failed)?;
+        stream.set_read_timeout(Some(self.patience)).map_err(failed)?;
+        stream.set_write_timeout(Some(self.patience)).map_err(failed)?;
         let begin = Instant::now();
         let mut is_unsaid = is_client && says != Says::Nothing;
-        self.party.begin(self.clock, says.plan(session)).map_err(Broken::Refused)?;
+        self.party.begin(self.clock, says.plan(session))?;
         let mut ready = None;
         loop {
-            self.flush(stream)?;
-            if self.party.side.is_ready {
+            self.flush(stream).map_err(failed)?;
+            if self.party.is_ready {
                 ready = ready.or_else(|| Some(begin.elapsed()));
                 if !is_client {
-                    stream.shutdown(Shutdown::Write)?;
+                    stream.shutdown(Shutdown::Write).map_err(failed)?;
                 }
             }
-            let count = stream.read(&mut self.chunk)?;
+            let count = stream.read(&mut self.chunk).map_err(failed)?;
             match (count, ready) {
-                (0, Some(ready)) => return Ok(Marks { ready, over: begin.elapsed() }),
-                (0, None) if self.received.is_empty() && !is_client => return Err(Broken::Untouched),
-                (0, None) => return Err(Broken::Gone),
+                (0, Some(ready)) => return Ok(Some(Marks { ready, over: begin.elapsed() })),
+                (0, None) if self.received.is_empty() && !is_client => return Ok(None),
+                (0, None) => return Err(failed(io::ErrorKind::BrokenPipe.into())),
                 _ => {}
             }
             let arrived = self.chunk.get(..count).unwrap_or_default();
             self.received.extend_from_slice(arrived);
             self.pending.extend_from_slice(arrived);
-            let mut records: Vec<u8> = self.pending.drain(..whole_records(&self.pending)?).collect();
-            if let Err(fault) = self.party.receive(self.clock, &mut records) {
+            let mut records: Vec<u8> = self.pending.drain(..self.whole_records()?).collect();
+            if let Err(refused) = self.party.receive(self.clock, &mut records) {
                 // Its alert, which tells the peer why.
                 let _ = self.flush(stream);
-                return Err(Broken::Refused(fault));
+                return Err(refused);
             }
             // It leaves with the client's Finished.
-            if self.party.side.is_ready
-                && std::mem::take(&mut is_unsaid)
-                && !self.party.is_request_accepted().map_err(no_account)?
-            {
-                self.party.send_request(self.clock).map_err(Broken::Refused)?;
+            if self.party.is_ready && std::mem::take(&mut is_unsaid) {
+                self.party.send_request(self.clock)?;
             }
         }
     }
 
-    fn flush(&mut self, stream: &mut TcpStream) -> Result<(), Broken> {
-        if !self.party.side.sent.is_empty() {
-            stream.write_all(&self.party.side.sent)?;
-            self.sent.append(&mut self.party.side.sent);
+    /// How many bytes the whole records at the front of what was read take.
+    fn whole_records(&self) -> Result<usize, Failed> {
+        let mut whole = 0;
+        loop {
+            match Record::parse(self.pending.get(whole..).unwrap_or_default()) {
+                Ok(Some((_, length))) => whole += length,
+                Ok(None) => return Ok(whole),
+                Err(_) => {
+                    let name = self.party.name;
+                    return Err(Failed::because(format!("{name}: what its peer sends is no TLS record")));
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self, stream: &mut TcpStream) -> io::Result<()> {
+        if !self.party.sent.is_empty() {
+            stream.write_all(&self.party.sent)?;
+            self.sent.append(&mut self.party.sent);
         }
         Ok(())
     }
 
     /// What the library says of the connection; then the end of it, whose time is the side's too: all that it took.
-    fn finish(&mut self, shaken: Result<Marks, Broken>) -> Result<(Marks, Account, Nanos), Broken> {
-        let account = self.party.endpoint.account();
-        let how = if shaken.is_ok() { Ended::Completed } else { Ended::Failed };
+    fn finish(&mut self, made: Result<Option<Marks>, Failed>) -> Result<Option<(Marks, Account, Nanos)>, Failed> {
+        let account = self.party.account();
+        let how = if matches!(made, Ok(Some(_))) { Ended::Completed } else { Ended::Failed };
         self.party.end(self.clock, how);
         self.turns += self.party.turns;
-        let marks = shaken?;
-        let account = account.map_err(no_account)?;
-        Ok((marks, account, self.party.spent))
+        let Some(marks) = made? else { return Ok(None) };
+        Ok(Some((marks, account?, self.party.spent)))
     }
 
     /// CPU time of the thread since it was last asked, without the readings of the clock.
@@ -182,37 +174,19 @@ impl End {
         let mut witness = Witness::default();
         witness.client_sends(client);
         witness.server_sends(server);
-        let nothing =
-            || Failed::new(FailureKind::Failed, "both say that the handshake is complete, and no ServerHello was seen");
-        witness.observed().map(Some).ok_or_else(nothing)
+        witness.facts().map(Some)
     }
 
-    fn failed(&self, broken: &Broken) -> Failed {
-        let why = match broken {
-            Broken::Refused(fault) => words(fault),
-            Broken::Untouched | Broken::Gone => "its peer ended the connection".to_owned(),
-            Broken::NoRecord => "what its peer sends is no TLS record".to_owned(),
-            Broken::Socket(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                format!("its peer said nothing for {} s", self.patience.as_secs_f64())
-            }
-            Broken::Socket(error) => error.to_string(),
-        };
-        Failed::new(FailureKind::Failed, format!("{}: {why}", self.name))
-    }
-}
-
-fn no_account(error: StackError) -> Broken {
-    Broken::Socket(io::Error::other(format!("no account: {error}")))
-}
-
-/// How many bytes the whole records at the front take.
-fn whole_records(bytes: &[u8]) -> Result<usize, Broken> {
-    let mut whole = 0;
-    loop {
-        match Record::parse(bytes.get(whole..).unwrap_or_default()) {
-            Ok(Some((_, length))) => whole += length,
-            Ok(None) => return Ok(whole),
-            Err(_) => return Err(Broken::NoRecord),
+    /// What an error of this side's socket comes to.
+    fn socket_failed(&self) -> impl Fn(io::Error) -> Failed + Copy + use<> {
+        let (name, patience) = (self.party.name, self.patience);
+        move |error| {
+            let why = match error.kind() {
+                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "its peer ended the connection".to_owned(),
+                io::ErrorKind::WouldBlock => format!("its peer said nothing for {} s", patience.as_secs_f64()),
+                _ => error.to_string(),
+            };
+            Failed::because(format!("{name}: {why}"))
         }
     }
 }
@@ -224,50 +198,28 @@ pub(crate) struct Dialer {
     made: Vec<Dialed>,
 }
 
-/// One connection, as the client sees it.
-#[derive(Clone, Copy)]
-pub(crate) struct DialedConnection {
-    dialed: Dialed,
-    observed: Option<WireFacts>,
-    account: Account,
-    sent: u64,
-    received: u64,
-}
-
-impl Made for DialedConnection {
-    fn observed(&self) -> Option<WireFacts> {
-        self.observed
-    }
-
-    fn accounts(&self) -> Vec<(&'static str, Account)> {
-        vec![("the client", self.account)]
-    }
-
-    fn cost(&self) -> Nanos {
-        Nanos(self.dialed.on_a_clock.wall_ns)
-    }
-}
-
 impl Transport for Dialer {
-    type Made = DialedConnection;
-
-    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<DialedConnection, Failed> {
+    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
         let Self { end, port, made } = self;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
-        let shaken = TcpStream::connect_timeout(&address, end.patience).map_err(Broken::from);
-        let shaken = shaken.and_then(|mut stream| end.shake_hands(&mut stream, session, says, true));
-        let (marks, account, spent) = end.finish(shaken).map_err(|broken| end.failed(&broken))?;
+        let stream = TcpStream::connect_timeout(&address, end.patience).map_err(end.socket_failed());
+        let shaken = stream.and_then(|mut stream| end.handshake(&mut stream, session, says, true));
+        let untouched = || Failed::because("the client: its peer ended the connection");
+        let (marks, account, client) = end.finish(shaken)?.ok_or_else(untouched)?;
         let observed = end.observed(true)?;
-        let nanos = |duration: Duration| duration.as_nanos() as u64;
-        let dialed = Dialed {
-            client_ns: spent.0,
-            on_a_clock: OnAClock { wall_ns: nanos(marks.over), ready_ns: nanos(marks.ready) },
-            kind: observed.map(|observed| observed.kind),
-            is_counted: false,
-        };
-        made.push(dialed);
-        let (sent, received) = (end.sent.len() as u64, end.received.len() as u64);
-        Ok(DialedConnection { dialed, observed, account, sent, received })
+        let wall = Nanos::from(marks.over);
+        let on_a_clock = OnAClock { wall_ns: wall.0, ready_ns: Nanos::from(marks.ready).0 };
+        let kind = observed.map(|observed| observed.kind);
+        made.push(Dialed { client_ns: client.0, on_a_clock, kind, is_counted: false });
+        Ok(Connected {
+            client,
+            cost: wall,
+            observed,
+            accounts: [Some(account), None],
+            sent: end.sent.len() as u64,
+            received: end.received.len() as u64,
+            ..Connected::default()
+        })
     }
 
     fn take_session(&mut self) -> Option<Session> {
@@ -287,7 +239,7 @@ impl Dialer {
 
 impl Cell<Dialer> {
     /// Makes connections to a port: each that was made, and which of them count.
-    pub(crate) fn dial(&mut self, port: u16, amount: Amount) -> Result<Answer, Failed> {
+    pub(crate) fn dial(&mut self, port: u16, amount: Amount) -> Result<DialedConnections, Failed> {
         self.transport.port = port;
         self.transport.made.clear();
         let clock = self.transport.clock();
@@ -305,7 +257,7 @@ impl Cell<Dialer> {
                 last
             }
         };
-        Ok(Answer::Dialed {
+        Ok(DialedConnections {
             connections: std::mem::take(&mut self.transport.made),
             thread_ns: self.transport.end.thread_ns(thread),
             sent: last.sent,
@@ -341,30 +293,28 @@ impl Server {
     }
 
     /// Serves until a connection ends without a byte: each, and the CPU time of the thread.
-    pub(crate) fn serve(&mut self) -> Result<(Vec<Served>, u64), Failed> {
+    pub(crate) fn serve(&mut self) -> Result<ServedConnections, Failed> {
         let Self { case, end, listener } = self;
-        let listener = listener.take().ok_or_else(|| Failed::new(FailureKind::Broken, "no port was opened"))?;
-        let (mut served, mut thread) = (Vec::new(), Nanos(0));
+        let listener = listener.take().ok_or_else(|| Failed::broken("no port was opened"))?;
+        let (mut connections, mut thread) = (Vec::new(), Nanos(0));
         loop {
-            let (mut stream, _) = listener.accept().map_err(|error| end.failed(&Broken::Socket(error)))?;
+            let (mut stream, _) = listener.accept().map_err(end.socket_failed())?;
             let clock = end.clock;
             let done = clock.time(&mut thread, || {
-                let shaken = end.shake_hands(&mut stream, None, Says::Nothing, false);
-                end.finish(shaken)
+                let made = end.handshake(&mut stream, None, Says::Nothing, false);
+                end.finish(made)
             });
-            let (account, spent) = match done {
-                Ok((_, account, spent)) => (account, spent),
-                Err(Broken::Untouched) => return Ok((served, end.thread_ns(thread))),
-                Err(broken) => return Err(end.failed(&broken)),
+            let Some((_, account, spent)) = done? else {
+                return Ok(ServedConnections { connections, thread_ns: end.thread_ns(thread) });
             };
             let observed = end.observed(false)?;
             if let Some(observed) = observed {
-                check(*case, observed, &[("the server", account)], observed.kind != Kind::Full)?;
+                check(*case, observed, [None, Some(account)], observed.kind != Kind::Full)?;
                 if Says::of(*case) != Says::Nothing {
-                    end.party.check_request(observed).map_err(|error| Failed::new(FailureKind::Failed, error))?;
+                    end.party.check_request(observed)?;
                 }
             }
-            served.push(Served { server_ns: spent.0, kind: observed.map(|observed| observed.kind) });
+            connections.push(Served { server_ns: spent.0, kind: observed.map(|observed| observed.kind) });
         }
     }
 }

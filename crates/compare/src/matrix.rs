@@ -7,7 +7,7 @@ use reprise_model::{Kind, Version};
 
 use crate::case::Case;
 use crate::comparison::{Audience, ComparisonPlan, Described, job, pairs};
-use crate::message::Request;
+use crate::message::{Ready, Request};
 use crate::worker::{Launcher, Worker};
 
 /// Every client with every server, one handshake of each version and kind: by the key and the group that most can.
@@ -46,7 +46,7 @@ pub(crate) fn matrix(
             }
             let Some(certificates) = comparison.keys.of(case.key) else { continue };
             let job = job(client.found, server.found, *case, certificates);
-            let failed = worker.ask(&Request::Prepare(Box::new(job))).err();
+            let failed = worker.ask::<Ready>(&Request::Prepare(Box::new(job))).err();
             cells.push(CompareMatrixCell {
                 client: client.found.name.clone(),
                 server: server.found.name.clone(),

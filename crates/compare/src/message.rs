@@ -1,58 +1,45 @@
-//! What a child process is asked, and what it answers: one line of JSON each.
+//! What a child process is asked, and what it answers: one line of JSON each. An answer is a `Result`: the value that the
+//! request names, or a [`Failed`].
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use reprise_model::Kind;
+use reprise_stack::StackError;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::keys::Certificates;
+use crate::layers::LevelJob;
 use crate::stacks::StackRef;
 
-/// What a child process is asked.
+/// What a child process is asked. Each says by what it is answered.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// What a stack is.
+    /// What a stack is: [`StackInfo`].
     Describe(StackRef),
-    /// Makes ready: contexts, the first connections, a session to resume.
+    /// Makes ready: contexts, the first connections, a session to resume: [`Ready`].
     Prepare(Box<Job>),
-    /// Makes so many connections of what was prepared, each as the case says.
-    Run {
-        /// As [`Answer::Prepared`] has it.
-        cell: usize,
-        /// How many.
-        connections: u32,
-    },
-    /// Makes one side ready, for connections over loopback: its context.
+    /// Makes so many connections of what was prepared, each as the case says: [`Batch`].
+    Run { cell: usize, connections: u32 },
+    /// Makes one side ready, for connections over loopback: its context: [`SideReady`].
     PrepareSide(Box<SideJob>),
-    /// Opens a port on 127.0.0.1 for that server.
-    Listen {
-        /// As [`Answer::SideReady`] has it.
-        cell: usize,
-    },
-    /// Serves connections to that port one after the other, until one ends without a byte.
-    Serve {
-        /// As [`Answer::SideReady`] has it.
-        cell: usize,
-    },
-    /// Makes connections to that port.
-    Dial {
-        /// As [`Answer::SideReady`] has it.
-        cell: usize,
-        /// On 127.0.0.1.
-        port: u16,
-        /// How many.
-        amount: Amount,
-    },
-    /// What a request costs that is begun anew at one level.
-    Layer(crate::layers::Ask),
-    /// Whether a stack keeps the contract of its header.
-    Conform {
-        /// The stack.
-        stack: StackRef,
-        /// By certificates of every key.
-        keys: Vec<(crate::case::Key, Certificates)>,
-    },
+    /// Opens a port on 127.0.0.1 for that server: its number, `u16`.
+    Listen { cell: usize },
+    /// Serves connections to that port one after the other, until one ends without a byte: [`ServedConnections`].
+    Serve { cell: usize },
+    /// Makes connections to that port: [`DialedConnections`].
+    Dial { cell: usize, port: u16, amount: Amount },
+    /// Makes a level of the costs of starting again ready: the first requests, a session: [`LevelReady`](crate::layers::LevelReady).
+    PrepareLevel(Box<LevelJob>),
+    /// Makes so many requests at that level: [`LevelBatch`](crate::layers::LevelBatch).
+    RunLevel { cell: usize, requests: u32 },
+    /// Times the first random bytes of so many processes that `helper` starts: a list of
+    /// [`RandomBytes`](crate::layers::RandomBytes).
+    TimeRandom { stack: StackRef, helper: Option<PathBuf>, times: u32 },
+    /// Whether a stack keeps the contract of its header, by certificates of every key: a list of
+    /// [`Check`](crate::conformance::Check).
+    Conform { stack: StackRef, keys: Vec<(crate::case::Key, Certificates)> },
 }
 
 /// A pair of stacks and the handshake that they are to make.
@@ -86,47 +73,24 @@ pub(crate) enum Amount {
     Counted(u32),
 }
 
-/// What it answers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
-    Described(StackInfo),
-    Prepared {
-        cell: usize,
-        /// CPU time of both sides of one connection, once warm.
-        connection_ns: u64,
-        /// What a reading of the clock costs, which was taken off.
-        reading_ns: u64,
-        sent: u64,
-        received: u64,
-    },
-    Ran(Batch),
-    SideReady {
-        cell: usize,
-        /// As [`Answer::Prepared`] has it.
-        reading_ns: u64,
-    },
-    Listening {
-        port: u16,
-    },
-    Served {
-        /// In the order in which they were made.
-        connections: Vec<Served>,
-        thread_ns: u64,
-    },
-    Dialed {
-        /// In the order in which they were made.
-        connections: Vec<Dialed>,
-        thread_ns: u64,
-        /// Bytes of the last connection.
-        sent: u64,
-        received: u64,
-    },
-    Layer(crate::layers::Told),
-    Conforms(Vec<(String, Option<String>)>),
-    Failed {
-        outcome: FailureKind,
-        reason: String,
-    },
+/// What was made ready, and what the last connection of the warm-up was.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Ready {
+    pub(crate) cell: usize,
+    /// CPU time of both sides of one connection, once warm.
+    pub(crate) connection_ns: u64,
+    /// What a reading of the clock costs, which was taken off.
+    pub(crate) reading_ns: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+/// One side that was made ready.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct SideReady {
+    pub(crate) cell: usize,
+    /// As [`Ready`] has it.
+    pub(crate) reading_ns: u64,
 }
 
 /// Connections that were made one after the other.
@@ -163,6 +127,17 @@ pub(crate) struct OnAClock {
     pub(crate) ready_ns: u64,
 }
 
+/// Connections of a client over loopback, in the order in which they were made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct DialedConnections {
+    pub(crate) connections: Vec<Dialed>,
+    /// CPU time of the thread meanwhile.
+    pub(crate) thread_ns: u64,
+    /// Bytes of the last connection.
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
 /// One connection of a client over loopback.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Dialed {
@@ -172,6 +147,13 @@ pub(crate) struct Dialed {
     pub(crate) kind: Option<Kind>,
     /// Whether it is among the figures.
     pub(crate) is_counted: bool,
+}
+
+/// The same connections of the server's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ServedConnections {
+    pub(crate) connections: Vec<Served>,
+    pub(crate) thread_ns: u64,
 }
 
 /// The same connection of the server's.
@@ -198,8 +180,8 @@ pub struct StackInfo {
     pub sha256: Option<String>,
 }
 
-/// Why a request came to nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// What became of it.
     pub outcome: FailureKind,
@@ -212,8 +194,31 @@ impl Failed {
         Self { outcome, reason: reason.to_string() }
     }
 
-    pub(crate) fn into_answer(self) -> Answer {
-        Answer::Failed { outcome: self.outcome, reason: self.reason }
+    pub(crate) fn because(reason: impl ToString) -> Self {
+        Self::new(FailureKind::Failed, reason)
+    }
+
+    pub(crate) fn unsupported(reason: impl ToString) -> Self {
+        Self::new(FailureKind::Unsupported, reason)
+    }
+
+    pub(crate) fn broken(reason: impl ToString) -> Self {
+        Self::new(FailureKind::Broken, reason)
+    }
+
+    pub(crate) fn crashed(reason: impl ToString) -> Self {
+        Self::new(FailureKind::Crashed, reason)
+    }
+}
+
+impl From<StackError> for Failed {
+    fn from(error: StackError) -> Self {
+        let outcome = match &error {
+            StackError::Unsupported { .. } => FailureKind::Unsupported,
+            StackError::Refused { .. } => FailureKind::Failed,
+            _ => FailureKind::Broken,
+        };
+        Self::new(outcome, error)
     }
 }
 

@@ -5,17 +5,17 @@
 //! ```
 //!
 //! A turn is one interval of the clock: whoever is fed bytes is charged for what it does with them. The side's time is that of all
-//! its turns, from the making of the connection to its end, so that the sides together are what the connection costs. That is why
-//! it is no [`Link`](reprise_lab::Link): time is virtual there, and nobody is charged.
+//! its turns, from the making of the connection to its end, so that the sides together are what the connection costs.
 
-use reprise_connection::{Detail, End, Fault};
-use reprise_lab::LinkEnd;
-use reprise_model::{Kind, Nanos};
-use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint, StackError};
-use thiserror::Error;
+use reprise_connection::{Detail, End, EndpointEvent, Fault};
+use reprise_model::{FaultName, Kind, Nanos};
+use reprise_stack::{Account, Plan, Session, Sessions, StackEndpoint};
+use reprise_wire::Record;
 
 use crate::case::{Case, REQUEST};
+use crate::cell::Transport;
 use crate::clock::CpuClock;
+use crate::message::Failed;
 use crate::witness::{WireFacts, Witness};
 
 /// Both ends of connections, one after the other.
@@ -25,11 +25,20 @@ pub(crate) struct Pair {
     clock: CpuClock,
 }
 
-/// One end with what it has learned and what it has sent.
+/// One end: what it has learned, and what it has sent and received on this connection.
 pub(crate) struct Party {
+    /// As errors call it.
+    pub(crate) name: &'static str,
     pub(crate) endpoint: Box<dyn StackEndpoint>,
     sessions: Sessions,
-    pub(crate) side: LinkEnd,
+    /// Records on their way to the peer, which whoever moves them takes away.
+    pub(crate) sent: Vec<u8>,
+    /// Application data, until somebody takes it away.
+    heard: Vec<u8>,
+    /// Whether the handshake is complete.
+    pub(crate) is_ready: bool,
+    /// Whether the peer has sent close_notify.
+    is_closed: bool,
     pub(crate) spent: Nanos,
     /// How many intervals of the clock that is made of, of this connection.
     pub(crate) turns: u64,
@@ -61,20 +70,20 @@ impl Says {
     }
 }
 
-/// One connection.
-#[derive(Clone, Copy, Debug)]
+/// One connection, as far as the sides that are here know it.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Connected {
     /// CPU time of the client's side.
     pub(crate) client: Nanos,
     /// And of the server's.
     pub(crate) server: Nanos,
-    /// What the wire says.
-    pub(crate) observed: WireFacts,
-    /// What the client's library says.
-    pub(crate) client_account: Account,
-    /// What the server's library says.
-    pub(crate) server_account: Account,
-    /// How many intervals of the clock both are made of.
+    /// What of it decides how many connections make a sample.
+    pub(crate) cost: Nanos,
+    /// What the wire says; `None` where nobody reads along.
+    pub(crate) observed: Option<WireFacts>,
+    /// What the client's library says, and the server's.
+    pub(crate) accounts: [Option<Account>; 2],
+    /// How many intervals of the clock the CPU time is made of.
     pub(crate) turns: u64,
     /// Bytes that the client sent.
     pub(crate) sent: u64,
@@ -82,45 +91,11 @@ pub(crate) struct Connected {
     pub(crate) received: u64,
 }
 
-/// What went wrong, and at which end.
-#[derive(Debug, Error)]
-pub(crate) enum PairError {
-    /// The client refuses.
-    #[error("the client: {}", words(.0))]
-    Client(Fault),
-    /// The server refuses.
-    #[error("the server: {}", words(.0))]
-    Server(Fault),
-    /// Neither has anything to say, and the handshake is not complete.
-    #[error("{0} waits for more, and its peer has nothing to say")]
-    Stalled(&'static str),
-    /// It goes on and on.
-    #[error("the handshake does not end after {TURNS} turns")]
-    Endless,
-    /// A library cannot say what it negotiated.
-    #[error("{side} gives no account of its connection: {error}")]
-    NoAccount {
-        /// Which.
-        side: &'static str,
-        /// Why.
-        error: StackError,
-    },
-    /// No ServerHello was seen.
-    #[error("both say that the handshake is complete, and no ServerHello was seen")]
-    NothingSeen,
-    /// Application data did not arrive as it was sent.
-    #[error("{side} was sent {sent} bytes and heard {heard}, or others")]
-    OtherData {
-        /// Which.
-        side: &'static str,
-        /// Bytes.
-        sent: usize,
-        /// Bytes.
-        heard: usize,
-    },
-    /// A close_notify did not arrive.
-    #[error("{0} said close_notify, and its peer did not hear it")]
-    NotClosed(&'static str),
+impl Connected {
+    /// The kind that was observed.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.observed.map(|observed| observed.kind)
+    }
 }
 
 /// More than any handshake takes: one with client certificates and a retry takes eight.
@@ -138,142 +113,150 @@ pub(crate) fn words(fault: &Fault) -> String {
     }
 }
 
-impl Pair {
-    pub(crate) fn new(client: Box<dyn StackEndpoint>, server: Box<dyn StackEndpoint>) -> Self {
-        Self { client: Party::new(client), server: Party::new(server), clock: CpuClock::calibrated() }
-    }
-
-    pub(crate) fn clock(&self) -> CpuClock {
-        self.clock
-    }
-
-    /// Makes one connection and ends it; what the client learned is then in [`Pair::take_session`].
-    pub(crate) fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, PairError> {
+impl Transport for Pair {
+    fn connect(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
         self.connect_and(session, says, |_| Ok(()))
     }
 
-    /// The same, with something to be done between the handshake and the end; its time is not counted.
+    fn take_session(&mut self) -> Option<Session> {
+        self.client.take_session()
+    }
+
+    fn clock(&self) -> CpuClock {
+        self.clock
+    }
+}
+
+impl Pair {
+    pub(crate) fn new(client: Box<dyn StackEndpoint>, server: Box<dyn StackEndpoint>) -> Self {
+        let (client, server) = (Party::new("the client", client), Party::new("the server", server));
+        Self { client, server, clock: CpuClock::calibrated() }
+    }
+
+    /// As [`Transport::connect`], with something to be done between the handshake and the end; its time is not counted.
     pub(crate) fn connect_and(
         &mut self,
         session: Option<Session>,
         says: Says,
-        between: impl FnOnce(&mut Self) -> Result<(), PairError>,
-    ) -> Result<Connected, PairError> {
-        let mut witness = Witness::default();
-        let done = self.shake_hands(session, says, &mut witness).and_then(|(sent, received)| {
-            let (client, server) = (self.client.spent, self.server.spent);
-            let no_account = |side| move |error| PairError::NoAccount { side, error };
-            let client_account = self.client.endpoint.account().map_err(no_account("the client"))?;
-            let server_account = self.server.endpoint.account().map_err(no_account("the server"))?;
-            let observed = witness.observed().ok_or(PairError::NothingSeen)?;
-            if says != Says::Nothing {
-                self.server.check_request(observed)?;
-            }
-            between(self)?;
-            Ok(Connected { client, server, observed, client_account, server_account, turns: 0, sent, received })
-        });
+        between: impl FnOnce(&mut Self) -> Result<(), Failed>,
+    ) -> Result<Connected, Failed> {
+        let done = self.handshake(session, says).and_then(|connected| between(self).map(|()| connected));
         let how = if done.is_ok() { End::Completed } else { End::Failed };
         (self.client.spent, self.server.spent) = (Nanos(0), Nanos(0));
         self.client.end(self.clock, how);
         self.server.end(self.clock, how);
-        done.map(|done| Connected {
-            client: done.client + self.client.spent,
-            server: done.server + self.server.spent,
-            turns: self.client.turns + self.server.turns,
-            ..done
+        done.map(|done| {
+            let (client, server) = (done.client + self.client.spent, done.server + self.server.spent);
+            Connected { client, server, cost: client + server, turns: self.client.turns + self.server.turns, ..done }
         })
     }
 
-    /// The newest session that the client has learned.
-    pub(crate) fn take_session(&mut self) -> Option<Session> {
-        self.client.take_session()
-    }
-
     /// The client's first flight, with early data, to the server twice: whether it accepts it each time.
-    pub(crate) fn replay(&mut self, session: Session) -> Result<[bool; 2], PairError> {
+    pub(crate) fn replay(&mut self, session: Session) -> Result<[bool; 2], Failed> {
         let plan = Plan { session: Some(session), early_data: Some(REQUEST.to_vec()) };
-        self.client.begin(self.clock, plan).map_err(PairError::Client)?;
-        let flight = std::mem::take(&mut self.client.side.sent);
+        self.client.begin(self.clock, plan)?;
+        let flight = std::mem::take(&mut self.client.sent);
         self.client.end(self.clock, End::Failed);
         let mut accepted = [false; 2];
         for is_accepted in &mut accepted {
-            self.server.begin(self.clock, Plan::default()).map_err(PairError::Server)?;
-            self.server.receive(self.clock, &mut flight.clone()).map_err(PairError::Server)?;
+            self.server.begin(self.clock, Plan::default())?;
+            self.server.receive(self.clock, &mut flight.clone())?;
             *is_accepted = self.server.endpoint.early_data() == REQUEST;
             self.server.end(self.clock, End::Failed);
         }
         Ok(accepted)
     }
 
-    /// Sends data each way, and holds what arrives against it.
-    pub(crate) fn exchange(&mut self, data: &[u8]) -> Result<(), PairError> {
-        self.client.send(data).map_err(PairError::Client)?;
+    /// Sends data each way, and checks that it arrives as it was sent.
+    pub(crate) fn exchange(&mut self, data: &[u8]) -> Result<(), Failed> {
+        self.client.send(data)?;
         self.deliver()?;
-        check_heard("the server", data, &std::mem::take(&mut self.server.side.heard))?;
-        self.server.send(data).map_err(PairError::Server)?;
+        self.server.check_heard(data)?;
+        self.server.send(data)?;
         self.deliver()?;
-        check_heard("the client", data, &std::mem::take(&mut self.client.side.heard))
+        self.client.check_heard(data)
     }
 
-    /// The client says close_notify, then the server.
-    pub(crate) fn close(&mut self) -> Result<(), PairError> {
-        let (now, out) = (Nanos(0), &mut self.client.side.sent);
-        self.client.endpoint.close(now, out).map_err(PairError::Client)?;
+    /// The client sends close_notify, then the server.
+    pub(crate) fn close(&mut self) -> Result<(), Failed> {
+        let not_received =
+            |side: &Party| Failed::because(format!("{} said close_notify, and its peer did not hear it", side.name));
+        self.client.close()?;
         self.deliver()?;
-        if !self.server.side.is_closed {
-            return Err(PairError::NotClosed("the client"));
+        if !self.server.is_closed {
+            return Err(not_received(&self.client));
         }
-        self.server.endpoint.close(now, &mut self.server.side.sent).map_err(PairError::Server)?;
+        self.server.close()?;
         self.deliver()?;
-        if self.client.side.is_closed { Ok(()) } else { Err(PairError::NotClosed("the server")) }
+        if self.client.is_closed { Ok(()) } else { Err(not_received(&self.server)) }
     }
 
-    fn shake_hands(&mut self, session: Option<Session>, says: Says, witness: &mut Witness) -> Result<(u64, u64), PairError> {
+    fn handshake(&mut self, session: Option<Session>, says: Says) -> Result<Connected, Failed> {
+        let mut witness = Witness::default();
+        let (sent, received) = self.exchange_flights(session, says, &mut witness)?;
+        let (client, server) = (self.client.spent, self.server.spent);
+        let accounts = [Some(self.client.account()?), Some(self.server.account()?)];
+        let observed = witness.facts()?;
+        if says != Says::Nothing {
+            self.server.check_request(observed)?;
+        }
+        Ok(Connected { client, server, observed: Some(observed), accounts, sent, received, ..Connected::default() })
+    }
+
+    /// Until both are complete and nothing is under way: the bytes that each has sent.
+    fn exchange_flights(
+        &mut self,
+        session: Option<Session>,
+        says: Says,
+        witness: &mut Witness,
+    ) -> Result<(u64, u64), Failed> {
         let (mut sent, mut received) = (0, 0);
         let mut is_unsaid = says != Says::Nothing;
-        self.client.begin(self.clock, says.plan(session)).map_err(PairError::Client)?;
-        self.server.begin(self.clock, Plan::default()).map_err(PairError::Server)?;
+        self.client.begin(self.clock, says.plan(session))?;
+        self.server.begin(self.clock, Plan::default())?;
         for _ in 0..TURNS {
-            if self.client.side.sent.is_empty() && self.server.side.sent.is_empty() {
-                return match (self.client.side.is_ready, self.server.side.is_ready) {
-                    (true, true) => Ok((sent, received)),
-                    (false, _) => Err(PairError::Stalled("the client")),
-                    (true, false) => Err(PairError::Stalled("the server")),
-                };
+            if self.client.sent.is_empty() && self.server.sent.is_empty() {
+                let waiting = [&self.client, &self.server].into_iter().find(|side| !side.is_ready);
+                let stalled =
+                    |side: &Party| Failed::because(format!("{} waits for more, and its peer has nothing to say", side.name));
+                return waiting.map_or(Ok((sent, received)), |side| Err(stalled(side)));
             }
-            sent += self.client.side.sent.len() as u64;
-            witness.client_sends(&self.client.side.sent);
-            self.server.receive(self.clock, &mut self.client.side.sent).map_err(PairError::Server)?;
-            received += self.server.side.sent.len() as u64;
-            witness.server_sends(&self.server.side.sent);
-            self.client.receive(self.clock, &mut self.server.side.sent).map_err(PairError::Client)?;
+            sent += self.client.sent.len() as u64;
+            witness.client_sends(&self.client.sent);
+            self.server.receive(self.clock, &mut self.client.sent)?;
+            received += self.server.sent.len() as u64;
+            witness.server_sends(&self.server.sent);
+            self.client.receive(self.clock, &mut self.server.sent)?;
             // It leaves with the client's Finished.
-            if self.client.side.is_ready
-                && std::mem::take(&mut is_unsaid)
-                && !self.client.is_request_accepted().map_err(|error| PairError::NoAccount { side: "the client", error })?
-            {
-                self.client.send_request(self.clock).map_err(PairError::Client)?;
+            if self.client.is_ready && std::mem::take(&mut is_unsaid) {
+                self.client.send_request(self.clock)?;
             }
         }
-        Err(PairError::Endless)
+        Err(Failed::because(format!("the handshake does not end after {TURNS} turns")))
     }
 
-    fn deliver(&mut self) -> Result<(), PairError> {
-        while !(self.client.side.sent.is_empty() && self.server.side.sent.is_empty()) {
-            self.server.receive(self.clock, &mut self.client.side.sent).map_err(PairError::Server)?;
-            self.client.receive(self.clock, &mut self.server.side.sent).map_err(PairError::Client)?;
+    fn deliver(&mut self) -> Result<(), Failed> {
+        while !(self.client.sent.is_empty() && self.server.sent.is_empty()) {
+            self.server.receive(self.clock, &mut self.client.sent)?;
+            self.client.receive(self.clock, &mut self.server.sent)?;
         }
         Ok(())
     }
 }
 
-fn check_heard(side: &'static str, data: &[u8], heard: &[u8]) -> Result<(), PairError> {
-    if heard == data { Ok(()) } else { Err(PairError::OtherData { side, sent: data.len(), heard: heard.len() }) }
-}
-
 impl Party {
-    pub(crate) fn new(endpoint: Box<dyn StackEndpoint>) -> Self {
-        Self { endpoint, sessions: Sessions::new(), side: LinkEnd::default(), spent: Nanos(0), turns: 0 }
+    pub(crate) fn new(name: &'static str, endpoint: Box<dyn StackEndpoint>) -> Self {
+        Self {
+            name,
+            endpoint,
+            sessions: Sessions::new(),
+            sent: Vec::new(),
+            heard: Vec::new(),
+            is_ready: false,
+            is_closed: false,
+            spent: Nanos(0),
+            turns: 0,
+        }
     }
 
     /// The newest session that it has learned.
@@ -283,49 +266,98 @@ impl Party {
         newest
     }
 
-    pub(crate) fn begin(&mut self, clock: CpuClock, plan: Plan) -> Result<(), Fault> {
+    /// Begins another connection; its buffers keep their room.
+    pub(crate) fn begin(&mut self, clock: CpuClock, plan: Plan) -> Result<(), Failed> {
         (self.spent, self.turns) = (Nanos(0), 1);
-        let Self { endpoint, sessions, side, spent, .. } = self;
-        clock.time(spent, || side.begin(&mut **endpoint, sessions, plan, Nanos(0)))
+        (self.is_ready, self.is_closed) = (false, false);
+        self.sent.clear();
+        self.heard.clear();
+        let Self { endpoint, sessions, sent, spent, .. } = self;
+        let begun = clock.time(spent, || endpoint.begin(sessions, plan, Nanos(0), sent));
+        begun.map_err(|fault| self.refused(&fault))
     }
 
-    /// Takes all of the peer's records, and answers.
-    pub(crate) fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Fault> {
+    /// Takes all of the peer's records, and answers. After a fault, `sent` holds the alert that says why.
+    pub(crate) fn receive(&mut self, clock: CpuClock, incoming: &mut Vec<u8>) -> Result<(), Failed> {
         if incoming.is_empty() {
             return Ok(());
         }
-        let Self { endpoint, sessions, side, spent, turns } = self;
+        self.turns += 1;
+        let mut spent = self.spent;
+        let received = clock.time(&mut spent, || self.receive_records(incoming));
+        self.spent = spent;
+        incoming.clear();
+        received.map_err(|fault| self.refused(&fault))
+    }
+
+    fn receive_records(&mut self, mut incoming: &mut [u8]) -> Result<(), Fault> {
+        while let Some((_, length)) = Record::parse(incoming).map_err(|_| Fault::new(FaultName::Malformed))? {
+            let (record, after) = incoming.split_at_mut(length);
+            incoming = after;
+            match self.endpoint.receive(&mut self.sessions, Nanos(0), record, &mut self.sent)? {
+                EndpointEvent::Nothing => {}
+                EndpointEvent::Ready => self.is_ready = true,
+                EndpointEvent::Data(data) => self.heard.extend_from_slice(data),
+                EndpointEvent::Closed => self.is_closed = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, data: &[u8]) -> Result<(), Failed> {
+        self.endpoint.send(Nanos(0), data, &mut self.sent).map_err(|fault| self.refused(&fault))
+    }
+
+    fn close(&mut self) -> Result<(), Failed> {
+        self.endpoint.close(Nanos(0), &mut self.sent).map_err(|fault| self.refused(&fault))
+    }
+
+    /// What the library says that it negotiated.
+    pub(crate) fn account(&self) -> Result<Account, Failed> {
+        let account = self.endpoint.account();
+        account.map_err(|error| Failed::because(format!("{} gives no account of its connection: {error}", self.name)))
+    }
+
+    /// A client's, once its handshake is complete: the request, unless the server has it from the early data.
+    pub(crate) fn send_request(&mut self, clock: CpuClock) -> Result<(), Failed> {
+        if self.account()?.early_data == Some(true) {
+            return Ok(());
+        }
+        let Self { endpoint, sent, spent, turns, .. } = self;
         *turns += 1;
-        clock.time(spent, || side.receive(&mut **endpoint, sessions, Nanos(0), incoming))
-    }
-
-    fn send(&mut self, data: &[u8]) -> Result<(), Fault> {
-        self.endpoint.send(Nanos(0), data, &mut self.side.sent)
-    }
-
-    /// Whether a client knows that the server has it from the early data.
-    pub(crate) fn is_request_accepted(&self) -> Result<bool, StackError> {
-        Ok(self.endpoint.account()?.early_data == Some(true))
+        let done = clock.time(spent, || endpoint.send(Nanos(0), &REQUEST, sent));
+        done.map_err(|fault| self.refused(&fault))
     }
 
     /// A server has it once, and by the way that the wire says.
-    pub(crate) fn check_request(&mut self, observed: WireFacts) -> Result<(), PairError> {
-        let heard = std::mem::take(&mut self.side.heard);
-        let early = self.endpoint.early_data();
-        let (there, nothing) = if observed.kind == Kind::Early { (early, &*heard) } else { (&*heard, early) };
-        check_heard("the server", &REQUEST, there)?;
-        check_heard("the server", &[], nothing)
+    pub(crate) fn check_request(&mut self, observed: WireFacts) -> Result<(), Failed> {
+        let early = self.endpoint.early_data().to_vec();
+        let (in_early_data, after_handshake): (&[u8], &[u8]) =
+            if observed.kind == Kind::Early { (&REQUEST, &[]) } else { (&[], &REQUEST) };
+        self.check_data(in_early_data, &early)?;
+        self.check_heard(after_handshake)
     }
 
-    pub(crate) fn send_request(&mut self, clock: CpuClock) -> Result<(), Fault> {
-        let Self { endpoint, side, spent, turns, .. } = self;
-        *turns += 1;
-        clock.time(spent, || endpoint.send(Nanos(0), &REQUEST, &mut side.sent))
+    fn check_heard(&mut self, sent: &[u8]) -> Result<(), Failed> {
+        let heard = std::mem::take(&mut self.heard);
+        self.check_data(sent, &heard)
+    }
+
+    fn check_data(&self, sent: &[u8], heard: &[u8]) -> Result<(), Failed> {
+        if heard == sent {
+            return Ok(());
+        }
+        let (sent, heard) = (sent.len(), heard.len());
+        Err(Failed::because(format!("{} was sent {sent} bytes and heard {heard}, or others", self.name)))
     }
 
     pub(crate) fn end(&mut self, clock: CpuClock, how: End) {
         let Self { endpoint, sessions, spent, turns, .. } = self;
         *turns += 1;
         clock.time(spent, || endpoint.end(sessions, how));
+    }
+
+    fn refused(&self, fault: &Fault) -> Failed {
+        Failed::because(format!("{}: {}", self.name, words(fault)))
     }
 }

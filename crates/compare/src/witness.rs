@@ -7,6 +7,8 @@ use reprise_wire::{
     ServerHello, ServerKeyExchangeDhe, ServerKeyExchangeEcdhe,
 };
 
+use crate::message::Failed;
+
 /// What the wire says of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireFacts {
@@ -96,6 +98,12 @@ impl Witness {
         }
     }
 
+    /// What there was, of a handshake that is complete.
+    pub(crate) fn facts(&self) -> Result<WireFacts, Failed> {
+        let nothing = || Failed::because("both say that the handshake is complete, and no ServerHello was seen");
+        self.observed().ok_or_else(nothing)
+    }
+
     /// What there was; `None` where the server has chosen nothing.
     pub(crate) fn observed(&self) -> Option<WireFacts> {
         let chosen = self.chosen.as_ref()?;
@@ -126,7 +134,7 @@ impl Witness {
         })
     }
 
-    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 8446 §4.5), in a record of its
+    /// Which extension says so is encrypted. But a client then ends its early data before it finishes (RFC 9846 §4.6), in a record of its
     /// own, since the keys change after it; and that is shorter than any Finished, and than what clients here send besides.
     fn is_early_data_accepted(&self) -> bool {
         self.ends_early_data && self.hello.as_ref().is_some_and(|hello| hello.has_early_data)

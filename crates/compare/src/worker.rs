@@ -1,15 +1,15 @@
 //! A child process as its parent sees it: asked in turn, ended where it does not answer in time.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-use crate::message::{Answer, Failed, FailureKind, Request};
+use serde::de::DeserializeOwned;
+
+use crate::line_process::LineProcess;
+use crate::message::{Failed, Request};
 
 /// How child processes are started.
 #[derive(Clone, Debug)]
@@ -22,25 +22,12 @@ pub struct Launcher {
     pub patience: Duration,
 }
 
-/// How long the end of a child may take that has closed its output.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// No answer is longer.
-const LONGEST_ANSWER: u64 = 1 << 20;
-
 /// A child process, started with the first request.
 pub(crate) struct Worker {
     launcher: Launcher,
-    running: Option<Running>,
+    running: Option<LineProcess>,
     /// Why it is gone: then every further request comes to the same.
     lost: Option<Failed>,
-}
-
-struct Running {
-    child: Child,
-    /// `None` once it is to end.
-    requests: Option<ChildStdin>,
-    answers: Receiver<String>,
 }
 
 impl Worker {
@@ -49,141 +36,55 @@ impl Worker {
     }
 
     /// Asks, and waits for the answer.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Answer, Failed> {
+    pub(crate) fn ask<A: DeserializeOwned>(&mut self, request: &Request) -> Result<A, Failed> {
         self.post(request)?;
         self.answer()
     }
 
     /// Asks; [`Worker::answer`] waits.
     pub(crate) fn post(&mut self, request: &Request) -> Result<(), Failed> {
-        let sent = self.unless_lost(|worker| worker.running()?.send(request));
-        sent.inspect_err(|failed| self.lose(failed))
+        let mut line = serde_json::to_vec(request).map_err(Failed::broken)?;
+        line.push(b'\n');
+        self.unless_lost(|worker| worker.running()?.send(&line))
     }
 
     /// Waits for the answer to what was posted.
-    pub(crate) fn answer(&mut self) -> Result<Answer, Failed> {
+    pub(crate) fn answer<A: DeserializeOwned>(&mut self) -> Result<A, Failed> {
         let patience = self.launcher.patience;
-        let answer = self.unless_lost(|worker| worker.running()?.receive(patience));
-        match answer.inspect_err(|failed| self.lose(failed))? {
-            Answer::Failed { outcome, reason } => Err(Failed::new(outcome, reason)),
-            answer => Ok(answer),
-        }
+        self.unless_lost(|worker| {
+            let line = worker.running()?.receive(patience)?;
+            serde_json::from_str::<Result<A, Failed>>(&line).map_err(|_| {
+                let said: String = line.chars().take(80).collect();
+                Failed::broken(format!("it writes to standard output: {said:?}"))
+            })
+        })?
     }
 
     /// Asks no more, and waits until the child has ended by itself.
     pub(crate) fn finish(&mut self) -> Result<(), Failed> {
-        let Some(mut running) = self.running.take() else { return Ok(()) };
-        running.requests = None;
-        match running.wait(self.launcher.patience) {
-            Ok(Some(status)) if status.success() => Ok(()),
-            _ => Err(running.ended(Duration::ZERO)),
-        }
+        self.running.take().map_or(Ok(()), |running| running.finish(self.launcher.patience))
     }
 
+    /// Does it; where the child fails at it, it is lost.
     fn unless_lost<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
-        match &self.lost {
-            Some(lost) => Err(lost.clone()),
-            None => work(self),
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
         }
+        work(self).inspect_err(|failed| {
+            self.lost = Some(failed.clone());
+            self.running = None;
+        })
     }
 
-    fn lose(&mut self, failed: &Failed) {
-        self.lost = Some(failed.clone());
-        self.running = None;
-    }
-
-    fn running(&mut self) -> Result<&mut Running, Failed> {
+    fn running(&mut self) -> Result<&mut LineProcess, Failed> {
         match self.running.take() {
             Some(running) => Ok(self.running.insert(running)),
             None => {
-                let started = Running::start(&self.launcher).map_err(|error| Failed::new(FailureKind::Broken, error))?;
-                Ok(self.running.insert(started))
+                let mut command = Command::new(&self.launcher.program);
+                // Ctrl-C is for the parent, which ends with what there is.
+                command.args(&self.launcher.arguments).process_group(0);
+                Ok(self.running.insert(LineProcess::start(&mut command).map_err(Failed::broken)?))
             }
         }
-    }
-}
-
-impl Running {
-    fn send(&mut self, request: &Request) -> Result<(), Failed> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Failed::new(FailureKind::Broken, error))?;
-        line.push(b'\n');
-        // A child that is gone takes nothing: why, its end says.
-        let sent = self.requests.as_mut().map(|requests| requests.write_all(&line).and_then(|()| requests.flush()));
-        match sent {
-            Some(Ok(())) => Ok(()),
-            _ => Err(self.ended(GRACE)),
-        }
-    }
-
-    fn receive(&mut self, patience: Duration) -> Result<Answer, Failed> {
-        match self.answers.recv_timeout(patience) {
-            Ok(answer) => serde_json::from_str(&answer).map_err(|_| {
-                let said: String = answer.chars().take(80).collect();
-                Failed::new(FailureKind::Broken, format!("it writes to standard output: {said:?}"))
-            }),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(Failed::new(FailureKind::Hung, format!("no answer within {} s", patience.as_secs_f64())))
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended(GRACE)),
-        }
-    }
-
-    fn start(launcher: &Launcher) -> std::io::Result<Self> {
-        let mut child = Command::new(&launcher.program)
-            .args(&launcher.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // Ctrl-C is for the parent, which ends with what there is.
-            .process_group(0)
-            .spawn()?;
-        let missing = || std::io::Error::other("the child process has no pipes");
-        let requests = Some(child.stdin.take().ok_or_else(missing)?);
-        let output = child.stdout.take().ok_or_else(missing)?;
-        let (sender, answers) = channel();
-        // It ends with the child's output, which ends with the child.
-        thread::spawn(move || {
-            let mut output = BufReader::new(output);
-            loop {
-                let mut line = Vec::new();
-                let mut limited = std::io::Read::take(&mut output, LONGEST_ANSWER);
-                match limited.read_until(b'\n', &mut line) {
-                    Ok(1..) if line.ends_with(b"\n") => {
-                        if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                            return;
-                        }
-                    }
-                    _ => return,
-                }
-            }
-        });
-        Ok(Self { child, requests, answers })
-    }
-
-    /// How it ended.
-    fn ended(&mut self, grace: Duration) -> Failed {
-        match self.wait(grace) {
-            Ok(Some(status)) => Failed::new(FailureKind::Crashed, format!("its process ended: {status}")),
-            // A child that only closed its output may live on: it is ended with this value.
-            Ok(None) => Failed::new(FailureKind::Crashed, "its process closed its output"),
-            Err(error) => Failed::new(FailureKind::Crashed, format!("its process is gone: {error}")),
-        }
-    }
-
-    fn wait(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
-        let begin = Instant::now();
-        loop {
-            match self.child.try_wait()? {
-                None if begin.elapsed() < patience => thread::sleep(Duration::from_millis(10)),
-                ended => return Ok(ended),
-            }
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

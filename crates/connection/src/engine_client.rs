@@ -10,11 +10,46 @@ use crate::endpoint::{End, Endpoint, EndpointEvent};
 use crate::fault::Fault;
 use crate::recorder::Recorder;
 
-/// The measuring engine. What a connection leaves behind for the next is appended to its shared sessions when it ends.
+/// The measuring engine, which begins from a session as `P` says.
 #[derive(Default)]
-pub struct EngineClient {
+pub struct EngineClient<P = AsPlanned> {
+    sessions: P,
     connection: Option<Connection>,
     was_ready: bool,
+}
+
+/// How a client chooses the session that the engine begins from, and keeps those that a connection leaves.
+pub trait SessionPolicy {
+    /// What connections share: [`Endpoint::Shared`].
+    type Shared;
+    /// What one connection is to be: [`Endpoint::Plan`].
+    type Plan;
+
+    /// The engine's plan, and the early data that it sends at once.
+    ///
+    /// # Errors
+    /// If nothing can be offered.
+    fn plan(&mut self, shared: &mut Self::Shared, plan: Self::Plan, now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault>;
+
+    /// Takes what an ended connection leaves, the newest session last.
+    fn keep(&mut self, shared: &mut Self::Shared, facts: Option<&Facts>, left: Vec<Session>, how: End);
+}
+
+/// The caller plans each connection, and all sessions are shared.
+#[derive(Default)]
+pub struct AsPlanned;
+
+impl SessionPolicy for AsPlanned {
+    type Shared = Vec<Session>;
+    type Plan = EnginePlan;
+
+    fn plan(&mut self, _shared: &mut Vec<Session>, plan: EnginePlan, _now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
+        Ok((plan, Vec::new()))
+    }
+
+    fn keep(&mut self, shared: &mut Vec<Session>, _facts: Option<&Facts>, left: Vec<Session>, _how: End) {
+        shared.extend(left);
+    }
 }
 
 /// What one connection of the engine is to be.
@@ -27,7 +62,12 @@ pub struct EnginePlan {
     pub date: UnixTime,
 }
 
-impl EngineClient {
+impl<P> EngineClient<P> {
+    /// A client whose sessions are chosen and kept so.
+    pub fn new(sessions: P) -> Self {
+        Self { sessions, connection: None, was_ready: false }
+    }
+
     fn fault(&self, error: Error) -> Fault {
         let answers_hello = self.connection.as_ref().is_none_or(|connection| connection.facts().is_none());
         Fault::of_engine(error, answers_hello)
@@ -46,17 +86,18 @@ impl EngineClient {
     }
 }
 
-impl Endpoint for EngineClient {
-    type Shared = Vec<Session>;
-    type Plan = EnginePlan;
+impl<P: SessionPolicy> Endpoint for EngineClient<P> {
+    type Shared = P::Shared;
+    type Plan = P::Plan;
 
-    fn begin(&mut self, _shared: &mut Self::Shared, plan: EnginePlan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn begin(&mut self, shared: &mut P::Shared, plan: P::Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.was_ready = false;
         self.connection = None;
+        let (plan, early_data) = self.sessions.plan(shared, plan, now)?;
         let start = Start { offer: plan.offer, date: plan.date };
         let connection = Connection::start(plan.config, start, now).map_err(|error| Fault::of_engine(error, false))?;
         self.connection.insert(connection).append_outgoing(out);
-        Ok(())
+        if early_data.is_empty() { Ok(()) } else { self.send_early(now, &early_data, out).map(drop) }
     }
 
     fn receive<'r>(
@@ -138,9 +179,10 @@ impl Endpoint for EngineClient {
         recorder.omitted(connection.omitted_events());
     }
 
-    fn end(&mut self, shared: &mut Self::Shared, _how: End) {
+    fn end(&mut self, shared: &mut Self::Shared, how: End) {
         if let Some(mut connection) = self.connection.take() {
-            shared.extend(connection.take_sessions());
+            let left = connection.take_sessions();
+            self.sessions.keep(shared, connection.facts().as_ref(), left, how);
         }
     }
 }

@@ -27,7 +27,7 @@ mod target;
 
 pub use attempt::{Attempt, Begin, Progress};
 pub use endpoint::{End, Endpoint, EndpointEvent};
-pub use engine_client::{EngineClient, EnginePlan};
+pub use engine_client::{AsPlanned, EngineClient, EnginePlan, SessionPolicy};
 pub use exchange::{Exchange, Reply};
 pub use fault::{Detail, Fault, IoError, RequestPart};
 pub use input::Input;

@@ -1,11 +1,12 @@
 //! Attempts in memory against a rustls server, in virtual time: every phase is a whole number of round trips.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 
-use reprise_connection::{Attempt, Begin, EngineClient, EnginePlan, Exchange, Fault, MessageLog, Reply};
+use reprise_connection::{Attempt, Begin, EngineClient, EnginePlan, Exchange, Fault, Input, MessageLog, Progress, Reply};
 use reprise_engine::{CertificatePolicy, Config, FreshKeyShares, Offer, Session, SystemEntropy};
-use reprise_lab::{Authority, EmbeddedConfig, KeyKind, Link, Resumption, RustlsServer, ServerSpec};
+use reprise_lab::{Authority, EmbeddedConfig, KeyKind, Resumption, ServerSpec, rustls_turn};
 use reprise_model::{EarlyData, Kind, Nanos, Phases, Version};
 use rustls_pki_types::{ServerName, UnixTime};
 
@@ -60,7 +61,7 @@ impl Pair {
     fn new(resumption: Resumption, max_early_data: u32) -> Self {
         let identity = Authority::new().unwrap().server(&ServerSpec::new(KeyKind::P256)).unwrap();
         let config = EmbeddedConfig { resumption, max_early_data, ..EmbeddedConfig::new(identity) };
-        let mut server = (*config.to_rustls().unwrap()).clone();
+        let mut server = config.to_rustls().unwrap();
         // Early data is answered in the server's own first flight.
         server.send_half_rtt_data = true;
         Self {
@@ -74,16 +75,44 @@ impl Pair {
         let early = matches!(offer, Offer::Early(_)).then_some(None);
         let plan = EnginePlan { config: config(version), offer, date: UnixTime::now() };
         let begin = Begin { plan, prologue: None, requests, early };
-        let mut answer = |heard: &[u8]| (heard == b"ping").then(|| b"pong".to_vec());
-        let client = (&mut self.attempt, &mut self.sessions);
-        let server = (&mut RustlsServer::default(), &mut ());
-        Link { round_trip: ROUND_TRIP }.connect(client, begin, server, self.server.clone(), &mut answer).unwrap();
-        self.attempt.phases()
+        let mut server = rustls::ServerConnection::new(Arc::clone(&self.server)).unwrap();
+        let (attempt, mut now, mut heard) = (&mut self.attempt, Nanos(0), Vec::new());
+        attempt.begin(&mut self.sessions, begin, now).unwrap();
+        attempt.connecting(now);
+        now = now + ROUND_TRIP;
+        attempt.connected(now, || None).unwrap();
+        while !attempt.is_done() {
+            let (flight, mut answer) = (attempt.outgoing(now).to_vec(), Vec::new());
+            attempt.sent(flight.len());
+            rustls_turn(&mut server, &flight, &mut heard, &mut answer).unwrap();
+            if let Some(mut early) = server.early_data() {
+                early.read_to_end(&mut heard).unwrap();
+            }
+            if heard == b"ping" {
+                heard.clear();
+                server.writer().write_all(b"pong").unwrap();
+                rustls_turn(&mut server, &[], &mut heard, &mut answer).unwrap();
+            }
+            assert!(!answer.is_empty(), "both wait for each other");
+            now = now + ROUND_TRIP;
+            receive(attempt, &mut self.sessions, &mut Input::new(&mut answer, now), now);
+        }
+        attempt.phases()
     }
 
     fn end(&mut self) -> Vec<Session> {
         self.attempt.end(&mut self.sessions, reprise_connection::End::Completed);
         std::mem::take(&mut self.sessions)
+    }
+}
+
+/// Takes all of it, from one phase boundary to the next.
+fn receive(attempt: &mut Attempt<EngineClient, Echo>, sessions: &mut Vec<Session>, input: &mut Input<'_>, now: Nanos) {
+    loop {
+        match attempt.receive(sessions, input, now).unwrap() {
+            Progress::Done | Progress::Waiting if input.is_empty() => return,
+            _ => {}
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 mod account;
 mod config;
 mod connection;
-mod extra_work;
 mod http;
 
 use std::net::SocketAddr;
@@ -11,9 +10,10 @@ use std::sync::Arc;
 
 pub use account::{ConnectionAccount, HandshakeFailure};
 pub use config::{ClientAuth, EmbeddedConfig, Resumption, ServerApplication, Turn, Versions};
-pub use extra_work::spin;
 
 pub(crate) use connection::{ClosedBy, Connection, End, Moment};
+
+use rustls::ServerConfig;
 
 use crate::Result;
 use crate::listener::Listener;
@@ -44,6 +44,14 @@ impl EmbeddedServer {
     /// [`LabError::Listen`](crate::LabError::Listen) if there is no port to be had.
     pub fn start(config: EmbeddedConfig) -> Result<Self> {
         let tls = config.to_rustls()?;
+        Self::start_with(config, Arc::new(tls))
+    }
+
+    /// As [`EmbeddedServer::start`], for a configuration of rustls that was made from `config` and then changed.
+    ///
+    /// # Errors
+    /// [`LabError::Listen`](crate::LabError::Listen) if there is no port to be had.
+    pub fn start_with(config: EmbeddedConfig, tls: Arc<ServerConfig>) -> Result<Self> {
         let ledger = Arc::new(Ledger::default());
         let shared = Arc::clone(&ledger);
         let (listen, max_connections) = (config.listen, config.max_connections);

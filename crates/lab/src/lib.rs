@@ -1,4 +1,4 @@
-//! Certificates, embedded servers, and both ends of a connection in memory.
+//! Certificates and embedded servers.
 //!
 //! Servers:
 //!
@@ -32,24 +32,24 @@ mod embedded;
 mod error;
 mod identity;
 mod key_kind;
-mod link;
 mod listener;
 mod rsa_1024;
+mod turn;
 mod watched;
 
 pub use authority::{Authority, ServerSpec, Validity};
 pub use delayed::DelayedRelay;
 pub use embedded::{
     ClientAuth, ConnectionAccount, EmbeddedConfig, EmbeddedServer, HandshakeFailure, Resumption, ServerApplication, Turn,
-    Versions, spin,
+    Versions,
 };
 pub use error::LabError;
 pub use identity::{Identity, PemFiles};
 pub use key_kind::KeyKind;
-pub use link::{Link, LinkEnd, Respond, RustlsServer, rustls_turn};
 pub use listener::{Guest, Listener, Registered};
 pub use rsa_1024::rsa_1024_server;
 pub use rustls::{CipherSuite, NamedGroup};
+pub use turn::rustls_turn;
 pub use watched::{WatchedConfig, WatchedServer};
 
 /// What every fallible function of this crate returns.

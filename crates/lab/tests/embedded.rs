@@ -54,19 +54,6 @@ fn rustls_client_and_witness_agree_on_resumption() {
 }
 
 #[test]
-fn a_key_that_works_longer_signs_as_well() {
-    let authority = Authority::new().unwrap();
-    for key in [KeyKind::Rsa2048, KeyKind::P256] {
-        let config = EmbeddedConfig { work_before_signature: 1000, ..EmbeddedConfig::new(identity(&authority, key)) };
-        let server = EmbeddedServer::start(config).unwrap();
-        for versions in [Versions::Tls12, Versions::Tls13] {
-            let fetched = Client::new(&authority, versions).fetch(server.address(), "/").unwrap();
-            assert!(!fetched.resumed && fetched.response.starts_with("HTTP/1.1 200 OK\r\n"), "{key} {versions:?}");
-        }
-    }
-}
-
-#[test]
 fn a_dialogue_that_the_client_does_not_keep_to_is_noted() {
     let authority = Authority::new().unwrap();
     let application = ServerApplication::Dialogue(vec![Turn::Says(b"220 mail\r\n".to_vec()), Turn::Hears(b"EHLO".to_vec())]);

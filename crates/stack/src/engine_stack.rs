@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use reprise_connection::{Detail, End, Endpoint, EndpointEvent, EngineClient, EnginePlan, Fault};
+use reprise_connection::{End, Endpoint, EngineClient, EnginePlan, Fault, SessionPolicy};
 use reprise_engine::{
     CertificatePolicy, ClientIdentity, Config, FreshKeyShares, Offer, Session as EngineSession, Signer, Strictness,
     SystemEntropy, WebPkiVerifier,
 };
-use reprise_model::{ClientAuthentication, Facts, FaultName, Kind, Nanos, Version};
+use reprise_model::{ClientAuthentication, Facts, Kind, Nanos, Version};
 use reprise_wire::{CipherSuite, NamedGroup, SignatureScheme};
 use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::sign::SigningKey;
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls_pki_types::{ServerName, UnixTime};
 
-use crate::session::Kept;
+use crate::options::certificates;
+use crate::session::LibrarySession;
 use crate::{
-    Abilities, About, Account, Context, KeptBy, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack,
+    Ability, About, Account, Context, KeptBy, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack,
     StackEndpoint, StackError,
 };
 
@@ -27,26 +27,17 @@ pub(crate) struct EngineStack {
 
 impl EngineStack {
     pub(crate) fn new() -> Self {
-        let abilities = Abilities {
-            client: true,
-            tls12: true,
-            tls13: true,
-            id: true,
-            ticket: true,
-            client_auth: true,
-            psk_ke: true,
-            early_data: true,
-            ..Abilities::default()
-        };
-        Self {
-            about: About {
-                name: "Reprise engine".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                flags: "built in".to_owned(),
-                abilities,
-                sha256: None,
-            },
-        }
+        const ABILITIES: [Ability; 8] = [
+            Ability::Client,
+            Ability::Tls12,
+            Ability::Tls13,
+            Ability::Id,
+            Ability::Ticket,
+            Ability::ClientAuth,
+            Ability::PskKe,
+            Ability::EarlyData,
+        ];
+        Self { about: About::built_in("Reprise engine", env!("CARGO_PKG_VERSION"), &ABILITIES) }
     }
 }
 
@@ -63,9 +54,7 @@ impl Stack for EngineStack {
             return Err(StackError::unsupported("TLS 1.3 has no session IDs"));
         }
         let trust = options.trust.ok_or(StackError::refused("context", "a client needs roots"))?;
-        let roots = CertificateDer::pem_slice_iter(trust.as_bytes()).collect::<Result<Vec<_>, _>>();
-        let roots = roots.map_err(|error| StackError::refused("roots", error))?;
-        let (verifier, _) = WebPkiVerifier::new(&roots);
+        let (verifier, _) = WebPkiVerifier::new(&certificates("roots", trust)?);
         let name = ServerName::try_from(options.server_name.to_owned());
         let name = name.map_err(|error| StackError::refused("server name", error))?;
         let mut config = Config::new(
@@ -87,15 +76,12 @@ impl Stack for EngineStack {
             return Err(StackError::unsupported(format!("it has no suite {unknown}")));
         }
         let early_data = options.max_early_data > 0;
-        Ok(Box::new(EngineContext { config: Arc::new(config), sessions: options.sessions, early_data }))
+        Ok(Box::new(EngineContext { config: Arc::new(config), sessions: options.sessions, early_data, date: options.date }))
     }
 }
 
 fn identity_of(pem: Pem<'_>) -> Result<ClientIdentity, StackError> {
-    let chain = CertificateDer::pem_slice_iter(pem.chain.as_bytes()).collect::<Result<Vec<_>, _>>();
-    let chain = chain.map_err(|error| StackError::refused("certificate chain", error))?;
-    let key = PrivateKeyDer::from_pem_slice(pem.key.as_bytes());
-    let key = key.map_err(|error| StackError::refused("private key", error))?;
+    let (chain, key) = pem.read()?;
     let key = any_supported_type(&key);
     let key = key.map_err(|error| StackError::unsupported(format!("it does not take the key: {error}")))?;
     Ok(ClientIdentity { chain, signer: Box::new(RustlsSigner::new(key)) })
@@ -135,109 +121,71 @@ impl Signer for RustlsSigner {
     }
 }
 
+#[derive(Clone)]
 struct EngineContext {
     config: Arc<Config>,
     sessions: SessionMode,
     early_data: bool,
+    date: UnixTime,
 }
+
+const NOT_EXPORTED: &str = "the engine's sessions are saved by reprise measure --session-out";
 
 impl Context for EngineContext {
     fn endpoint(&self) -> Box<dyn StackEndpoint> {
-        let (config, sessions, early_data) = (Arc::clone(&self.config), self.sessions, self.early_data);
-        Box::new(EngineEndpoint { config, sessions, early_data, client: EngineClient::default(), left: Vec::new() })
+        Box::new(EngineClient::new(self.clone()))
     }
 
     fn import(&self, _bytes: &[u8]) -> Result<Session, StackError> {
-        Err(StackError::unsupported("the engine's sessions are saved by reprise measure --session-out"))
+        Err(StackError::unsupported(NOT_EXPORTED))
     }
 }
 
-struct EngineEndpoint {
-    config: Arc<Config>,
-    sessions: SessionMode,
-    early_data: bool,
-    client: EngineClient,
-    /// The engine's own pool, empty between connections.
-    left: Vec<EngineSession>,
-}
+impl LibrarySession for EngineSession {
+    fn again(&self) -> Option<Session> {
+        Some(Session::new(self.clone()))
+    }
 
-impl EngineEndpoint {
-    fn offer(&self, session: Option<Session>) -> Result<Offer, Fault> {
-        let by_ticket = self.sessions == SessionMode::Ticket;
-        match session {
-            None => Ok(Offer::Full { session_ticket: by_ticket }),
-            Some(Session(Kept::Engine(session))) => Ok(match *session {
-                EngineSession::Tls13(ticket) if self.early_data && ticket.max_early_data.is_some() => Offer::Early(ticket),
-                EngineSession::Tls13(ticket) => Offer::Ticket(ticket),
-                EngineSession::Tls12(session) if by_ticket => Offer::SessionTicket(session),
-                EngineSession::Tls12(session) => Offer::SessionId(session),
-            }),
-            Some(_) => {
-                Err(Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into())))
-            }
-        }
+    fn export(&self) -> Result<Vec<u8>, StackError> {
+        Err(StackError::unsupported(NOT_EXPORTED))
+    }
+
+    fn library(&self) -> &'static str {
+        "engine"
     }
 }
 
-impl Endpoint for EngineEndpoint {
+impl SessionPolicy for EngineContext {
     type Shared = Sessions;
     type Plan = Plan;
 
-    fn begin(&mut self, _shared: &mut Sessions, plan: Plan, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let offer = self.offer(plan.session)?;
-        let whole = EnginePlan { config: Arc::clone(&self.config), offer, date: UnixTime::now() };
-        self.client.begin(&mut self.left, whole, now, out)?;
-        match plan.early_data {
-            Some(data) => self.client.send_early(now, &data, out).map(drop),
-            None => Ok(()),
-        }
+    fn plan(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos) -> Result<(EnginePlan, Vec<u8>), Fault> {
+        let by_ticket = self.sessions == SessionMode::Ticket;
+        let offer = match plan.session.map(Session::into_own).transpose()? {
+            None => Offer::Full { session_ticket: by_ticket },
+            Some(EngineSession::Tls13(ticket)) if self.early_data && ticket.max_early_data.is_some() => Offer::Early(ticket),
+            Some(EngineSession::Tls13(ticket)) => Offer::Ticket(ticket),
+            Some(EngineSession::Tls12(session)) if by_ticket => Offer::SessionTicket(session),
+            Some(EngineSession::Tls12(session)) => Offer::SessionId(session),
+        };
+        let engine = EnginePlan { config: Arc::clone(&self.config), offer, date: self.date };
+        Ok((engine, plan.early_data.unwrap_or_default()))
     }
 
-    fn receive<'r>(
-        &mut self,
-        _shared: &mut Sessions,
-        now: Nanos,
-        record: &'r mut [u8],
-        out: &mut Vec<u8>,
-    ) -> Result<EndpointEvent<'r>, Fault> {
-        self.client.receive(&mut self.left, now, record, out)
-    }
-
-    fn receive_end(&mut self, now: Nanos, in_record: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.client.receive_end(now, in_record, out)
-    }
-
-    fn send(&mut self, now: Nanos, data: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.client.send(now, data, out)
-    }
-
-    fn close(&mut self, now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.client.close(now, out)
-    }
-
-    fn facts(&self) -> Option<Facts> {
-        self.client.facts()
-    }
-
-    fn is_confirmed(&self) -> bool {
-        self.client.is_confirmed()
-    }
-
-    fn end(&mut self, shared: &mut Sessions, how: End) {
-        self.client.end(&mut self.left, how);
+    fn keep(&mut self, shared: &mut Sessions, _facts: Option<&Facts>, left: Vec<EngineSession>, how: End) {
         // The newest is the last that the server gave.
-        let newest = self.left.drain(..).next_back().filter(|_| how == End::Completed && self.sessions != SessionMode::Off);
-        shared.extend(newest.map(|session| Session(Kept::Engine(Box::new(session)))));
+        let newest = left.into_iter().next_back().filter(|_| how == End::Completed && self.sessions != SessionMode::Off);
+        shared.extend(newest.map(Session::new));
     }
 }
 
-impl StackEndpoint for EngineEndpoint {
+impl StackEndpoint for EngineClient<EngineContext> {
     fn early_data(&self) -> &[u8] {
         &[]
     }
 
     fn account(&self) -> Result<Account, StackError> {
-        let facts = self.client.facts().ok_or(StackError::refused("account", "the server has not chosen yet"))?;
+        let facts = self.facts().ok_or(StackError::refused("account", "the server has not chosen yet"))?;
         Ok(Account {
             version: match facts.version {
                 Version::Tls12 => 0x0303,

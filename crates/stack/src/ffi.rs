@@ -14,7 +14,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
 
 use reprise_model::{PskMode, Version};
 
-use crate::{Abilities, Account, KeptBy, Options, SessionMode, Side, StackError};
+use crate::{Abilities, Ability, Account, KeptBy, Options, SessionMode, Side, StackError};
 
 /// `REPRISE_STACK_ABI`.
 const ABI: u32 = 1;
@@ -71,44 +71,25 @@ struct CFacts {
     early_data: i8,
 }
 
-/// `reprise_stack` as it comes: every pointer may be null until [`checked`] has looked.
-#[repr(C)]
-struct CTable {
-    abi: u32,
-    size: u32,
-    name: *const c_char,
-    version: *const c_char,
-    flags: *const c_char,
-    capabilities: u32,
-    init: Option<unsafe extern "C" fn() -> c_int>,
-    context_new: Option<unsafe extern "C" fn(*const CContextOptions, *mut *mut c_void) -> c_int>,
-    context_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    connection_new: Option<unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> c_int>,
-    connection_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    feed: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize>,
-    take: Option<unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize>,
-    handshake: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-    read: Option<unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize>,
-    write: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize>,
-    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
-    facts: Option<unsafe extern "C" fn(*const c_void, *mut CFacts) -> c_int>,
-    session_take: Option<unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int>,
-    session_free: Option<unsafe extern "C" fn(*mut c_void)>,
-    session_export: Option<unsafe extern "C" fn(*const c_void, usize, *mut u8) -> isize>,
-    session_import: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut *mut c_void) -> c_int>,
-    error_text: Option<unsafe extern "C" fn(usize, *mut c_char) -> usize>,
-    early_write: Option<EarlyWrite>,
-    early_read: Option<EarlyRead>,
-}
-
 type EarlyWrite = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> isize;
 type EarlyRead = unsafe extern "C" fn(*mut c_void, usize, *mut u8) -> isize;
 
-/// What every plugin has: its table ended here in the first version of the header.
-const SMALLEST_TABLE: usize = std::mem::offset_of!(CTable, early_write);
-
 macro_rules! table {
     ($($name:ident: $function:ty,)+) => {
+        /// `reprise_stack` as it comes: every pointer may be null until [`load`] has looked.
+        #[repr(C)]
+        struct CTable {
+            abi: u32,
+            size: u32,
+            name: *const c_char,
+            version: *const c_char,
+            flags: *const c_char,
+            capabilities: u32,
+            $($name: Option<$function>,)+
+            early_write: Option<EarlyWrite>,
+            early_read: Option<EarlyRead>,
+        }
+
         /// A plugin's functions, all of them there. The library is never unloaded: it may have started what refers to its code.
         #[derive(Clone, Copy)]
         pub(crate) struct Table {
@@ -146,6 +127,9 @@ table! {
     error_text: unsafe extern "C" fn(usize, *mut c_char) -> usize,
 }
 
+/// What every plugin has: its table ended here in the first version of the header.
+const SMALLEST_TABLE: usize = std::mem::offset_of!(CTable, early_write);
+
 /// What a plugin says of itself.
 pub(crate) struct Said {
     pub(crate) name: String,
@@ -181,10 +165,12 @@ pub(crate) fn load(path: &Path) -> Result<(Table, Said), StackError> {
         return Err(StackError::TableTooSmall { path: path(), found: size, wanted: SMALLEST_TABLE as u32 });
     }
     let table = read_table(table, size as usize);
-    let mut abilities = abilities(table.capabilities);
+    let mut abilities = Abilities::from_bits(table.capabilities);
     let mut functions = functions(&table).map_err(missing)?;
-    functions.early = functions.early.filter(|_| abilities.early_data);
-    abilities.early_data = functions.early.is_some();
+    functions.early = functions.early.filter(|_| abilities.has(Ability::EarlyData));
+    if functions.early.is_none() {
+        abilities = abilities.without(Ability::EarlyData);
+    }
     let said = Said {
         name: text(table.name).ok_or_else(|| missing("name"))?,
         version: text(table.version).ok_or_else(|| missing("version"))?,
@@ -214,23 +200,6 @@ fn read_table(from: *const CTable, size: usize) -> CTable {
 fn text(text: *const c_char) -> Option<String> {
     // SAFETY: not null, and by the header terminated by a zero and static.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-fn abilities(bits: u32) -> Abilities {
-    let has = |bit: u32| bits & (1 << bit) != 0;
-    Abilities {
-        client: has(0),
-        server: has(1),
-        tls12: has(2),
-        tls13: has(3),
-        id: has(4),
-        ticket: has(5),
-        client_auth: has(6),
-        export: has(7),
-        psk_ke: has(8),
-        early_data: has(9),
-        library_context: has(16),
-    }
 }
 
 impl Table {

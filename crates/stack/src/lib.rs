@@ -23,6 +23,7 @@
 //!         server_name: "localhost",
 //!         psk_mode: PskMode::PskDheKe,
 //!         max_early_data: 0,
+//!         date: rustls_pki_types::UnixTime::now(),
 //!     })?;
 //!     let mut hello = Vec::new();
 //!     client.endpoint().begin(&mut Sessions::new(), Plan::default(), Nanos(0), &mut hello).unwrap();
@@ -32,6 +33,7 @@
 //! # }
 //! ```
 
+mod abilities;
 mod account;
 mod built_in;
 mod engine_stack;
@@ -44,6 +46,7 @@ mod plugin;
 mod rustls_stack;
 mod session;
 
+pub use abilities::{Abilities, Ability};
 pub use account::{Account, KeptBy};
 pub use built_in::built_in;
 pub use error::StackError;
@@ -131,29 +134,20 @@ pub struct About {
     pub sha256: Option<String>,
 }
 
-/// What a library can do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Abilities {
-    /// Be a client.
-    pub client: bool,
-    /// Be a server.
-    pub server: bool,
-    /// Speak TLS 1.2.
-    pub tls12: bool,
-    /// Speak TLS 1.3.
-    pub tls13: bool,
-    /// Resume by session ID.
-    pub id: bool,
-    /// Resume by ticket.
-    pub ticket: bool,
-    /// Authenticate clients.
-    pub client_auth: bool,
-    /// Give sessions as bytes, and take them.
-    pub export: bool,
-    /// Resume under TLS 1.3 without a key exchange.
-    pub psk_ke: bool,
-    /// Send early data, or accept it.
-    pub early_data: bool,
-    /// Make a context with the library's whole state for itself.
-    pub library_context: bool,
+impl About {
+    fn built_in(name: &str, version: &str, abilities: &[Ability]) -> Self {
+        let (name, version, flags) = (name.to_owned(), version.to_owned(), "built in".to_owned());
+        Self { name, version, flags, abilities: Abilities::of(abilities), sha256: None }
+    }
+
+    /// Whether the library says that it can make such a context.
+    ///
+    /// # Errors
+    /// [`StackError::Unsupported`], with what is missing.
+    pub fn check(&self, options: &Options<'_>) -> Result<(), StackError> {
+        match self.abilities.missing(options) {
+            None => Ok(()),
+            Some(missing) => Err(StackError::unsupported(format!("{} has no {missing}", self.name))),
+        }
+    }
 }

@@ -1,6 +1,10 @@
 //! What a context is to be.
 
 use reprise_model::{PskMode, Version};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+
+use crate::StackError;
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,21 @@ pub struct Pem<'a> {
     pub key: &'a str,
 }
 
+impl Pem<'_> {
+    /// Chain and key, for libraries in Rust.
+    pub(crate) fn read(self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), StackError> {
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
+        let key = key.map_err(|error| StackError::refused("private key", error))?;
+        Ok((certificates("certificate chain", self.chain)?, key))
+    }
+}
+
+/// The certificates of a text in PEM, for libraries in Rust.
+pub(crate) fn certificates(what: &'static str, pem: &str) -> Result<Vec<CertificateDer<'static>>, StackError> {
+    let certificates = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<_, _>>();
+    certificates.map_err(|error| StackError::refused(what, error))
+}
+
 /// What a context is to be. It speaks what is listed here and nothing else.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -56,4 +75,6 @@ pub struct Options<'a> {
     pub psk_mode: PskMode,
     /// Bytes of early data that a server's tickets allow and that it accepts; a client sends none where it is 0.
     pub max_early_data: u32,
+    /// The date by which the engine judges certificates; other libraries ask the system.
+    pub date: UnixTime,
 }

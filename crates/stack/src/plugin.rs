@@ -7,9 +7,9 @@ use reprise_connection::{Detail, End, Endpoint, EndpointEvent, Fault};
 use reprise_model::{Facts, FaultName, Nanos};
 use sha2::{Digest, Sha256};
 
-use crate::ffi::{self, RawConnection, RawContext, Table};
-use crate::session::Kept;
-use crate::{About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError};
+use crate::ffi::{self, RawConnection, RawContext, RawSession, Table};
+use crate::session::LibrarySession;
+use crate::{Ability, About, Account, Context, Options, Plan, Session, Sessions, Stack, StackEndpoint, StackError};
 
 /// A C library that was loaded at run time, and stays loaded.
 pub struct Plugin {
@@ -41,7 +41,7 @@ impl Stack for Plugin {
     }
 
     fn context_with_library(&self, options: &Options<'_>) -> Result<Box<dyn Context>, StackError> {
-        if !self.about.abilities.library_context {
+        if !self.about.abilities.has(Ability::LibraryContext) {
             return Err(StackError::unsupported(format!(
                 "{} has no library context that a program could create again",
                 self.about.name
@@ -65,7 +65,21 @@ impl Context for PluginContext {
     }
 
     fn import(&self, bytes: &[u8]) -> Result<Session, StackError> {
-        self.0.import(bytes).map(|session| Session(Kept::Plugin(Rc::new(session))))
+        self.0.import(bytes).map(|session| Session::new(Rc::new(session)))
+    }
+}
+
+impl LibrarySession for Rc<RawSession> {
+    fn again(&self) -> Option<Session> {
+        Some(Session::new(Self::clone(self)))
+    }
+
+    fn export(&self) -> Result<Vec<u8>, StackError> {
+        RawSession::export(self)
+    }
+
+    fn library(&self) -> &'static str {
+        "plugin"
     }
 }
 
@@ -136,16 +150,8 @@ impl Endpoint for PluginEndpoint {
         self.was_ready = false;
         self.connection = None;
         self.early_data.clear();
-        let session = match &plan.session {
-            Some(Session(Kept::Plugin(session))) => Some(&**session),
-            None => None,
-            Some(_) => {
-                return Err(
-                    Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()))
-                );
-            }
-        };
-        let connection = self.context.connect(session);
+        let session: Option<Rc<RawSession>> = plan.session.map(Session::into_own).transpose()?;
+        let connection = self.context.connect(session.as_deref());
         let connection =
             connection.map_err(|error| Fault::new(FaultName::Crypto).with(Detail::Said(error.to_string().into_bytes())))?;
         let connection = self.connection.insert(connection);
@@ -230,7 +236,7 @@ impl Endpoint for PluginEndpoint {
         if how == End::Completed
             && let Ok(Some(session)) = connection.session()
         {
-            shared.push(Session(Kept::Plugin(Rc::new(session))));
+            shared.push(Session::new(Rc::new(session)));
         }
     }
 }

@@ -13,13 +13,12 @@ use rustls::{
     ClientConfig, ClientConnection, Connection, HandshakeKind, NamedGroup, RootCertStore, ServerConfig, ServerConnection,
     SupportedProtocolVersion,
 };
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls_pki_types::ServerName;
 
-use crate::session::Kept;
+use crate::options::certificates;
+use crate::session::LibrarySession;
 use crate::{
-    Abilities, About, Account, Context, Options, Pem, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint,
-    StackError,
+    Ability, About, Account, Context, Options, Plan, Session, SessionMode, Sessions, Side, Stack, StackEndpoint, StackError,
 };
 
 /// Sessions that a server's cache holds.
@@ -44,25 +43,17 @@ impl RustlsStack {
     }
 
     fn new(name: &str, provider: CryptoProvider, ticketer: fn() -> Result<Arc<dyn ProducesTickets>, rustls::Error>) -> Self {
-        let about = About {
-            name: format!("rustls, {name}"),
-            version: env!("REPRISE_RUSTLS").to_owned(),
-            flags: "built in".to_owned(),
-            abilities: Abilities {
-                client: true,
-                server: true,
-                tls12: true,
-                tls13: true,
-                id: true,
-                ticket: true,
-                client_auth: true,
-                export: false,
-                psk_ke: false,
-                early_data: true,
-                library_context: false,
-            },
-            sha256: None,
-        };
+        const ABILITIES: [Ability; 8] = [
+            Ability::Client,
+            Ability::Server,
+            Ability::Tls12,
+            Ability::Tls13,
+            Ability::Id,
+            Ability::Ticket,
+            Ability::ClientAuth,
+            Ability::EarlyData,
+        ];
+        let about = About::built_in(&format!("rustls, {name}"), env!("REPRISE_RUSTLS"), &ABILITIES);
         Self { about, provider, ticketer }
     }
 
@@ -97,7 +88,7 @@ impl RustlsStack {
             }
         };
         let identity = options.identity.ok_or(StackError::refused("context", "a server needs a certificate"))?;
-        let (chain, key) = identity_of(identity)?;
+        let (chain, key) = identity.read()?;
         let mut config = builder.with_single_cert(chain, key).map_err(unusable_key)?;
         config.send_tls13_tickets = 0;
         config.max_early_data_size = options.max_early_data;
@@ -127,7 +118,7 @@ impl RustlsStack {
         let mut config = match options.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
-                let (chain, key) = identity_of(identity)?;
+                let (chain, key) = identity.read()?;
                 builder.with_client_auth_cert(chain, key).map_err(unusable_key)?
             }
         };
@@ -177,19 +168,10 @@ fn version(version: Version) -> &'static SupportedProtocolVersion {
 
 fn roots(pem: &str) -> Result<RootCertStore, StackError> {
     let mut roots = RootCertStore::empty();
-    for root in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-        roots.add(root.map_err(|error| StackError::refused("roots", error))?).map_err(refused)?;
+    for root in certificates("roots", pem)? {
+        roots.add(root).map_err(refused)?;
     }
     Ok(roots)
-}
-
-fn identity_of(identity: Pem<'_>) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), StackError> {
-    let chain = CertificateDer::pem_slice_iter(identity.chain.as_bytes()).collect::<Result<_, _>>();
-    let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes());
-    Ok((
-        chain.map_err(|error| StackError::refused("certificate chain", error))?,
-        key.map_err(|error| StackError::refused("private key", error))?,
-    ))
 }
 
 fn refused(error: rustls::Error) -> StackError {
@@ -224,9 +206,26 @@ impl Context for RustlsContext {
 }
 
 /// What a client's connection left, as rustls hands it to its store.
-pub(crate) enum RustlsSession {
+enum RustlsSession {
     Tls12(Tls12ClientSessionValue),
     Tls13(Box<Tls13ClientSessionValue>),
+}
+
+impl LibrarySession for RustlsSession {
+    fn again(&self) -> Option<Session> {
+        match self {
+            Self::Tls12(session) => Some(Session::new(Self::Tls12(session.clone()))),
+            Self::Tls13(_) => None,
+        }
+    }
+
+    fn export(&self) -> Result<Vec<u8>, StackError> {
+        Err(StackError::unsupported("rustls gives no session as bytes"))
+    }
+
+    fn library(&self) -> &'static str {
+        "rustls"
+    }
 }
 
 /// rustls' store of one session: what the next connection finds, and then what it leaves. It begins one at a time.
@@ -319,11 +318,7 @@ impl Endpoint for RustlsEndpoint {
     fn begin(&mut self, _shared: &mut Sessions, plan: Plan, _now: Nanos, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.was_ready = false;
         self.early_data.clear();
-        self.slot.begin(match plan.session {
-            Some(Session(Kept::Rustls(session))) => Some(session),
-            None => None,
-            Some(_) => return Err(said(FaultName::NothingToOffer, "the session is another library's")),
-        });
+        self.slot.begin(plan.session.map(Session::into_own).transpose()?);
         let connection = match &self.role {
             Role::Server(config) => ServerConnection::new(Arc::clone(config)).map(Connection::from),
             Role::Client(config, name) => ClientConnection::new(Arc::clone(config), name.clone()).map(Connection::from),
@@ -411,7 +406,7 @@ impl Endpoint for RustlsEndpoint {
     fn end(&mut self, shared: &mut Sessions, how: End) {
         self.connection = None;
         let left = lock(&self.slot.left).take();
-        shared.extend(left.filter(|_| how == End::Completed).map(|session| Session(Kept::Rustls(session))));
+        shared.extend(left.filter(|_| how == End::Completed).map(Session::new));
     }
 }
 
@@ -442,15 +437,11 @@ impl StackEndpoint for RustlsEndpoint {
     }
 }
 
-fn said(name: FaultName, words: &str) -> Fault {
-    Fault::new(name).with(Detail::Said(words.as_bytes().to_vec()))
-}
-
 fn fault(error: rustls::Error) -> Fault {
     let name = match error {
         rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => FaultName::BadCertificate,
         rustls::Error::AlertReceived(alert) => FaultName::Alert(u8::from(alert)),
         _ => FaultName::PeerMisbehaved,
     };
-    said(name, &error.to_string())
+    Fault::new(name).with(Detail::Said(error.to_string().into_bytes()))
 }

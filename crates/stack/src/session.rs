@@ -1,35 +1,47 @@
 //! What a client keeps of a connection, to resume it.
 
+use std::any::Any;
 use std::fmt;
 
+use reprise_connection::{Detail, Fault};
+use reprise_model::FaultName;
+
 use crate::StackError;
-#[cfg(unix)]
-use crate::ffi::RawSession;
-use crate::rustls_stack::RustlsSession;
 
 /// The sessions that connections have left, the newest last.
 pub type Sessions = Vec<Session>;
 
 /// What a client keeps of a connection, to resume it: for a context of the library that it is of.
-pub struct Session(pub(crate) Kept);
+pub struct Session(Box<dyn LibrarySession>);
 
-pub(crate) enum Kept {
-    Rustls(RustlsSession),
-    Engine(Box<reprise_engine::Session>),
-    #[cfg(unix)]
-    Plugin(std::rc::Rc<RawSession>),
+/// A session as its library has it.
+pub(crate) trait LibrarySession: Any {
+    /// As [`Session::again`].
+    fn again(&self) -> Option<Session>;
+
+    /// As [`Session::export`].
+    fn export(&self) -> Result<Vec<u8>, StackError>;
+
+    /// The library, for `Debug`.
+    fn library(&self) -> &'static str;
 }
 
 impl Session {
+    pub(crate) fn new(session: impl LibrarySession) -> Self {
+        Self(Box::new(session))
+    }
+
+    /// The library's own session, if it is of this library.
+    pub(crate) fn into_own<S: LibrarySession>(self) -> Result<S, Fault> {
+        let session: Box<dyn Any> = self.0;
+        let another =
+            |_| Fault::new(FaultName::NothingToOffer).with(Detail::Said(b"the session is another library's".into()));
+        session.downcast().map(|own| *own).map_err(another)
+    }
+
     /// The same once more; `None` where the library lets a session be offered once only, as rustls does under TLS 1.3.
     pub fn again(&self) -> Option<Self> {
-        Some(Self(match &self.0 {
-            Kept::Rustls(RustlsSession::Tls12(session)) => Kept::Rustls(RustlsSession::Tls12(session.clone())),
-            Kept::Rustls(RustlsSession::Tls13(_)) => return None,
-            Kept::Engine(session) => Kept::Engine(session.clone()),
-            #[cfg(unix)]
-            Kept::Plugin(session) => Kept::Plugin(std::rc::Rc::clone(session)),
-        }))
+        self.0.again()
     }
 
     /// It as bytes, which hold its secrets, for another process.
@@ -37,25 +49,12 @@ impl Session {
     /// # Errors
     /// [`StackError::Unsupported`] where the library has no such bytes.
     pub fn export(&self) -> Result<Vec<u8>, StackError> {
-        match &self.0 {
-            Kept::Rustls(_) => Err(StackError::unsupported("rustls gives no session as bytes")),
-            Kept::Engine(_) => {
-                Err(StackError::unsupported("the engine's sessions are saved by reprise measure --session-out"))
-            }
-            #[cfg(unix)]
-            Kept::Plugin(session) => session.export(),
-        }
+        self.0.export()
     }
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let library = match &self.0 {
-            Kept::Rustls(_) => "rustls",
-            Kept::Engine(_) => "engine",
-            #[cfg(unix)]
-            Kept::Plugin(_) => "plugin",
-        };
-        write!(f, "Session({library})")
+        write!(f, "Session({})", self.0.library())
     }
 }

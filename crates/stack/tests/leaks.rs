@@ -10,6 +10,7 @@ use reprise_lab::Authority;
 use reprise_model::{Nanos, PskMode, Version};
 use reprise_servers::require;
 use reprise_stack::{Options, Plan, Plugin, SessionMode, Sessions, Side, Stack, built_in};
+use rustls_pki_types::UnixTime;
 
 /// So much may the memory of the process grow, for what is made once and late: a tenth of a kilobyte a context.
 const GROWTH: u64 = 1 << 20;
@@ -27,6 +28,7 @@ fn options(root: &str) -> Options<'_> {
         server_name: "localhost",
         psk_mode: PskMode::PskDheKe,
         max_early_data: 0,
+        date: UnixTime::now(),
     }
 }
 

@@ -141,45 +141,8 @@ impl CortexM0 {
             }
             8 if op & 0x400 == 0 => self.data(op),
             8 => self.special(op),
-            // LDR from the literals.
-            9 => {
-                let address = (self.pc() & !3).wrapping_add(imm8 * 4);
-                self.r[low(8)] = self.memory.load_word(address, self.elapsed)?;
-                Ok(2)
-            }
+            9 | 12..=19 => self.load_or_store_immediate(op),
             10 | 11 => self.load_or_store_register(op),
-            12 => {
-                self.memory.store_word(self.r[low(3)].wrapping_add(imm5 * 4), self.r[low(0)], self.elapsed)?;
-                Ok(2)
-            }
-            13 => {
-                self.r[low(0)] = self.memory.load_word(self.r[low(3)].wrapping_add(imm5 * 4), self.elapsed)?;
-                Ok(2)
-            }
-            14 => {
-                self.memory.store_byte(self.r[low(3)].wrapping_add(imm5), self.r[low(0)])?;
-                Ok(2)
-            }
-            15 => {
-                self.r[low(0)] = self.memory.load_byte(self.r[low(3)].wrapping_add(imm5))?;
-                Ok(2)
-            }
-            16 => {
-                self.memory.store_half(self.r[low(3)].wrapping_add(imm5 * 2), self.r[low(0)])?;
-                Ok(2)
-            }
-            17 => {
-                self.r[low(0)] = self.memory.load_half(self.r[low(3)].wrapping_add(imm5 * 2))?;
-                Ok(2)
-            }
-            18 => {
-                self.memory.store_word(self.r[SP].wrapping_add(imm8 * 4), self.r[low(8)], self.elapsed)?;
-                Ok(2)
-            }
-            19 => {
-                self.r[low(8)] = self.memory.load_word(self.r[SP].wrapping_add(imm8 * 4), self.elapsed)?;
-                Ok(2)
-            }
             20 => {
                 self.r[low(8)] = (self.pc() & !3).wrapping_add(imm8 * 4);
                 Ok(1)
@@ -281,6 +244,25 @@ impl CortexM0 {
                 Ok(2)
             }
         }
+    }
+
+    /// From the literals, at a register and an offset, or at the stack pointer and an offset.
+    fn load_or_store_immediate(&mut self, op: u32) -> Step<u64> {
+        let low = |shift: u32| ((op >> shift) & 7) as usize;
+        let (imm5, imm8) = ((op >> 6) & 31, op & 255);
+        let base = self.r[low(3)];
+        match op >> 11 {
+            9 => self.r[low(8)] = self.memory.load_word((self.pc() & !3).wrapping_add(imm8 * 4), self.elapsed)?,
+            12 => self.memory.store_word(base.wrapping_add(imm5 * 4), self.r[low(0)], self.elapsed)?,
+            13 => self.r[low(0)] = self.memory.load_word(base.wrapping_add(imm5 * 4), self.elapsed)?,
+            14 => self.memory.store_byte(base.wrapping_add(imm5), self.r[low(0)])?,
+            15 => self.r[low(0)] = self.memory.load_byte(base.wrapping_add(imm5))?,
+            16 => self.memory.store_half(base.wrapping_add(imm5 * 2), self.r[low(0)])?,
+            17 => self.r[low(0)] = self.memory.load_half(base.wrapping_add(imm5 * 2))?,
+            18 => self.memory.store_word(self.r[SP].wrapping_add(imm8 * 4), self.r[low(8)], self.elapsed)?,
+            _ => self.r[low(8)] = self.memory.load_word(self.r[SP].wrapping_add(imm8 * 4), self.elapsed)?,
+        }
+        Ok(2)
     }
 
     fn load_or_store_register(&mut self, op: u32) -> Step<u64> {

@@ -80,7 +80,7 @@ impl Memory {
     /// The loadable segments of an ELF file for ARM, each at its physical address.
     pub(super) fn load(elf: &[u8]) -> Access<Self> {
         let mut flash = vec![0xff; FLASH].into_boxed_slice();
-        for segment in crate::elf::segments(elf, crate::elf::ARM)? {
+        for segment in crate::elf::segments(elf)? {
             let place = segment.address as usize..segment.address as usize + segment.bytes.len();
             flash.get_mut(place).ok_or("it has code outside of flash")?.copy_from_slice(segment.bytes);
         }

@@ -7,7 +7,7 @@ fn machine(program: &[u16]) -> CortexM0 {
     flash[4..8].copy_from_slice(&0x101_u32.to_le_bytes());
     program.iter().for_each(|op| flash.extend(op.to_le_bytes()));
     let mut elf = vec![0; 84];
-    elf[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 1]);
+    elf[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 1, 1]);
     elf[18] = 40;
     (elf[28], elf[42], elf[44]) = (52, 32, 1);
     elf[52] = 1;

@@ -3,7 +3,7 @@
 use reprise_model::document::{LayersDifference, LayersRow};
 use reprise_model::{Level, Nanos, Version};
 
-use super::claims::shown;
+use crate::claims::shown;
 
 /// One paragraph for each stack and version.
 pub(super) fn of(rows: &[LayersRow], differences: &[LayersDifference]) -> Vec<String> {

@@ -5,88 +5,55 @@ use std::time::{Duration, Instant};
 
 use reprise_connection::{End, Fault};
 use reprise_model::{Level, Nanos, PskMode, Version};
-use reprise_stack::{Context, Options, Pem, Session, Side, Stack};
+use reprise_stack::{Ability, Context, Options, Pem, Session, SessionMode, Side, Stack};
+use rustls_pki_types::UnixTime;
 
 use super::client::{Client, Farewell, Transcript};
-use super::message::{Ask, GROUPS, LayerBatch, LayerJob, SUITES_12, SUITES_13, Seen, Told};
-use super::process::{self, Processes};
+use super::material::Texts;
+use super::message::{GROUPS, LevelBatch, LevelJob, SUITES_12, SUITES_13, Seen};
+use super::process::Processes;
 use crate::clock::CpuClock;
 use crate::message::{Failed, FailureKind};
 use crate::pair::words;
-
-/// The cells of a child process.
-#[derive(Default)]
-pub(crate) struct Child {
-    cells: Vec<Cell>,
-}
-
-impl Child {
-    /// Answers; `open` loads a stack.
-    pub(crate) fn answer(
-        &mut self,
-        ask: Ask,
-        open: impl FnOnce(&LayerJob) -> Result<Rc<dyn Stack>, Failed>,
-    ) -> Result<Told, Failed> {
-        match ask {
-            Ask::Prepare(job) => {
-                let mut cell = Cell::new(*job, open)?;
-                let status = cell.warm_up()?;
-                let connections = cell.take_uncounted()?;
-                self.cells.push(cell);
-                Ok(Told::Prepared { cell: self.cells.len() - 1, connections, status })
-            }
-            Ask::Run { cell, requests } => {
-                let unknown = || Failed::new(FailureKind::Broken, "no level is prepared under this number");
-                self.cells.get_mut(cell).ok_or_else(unknown)?.run(requests).map(Told::Ran)
-            }
-            Ask::Random { stack, helper, times } => {
-                process::random_bytes(&stack, helper.as_deref(), times).map(Told::Random)
-            }
-        }
-    }
-}
+use crate::stacks::StackRef;
 
 /// One level of one stack.
-enum Cell {
+pub(crate) enum LevelCell {
+    /// This process makes the requests itself.
     Inside(Box<Inside>),
+    /// A small C program makes each.
     Outside(Processes),
 }
 
-impl Cell {
-    fn new(job: LayerJob, open: impl FnOnce(&LayerJob) -> Result<Rc<dyn Stack>, Failed>) -> Result<Self, Failed> {
+impl LevelCell {
+    /// `open` loads a stack.
+    pub(crate) fn new(job: LevelJob, open: impl FnOnce(&StackRef) -> Result<Rc<dyn Stack>, Failed>) -> Result<Self, Failed> {
         if job.level.is_of_processes() {
-            return Processes::new(job).map(Cell::Outside);
+            return Processes::new(job).map(Self::Outside);
         }
-        let stack = open(&job)?;
-        check_abilities(&*stack, &job)?;
+        let stack = open(&job.stack)?;
         Inside::new(job, stack).map(|inside| Self::Inside(Box::new(inside)))
     }
 
-    fn warm_up(&mut self) -> Result<Option<u16>, Failed> {
+    /// The first requests, which are not counted: the status of the response, and their handshakes.
+    pub(crate) fn warm_up(&mut self) -> Result<(Option<u16>, Vec<Seen>), Failed> {
         match self {
             Self::Inside(inside) => inside.warm_up(),
             Self::Outside(processes) => processes.warm_up(),
         }
     }
 
-    fn run(&mut self, requests: u32) -> Result<LayerBatch, Failed> {
+    pub(crate) fn run(&mut self, requests: u32) -> Result<LevelBatch, Failed> {
         match self {
             Self::Inside(inside) => inside.run(requests),
             Self::Outside(processes) => processes.run(requests),
         }
     }
-
-    fn take_uncounted(&mut self) -> Result<Vec<Seen>, Failed> {
-        match self {
-            Self::Inside(inside) => observed(inside.uncounted.drain(..), &mut inside.spare),
-            Self::Outside(processes) => Ok(processes.take_uncounted()),
-        }
-    }
 }
 
 /// A level from *ctx* on: this process makes the requests itself.
-struct Inside {
-    job: LayerJob,
+pub(crate) struct Inside {
+    job: LevelJob,
     stack: Rc<dyn Stack>,
     /// What is kept: from *bio* on.
     kept: Option<Kept>,
@@ -114,7 +81,14 @@ struct Spent {
 }
 
 impl Inside {
-    fn new(job: LayerJob, stack: Rc<dyn Stack>) -> Result<Self, Failed> {
+    fn new(job: LevelJob, stack: Rc<dyn Stack>) -> Result<Self, Failed> {
+        let (about, texts) = (stack.about(), job.material.read().map_err(Failed::because)?);
+        // A library without tickets resumes by session ID.
+        let sessions = match job.session_mode() {
+            SessionMode::Ticket if !about.abilities.has(Ability::Ticket) => SessionMode::Id,
+            mode => mode,
+        };
+        about.check(&Options { sessions, ..options(&job, &texts) })?;
         let mut inside = Self {
             job,
             stack,
@@ -134,7 +108,7 @@ impl Inside {
     }
 
     /// The first requests are not counted: they pay for what is made once, and leave a session.
-    fn warm_up(&mut self) -> Result<Option<u16>, Failed> {
+    fn warm_up(&mut self) -> Result<(Option<u16>, Vec<Seen>), Failed> {
         let requests = if self.job.sessions.is_some() { 2 } else { 1 };
         for _ in 0..requests {
             self.open()?;
@@ -145,12 +119,11 @@ impl Inside {
             }
             self.leave();
         }
-        let counted = std::mem::take(&mut self.counted);
-        self.uncounted.extend(counted);
-        Ok(self.status)
+        let made = self.uncounted.drain(..).chain(self.counted.drain(..));
+        Ok((self.status, observed(made, &mut self.spare)?))
     }
 
-    fn run(&mut self, requests: u32) -> Result<LayerBatch, Failed> {
+    fn run(&mut self, requests: u32) -> Result<LevelBatch, Failed> {
         let mut spent = Spent::default();
         let mut left = requests;
         while left > 0 {
@@ -160,7 +133,7 @@ impl Inside {
             left -= done.min(left);
         }
         self.leave();
-        Ok(LayerBatch {
+        Ok(LevelBatch {
             wall_ns: spent.wall.0,
             cpu_ns: spent.cpu.0,
             connections: observed(self.counted.drain(..), &mut self.spare)?,
@@ -196,8 +169,7 @@ impl Inside {
             self.status = self.status.or(client.status());
             self.session = again;
             if !client.keeps_alive() {
-                return Err(Failed::new(
-                    FailureKind::Unsupported,
+                return Err(Failed::unsupported(
                     "the server closes the connection after each request: there is no next one on it",
                 ));
             }
@@ -284,21 +256,8 @@ impl Inside {
 
     fn make_context(&self) -> Result<Kept, Failed> {
         let job = &self.job;
-        let texts = job.material.read().map_err(|error| Failed::new(FailureKind::Failed, error))?;
-        let suites = if job.version == Version::Tls13 { SUITES_13 } else { SUITES_12 };
-        let options = Options {
-            side: Side::Client,
-            version: job.version,
-            sessions: job.session_mode(),
-            suites,
-            groups: GROUPS,
-            identity: texts.identity.as_ref().map(|(chain, key)| Pem { chain, key }),
-            trust: Some(&texts.trust),
-            require_client_certificate: false,
-            server_name: &job.server_name,
-            psk_mode: PskMode::PskDheKe,
-            max_early_data: 0,
-        };
+        let texts = job.material.read().map_err(Failed::because)?;
+        let options = options(job, &texts);
         let context = match job.level {
             Level::Libctx => self.stack.context_with_library(&options)?,
             _ => self.stack.context(&options)?,
@@ -321,6 +280,23 @@ impl Inside {
     }
 }
 
+fn options<'a>(job: &'a LevelJob, texts: &'a Texts) -> Options<'a> {
+    Options {
+        side: Side::Client,
+        version: job.version,
+        sessions: job.session_mode(),
+        suites: if job.version == Version::Tls13 { SUITES_13 } else { SUITES_12 },
+        groups: GROUPS,
+        identity: texts.identity.as_ref().map(|(chain, key)| Pem { chain, key }),
+        trust: Some(&texts.trust),
+        require_client_certificate: false,
+        server_name: &job.server_name,
+        psk_mode: PskMode::PskDheKe,
+        max_early_data: 0,
+        date: UnixTime::now(),
+    }
+}
+
 impl Spent {
     fn time<T>(&mut self, clock: CpuClock, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
@@ -334,39 +310,21 @@ impl Spent {
 fn observed(transcripts: impl Iterator<Item = Transcript>, spare: &mut Vec<Transcript>) -> Result<Vec<Seen>, Failed> {
     let mut connections = Vec::new();
     for transcript in transcripts {
-        let seen = transcript.observed().ok_or_else(|| Failed::new(FailureKind::Failed, "no ServerHello was seen"))?;
+        let seen = transcript.observed().ok_or_else(|| Failed::because("no ServerHello was seen"))?;
         connections.push(seen);
         spare.push(transcript.emptied());
     }
     Ok(connections)
 }
 
-fn check_abilities(stack: &dyn Stack, job: &LayerJob) -> Result<(), Failed> {
-    let about = stack.about();
-    let can = about.abilities;
-    let missing = match (job.version, job.session_mode()) {
-        _ if !can.client => "client",
-        (Version::Tls12, _) if !can.tls12 => "TLS 1.2",
-        (Version::Tls13, _) if !can.tls13 => "TLS 1.3",
-        (_, reprise_stack::SessionMode::Id) if !can.id => "session IDs",
-        (_, reprise_stack::SessionMode::Ticket) if !can.ticket && !can.id => "sessions",
-        _ if job.material.has_identity() && !can.client_auth => "client authentication",
-        _ => return Ok(()),
-    };
-    Err(Failed::new(FailureKind::Unsupported, format!("{} has no {missing}", about.name)))
-}
-
 fn failed(fault: Fault) -> Failed {
-    Failed::new(FailureKind::Failed, words(&fault))
+    Failed::because(words(&fault))
 }
 
 fn transport_closed(what: &str) -> Failed {
-    Failed::new(
-        FailureKind::Unsupported,
-        format!("the server does not permit a second TLS session on a TCP connection: it {what}"),
-    )
+    Failed::unsupported(format!("the server does not permit a second TLS session on a TCP connection: it {what}"))
 }
 
 fn nothing_kept() -> Failed {
-    Failed::new(FailureKind::Broken, "the level has lost its context")
+    Failed::broken("the level has lost its context")
 }

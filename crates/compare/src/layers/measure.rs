@@ -10,12 +10,13 @@ use reprise_model::document::{
 };
 use reprise_model::{Kind, KindCounts, Level, Nanos, Version};
 
+use super::advice;
 use super::material::Material;
-use super::message::{Ask, LayerBatch, LayerJob, RandomBytes, ResumedBy, Seen, Told};
-use super::{advice, claims};
+use super::message::{LevelBatch, LevelJob, LevelReady, RandomBytes, ResumedBy, Seen};
+use crate::claims;
 use crate::compare::{describe, statistics};
-use crate::comparison::{Audience, compared_stack};
-use crate::message::{Answer, Failed, FailureKind, Request, StackInfo};
+use crate::comparison::{Audience, compared_stack, in_turn};
+use crate::message::{Failed, Request, StackInfo};
 use crate::stacks::FoundStack;
 use crate::worker::{Launcher, Worker};
 
@@ -109,7 +110,7 @@ pub fn layers(
         },
         seed: plan.seed,
         stacks,
-        claims: claims::held_against(&rows, &differences),
+        claims: claims::of_levels(&rows, &differences),
         advice: advice::of(&rows, &differences),
         rows,
         differences,
@@ -158,8 +159,7 @@ impl Run<'_> {
         let versions = if self.plan.versions.is_empty() { newest.as_slice() } else { self.plan.versions };
         for &version in versions {
             if !speaks(&version) {
-                let failed =
-                    Failed::new(FailureKind::Unsupported, format!("{} has no TLS {}", info.library, version.number()));
+                let failed = Failed::unsupported(format!("{} has no TLS {}", info.library, version.number()));
                 self.skipped.push(skip(&found.name, Some(version), None, false, &failed));
                 continue;
             }
@@ -181,7 +181,7 @@ impl Run<'_> {
     fn add(&mut self, found: &FoundStack, version: Version, level: Level, sessions: bool) -> Result<(), Failed> {
         let resumed_by = if version == Version::Tls13 { ResumedBy::Ticket } else { self.plan.resumed_by };
         let peer = &self.plan.peer;
-        let job = LayerJob {
+        let job = LevelJob {
             stack: found.at.clone(),
             level,
             version,
@@ -196,8 +196,7 @@ impl Run<'_> {
         };
         let worker = self.workers.len() - 1;
         let Some(process) = self.workers.get_mut(worker) else { return Ok(()) };
-        let told = ask(process, Ask::Prepare(Box::new(job)))?;
-        let Told::Prepared { cell: number, connections, status } = told else { return Err(something_else()) };
+        let LevelReady { cell: number, connections, status } = process.ask(&Request::PrepareLevel(Box::new(job)))?;
         if let Some(status @ 400..) = status {
             let warning = format!("The server answers with status {status}: what it does for a page may cost more or less.");
             if !self.warnings.contains(&warning) {
@@ -224,29 +223,21 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Samples in a random order in which each cell precedes each equally often.
     fn measure(&mut self, audience: &mut dyn Audience) {
-        let samples = self.plan.count.div_ceil(self.batch) as usize;
-        let order = reprise_stats::balanced_order(self.cells.len(), samples, 0, self.plan.seed);
-        let planned = order.len() as u64;
-        for (done, index) in order.into_iter().enumerate() {
-            if audience.stops() {
+        let Self { plan, batch, workers, cells, skipped, .. } = self;
+        let samples = plan.count.div_ceil(*batch) as usize;
+        in_turn(cells.len(), samples, plan.seed, audience, |index| {
+            let Some(cell) = cells.get_mut(index).filter(|cell| !cell.is_lost) else { return };
+            let Some(worker) = workers.get_mut(cell.worker) else { return };
+            let requests = (*batch).min(plan.count - cell.requests.min(plan.count));
+            if requests == 0 {
                 return;
             }
-            audience.proceeded(done as u64, planned);
-            let Some(cell) = self.cells.get_mut(index).filter(|cell| !cell.is_lost) else { continue };
-            let Some(worker) = self.workers.get_mut(cell.worker) else { continue };
-            let requests = self.batch.min(self.plan.count - cell.requests.min(self.plan.count));
-            if requests == 0 {
-                continue;
+            match worker.ask(&Request::RunLevel { cell: cell.number, requests: requests as u32 }) {
+                Ok(batch) => cell.take(&batch, requests),
+                Err(failed) => cell.lose(&failed, skipped),
             }
-            let asked = ask(worker, Ask::Run { cell: cell.number, requests: requests as u32 });
-            match asked {
-                Ok(Told::Ran(batch)) => cell.take(&batch, requests),
-                Ok(_) => cell.lose(&something_else(), &mut self.skipped),
-                Err(failed) => cell.lose(&failed, &mut self.skipped),
-            }
-        }
+        });
     }
 
     /// What the random generator of each plugin costs a new process.
@@ -259,8 +250,8 @@ impl Run<'_> {
                 break;
             }
             // Not every plugin shows its generator.
-            let asked = ask(&mut Worker::new(launcher), Ask::Random { stack, helper, times: GENERATORS });
-            let Ok(Told::Random(processes)) = asked else { continue };
+            let request = Request::TimeRandom { stack, helper, times: GENERATORS };
+            let Ok(processes) = Worker::new(launcher).ask::<Vec<RandomBytes>>(&request) else { continue };
             let sum_up = |of: fn(&RandomBytes) -> u64| {
                 let values: Vec<u64> = processes.iter().map(of).collect();
                 reprise_stats::summarize(&values, self.plan.seed).map(statistics)
@@ -315,7 +306,7 @@ impl Run<'_> {
 }
 
 impl Cell {
-    fn take(&mut self, batch: &LayerBatch, requests: u64) {
+    fn take(&mut self, batch: &LevelBatch, requests: u64) {
         self.samples.push([batch.cpu_ns / requests, batch.wall_ns / requests]);
         self.requests += requests;
         self.handshakes += batch.connections.len() as u64;
@@ -360,17 +351,6 @@ impl Cell {
             connections: self.connections.clone(),
         })
     }
-}
-
-fn ask(worker: &mut Worker, ask: Ask) -> Result<Told, Failed> {
-    match worker.ask(&Request::Layer(ask))? {
-        Answer::Layer(told) => Ok(told),
-        _ => Err(something_else()),
-    }
-}
-
-fn something_else() -> Failed {
-    Failed::new(FailureKind::Broken, "its process answers something else")
 }
 
 fn records(connections: &[Seen]) -> impl Iterator<Item = LayersConnection> + '_ {

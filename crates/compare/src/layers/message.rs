@@ -1,4 +1,4 @@
-//! What the child process of a stack is asked about levels, and what it answers.
+//! One level of one stack as a child process is told it, and what it answers: see [`Request`](crate::message::Request).
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,33 +15,14 @@ pub(super) const SUITES_13: &[u16] = &[0x1301, 0x1302];
 pub(super) const SUITES_12: &[u16] = &[0xc02b, 0xc02f, 0xc02c, 0xc030];
 pub(super) const GROUPS: &[u16] = &[29, 23];
 
-/// What a child is asked.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) enum Ask {
-    /// Makes ready: the first requests, a session.
-    Prepare(Box<LayerJob>),
-    /// Makes so many requests of what was prepared.
-    Run {
-        /// As [`Told::Prepared`] has it.
-        cell: usize,
-        requests: u32,
-    },
-    /// Times the first random bytes of so many processes.
-    Random { stack: StackRef, helper: Option<PathBuf>, times: u32 },
-}
-
-/// What it answers.
+/// A level that was made ready.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Told {
-    Prepared {
-        cell: usize,
-        /// The handshakes that were made for it.
-        connections: Vec<Seen>,
-        /// The status of the first response.
-        status: Option<u16>,
-    },
-    Ran(LayerBatch),
-    Random(Vec<RandomBytes>),
+pub(crate) struct LevelReady {
+    pub(crate) cell: usize,
+    /// The handshakes that were made for it.
+    pub(crate) connections: Vec<Seen>,
+    /// The status of the first response.
+    pub(crate) status: Option<u16>,
 }
 
 /// What a new process takes, in nanoseconds of CPU.
@@ -57,7 +38,7 @@ pub(crate) struct RandomBytes {
 
 /// A stack, and what it is to do again and again.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct LayerJob {
+pub(crate) struct LevelJob {
     pub(crate) stack: StackRef,
     pub(crate) level: Level,
     pub(crate) version: Version,
@@ -85,7 +66,7 @@ pub enum ResumedBy {
 
 /// Requests that were made one after the other.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct LayerBatch {
+pub(crate) struct LevelBatch {
     pub(crate) wall_ns: u64,
     pub(crate) cpu_ns: u64,
     /// The handshakes of the requests, in order.
@@ -104,7 +85,7 @@ pub(crate) struct Seen {
     pub(crate) offered: bool,
 }
 
-impl LayerJob {
+impl LevelJob {
     pub(crate) fn session_mode(&self) -> SessionMode {
         match self.sessions {
             None => SessionMode::Off,

@@ -12,7 +12,6 @@
 
 mod advice;
 mod cell;
-mod claims;
 mod client;
 mod material;
 mod measure;
@@ -23,5 +22,6 @@ pub use material::{IdentityFiles, Material, MaterialError, pem_of_certificates};
 pub use measure::{Layers, RemoteServer, layers};
 pub use message::ResumedBy;
 
-pub(crate) use cell::Child;
-pub(crate) use message::{Ask, Told};
+pub(crate) use cell::LevelCell;
+pub(crate) use message::{LevelJob, LevelReady};
+pub(crate) use process::random_bytes;

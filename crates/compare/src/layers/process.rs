@@ -4,42 +4,34 @@
 //! the fork initialises the library. A session comes from a file and goes to one.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use reprise_model::{Kind, Level, Nanos, Version};
 use tempfile::TempDir;
 
-use super::message::{GROUPS, LayerBatch, LayerJob, RandomBytes, ResumedBy, SUITES_12, SUITES_13, Seen};
+use super::message::{GROUPS, LevelBatch, LevelJob, RandomBytes, ResumedBy, SUITES_12, SUITES_13, Seen};
 use crate::clock::CpuClock;
-use crate::message::{Failed, FailureKind};
+use crate::line_process::LineProcess;
+use crate::message::Failed;
 use crate::stacks::StackRef;
 
 /// Processes, one for each request.
-pub(super) struct Processes {
+pub(crate) struct Processes {
     level: Level,
     version: Version,
     sessions: Option<ResumedBy>,
     program: PathBuf,
     arguments: Vec<OsString>,
     /// The process that forks, at *lib*.
-    server: Option<ForkServer>,
+    server: Option<LineProcess>,
     clock: CpuClock,
-    uncounted: Vec<Seen>,
     /// The session's file lives as long as it does.
     _folder: TempDir,
-}
-
-/// A process that has loaded the plugin, and forks for each line.
-struct ForkServer {
-    process: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
 }
 
 /// One request.
@@ -52,8 +44,8 @@ struct Made {
 }
 
 impl Processes {
-    pub(super) fn new(job: LayerJob) -> Result<Self, Failed> {
-        let unsupported = |what: &str| Failed::new(FailureKind::Unsupported, what);
+    pub(super) fn new(job: LevelJob) -> Result<Self, Failed> {
+        let unsupported = |what: &str| Failed::unsupported(what);
         let StackRef::Plugin(plugin) = &job.stack else {
             return Err(unsupported("it is part of this program: only a plugin can be loaded by another"));
         };
@@ -64,7 +56,7 @@ impl Processes {
         if job.material.is_encrypted() && job.level != Level::Load {
             return Err(unsupported("a plugin takes no encrypted key: this program decrypts it, from ctx on"));
         }
-        let broken = |error| Failed::new(FailureKind::Broken, format!("no folder for a session: {error}"));
+        let broken = |error| Failed::broken(format!("no folder for a session: {error}"));
         let folder = tempfile::tempdir().map_err(broken)?;
         let mode = match job.level {
             Level::Load => "load",
@@ -72,7 +64,7 @@ impl Processes {
             _ => "request",
         };
         // A name without a slash would be looked for along the loader's path.
-        let plugin = plugin.canonicalize().map_err(|error| Failed::new(FailureKind::Broken, error))?;
+        let plugin = plugin.canonicalize().map_err(Failed::broken)?;
         let mut arguments = vec![mode.into(), plugin.into_os_string()];
         if job.level != Level::Load {
             arguments.extend(request(&job, &folder));
@@ -85,24 +77,23 @@ impl Processes {
             arguments,
             server: None,
             clock: CpuClock::calibrated(),
-            uncounted: Vec::new(),
             _folder: folder,
         })
     }
 
     /// The first requests are not counted: they read the files from the disk, and leave a session.
-    pub(super) fn warm_up(&mut self) -> Result<Option<u16>, Failed> {
-        let mut status = None;
+    pub(super) fn warm_up(&mut self) -> Result<(Option<u16>, Vec<Seen>), Failed> {
+        let (mut status, mut seen) = (None, Vec::new());
         for _ in 0..if self.sessions.is_some() { 2 } else { 1 } {
             let made = self.make()?;
-            self.uncounted.extend(made.seen);
+            seen.extend(made.seen);
             status = made.status;
         }
-        Ok(status)
+        Ok((status, seen))
     }
 
-    pub(super) fn run(&mut self, requests: u32) -> Result<LayerBatch, Failed> {
-        let mut batch = LayerBatch::default();
+    pub(super) fn run(&mut self, requests: u32) -> Result<LevelBatch, Failed> {
+        let mut batch = LevelBatch::default();
         for _ in 0..requests {
             let made = self.make()?;
             batch.wall_ns += made.wall.0;
@@ -110,10 +101,6 @@ impl Processes {
             batch.connections.extend(made.seen);
         }
         Ok(batch)
-    }
-
-    pub(super) fn take_uncounted(&mut self) -> Vec<Seen> {
-        std::mem::take(&mut self.uncounted)
     }
 
     fn make(&mut self) -> Result<Made, Failed> {
@@ -127,10 +114,9 @@ impl Processes {
         let (begin, before, mut here) = (Instant::now(), cpu_of_children()?, Nanos(0));
         let output = self.clock.time(&mut here, || command.output());
         let (wall, cpu) = (Nanos::from(begin.elapsed()), cpu_of_children()? - before + here);
-        let output =
-            output.map_err(|error| Failed::new(FailureKind::Broken, format!("{}: {error}", self.program.display())))?;
+        let output = output.map_err(|error| Failed::broken(format!("{}: {error}", self.program.display())))?;
         if let Some(signal) = output.status.signal() {
-            return Err(Failed::new(FailureKind::Crashed, format!("its process ended: signal {signal}")));
+            return Err(Failed::crashed(format!("its process ended: signal {signal}")));
         }
         if self.level == Level::Load && output.status.success() {
             return Ok(Made { wall, cpu, ..Made::default() });
@@ -143,9 +129,11 @@ impl Processes {
     fn fork(&mut self) -> Result<Made, Failed> {
         let server = match &mut self.server {
             Some(server) => server,
-            None => self.server.insert(ForkServer::start(&self.program, &self.arguments)?),
+            None => self.server.insert(fork_server(&self.program, &self.arguments)?),
         };
-        let answer = server.ask()?;
+        server.send(b"go\n")?;
+        // Whoever waits for this process has the patience.
+        let answer = server.receive(Duration::MAX)?;
         let mut words = answer.splitn(3, ' ');
         let mut number = || words.next().and_then(|word| word.parse().ok()).map(Nanos);
         let (wall, cpu) = (number(), number());
@@ -158,10 +146,10 @@ impl Processes {
     fn read(&self, line: &str) -> Result<(Seen, Option<u16>), Failed> {
         let line = line.trim_end();
         if let Some(why) = line.strip_prefix("failed ") {
-            return Err(Failed::new(FailureKind::Failed, why));
+            return Err(Failed::because(why));
         }
         if let Some(how) = line.strip_prefix("crashed ") {
-            return Err(Failed::new(FailureKind::Crashed, format!("its process ended: {how}")));
+            return Err(Failed::crashed(format!("its process ended: {how}")));
         }
         let numbers: Option<Vec<i64>> =
             line.strip_prefix("ok ").map(|rest| rest.split(' ').filter_map(|word| word.parse().ok()).collect());
@@ -172,7 +160,7 @@ impl Processes {
             (1, ..) => Kind::Ticket,
             _ => {
                 let what = "the library does not tell whether it resumed, and nobody else watches there";
-                return Err(Failed::new(FailureKind::Unsupported, what));
+                return Err(Failed::unsupported(what));
             }
         };
         let port = u16::try_from(*port).map_err(|_| unreadable(line))?;
@@ -181,16 +169,16 @@ impl Processes {
 }
 
 /// Times the generator of a plugin in so many processes, one after the other.
-pub(super) fn random_bytes(stack: &StackRef, program: Option<&Path>, times: u32) -> Result<Vec<RandomBytes>, Failed> {
+pub(crate) fn random_bytes(stack: &StackRef, program: Option<&Path>, times: u32) -> Result<Vec<RandomBytes>, Failed> {
     let (StackRef::Plugin(plugin), Some(program)) = (stack, program) else {
-        return Err(Failed::new(FailureKind::Unsupported, "it is no plugin, or reprise-run is not built"));
+        return Err(Failed::unsupported("it is no plugin, or reprise-run is not built"));
     };
-    let plugin = plugin.canonicalize().map_err(|error| Failed::new(FailureKind::Broken, error))?;
+    let plugin = plugin.canonicalize().map_err(Failed::broken)?;
     let once = |_| {
         let output = Command::new(program).arg("random").arg(&plugin).stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let output = output.map_err(|error| Failed::new(FailureKind::Broken, error))?;
+        let output = output.map_err(Failed::broken)?;
         let line = String::from_utf8_lossy(&output.stdout);
-        let words = line.strip_prefix("ok ").ok_or_else(|| Failed::new(FailureKind::Unsupported, line.trim_end()))?;
+        let words = line.strip_prefix("ok ").ok_or_else(|| Failed::unsupported(line.trim_end()))?;
         let numbers: Vec<u64> = words.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         let [init_ns, first_ns, next_ns] = *numbers else { return Err(unreadable(&line)) };
         Ok(RandomBytes { init_ns, first_ns, next_ns })
@@ -199,7 +187,7 @@ pub(super) fn random_bytes(stack: &StackRef, program: Option<&Path>, times: u32)
 }
 
 /// What the program is told of a request.
-fn request(job: &LayerJob, folder: &TempDir) -> Vec<OsString> {
+fn request(job: &LevelJob, folder: &TempDir) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = Vec::new();
     let mut tell = |name: &str, value: OsString| {
         let mut argument = OsString::from(format!("{name}="));
@@ -239,56 +227,24 @@ fn request(job: &LayerJob, folder: &TempDir) -> Vec<OsString> {
     arguments
 }
 
-impl ForkServer {
-    fn start(program: &PathBuf, arguments: &[OsString]) -> Result<Self, Failed> {
-        let broken = |error: std::io::Error| Failed::new(FailureKind::Broken, format!("{}: {error}", program.display()));
-        let mut process = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(broken)?;
-        let missing = || broken(std::io::Error::other("it has no pipes"));
-        let orders = process.stdin.take().ok_or_else(missing)?;
-        let answers = BufReader::new(process.stdout.take().ok_or_else(missing)?);
-        let mut server = Self { process, orders, answers };
-        match server.line()?.trim_end() {
-            "ready" => Ok(server),
-            other => Err(Failed::new(FailureKind::Broken, other.trim_start_matches("failed "))),
-        }
-    }
-
-    fn ask(&mut self) -> Result<String, Failed> {
-        let gone = |error| Failed::new(FailureKind::Crashed, format!("its process is gone: {error}"));
-        self.orders.write_all(b"go\n").map_err(gone)?;
-        self.line()
-    }
-
-    fn line(&mut self) -> Result<String, Failed> {
-        let mut line = String::new();
-        match self.answers.read_line(&mut line) {
-            Ok(1..) => Ok(line),
-            _ => Err(Failed::new(FailureKind::Crashed, "its process ended")),
-        }
-    }
-}
-
-impl Drop for ForkServer {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+/// A process that has loaded the plugin, and forks for each line.
+fn fork_server(program: &Path, arguments: &[OsString]) -> Result<LineProcess, Failed> {
+    let broken = |error| Failed::broken(format!("{}: {error}", program.display()));
+    let mut server = LineProcess::start(Command::new(program).args(arguments)).map_err(broken)?;
+    match server.receive(Duration::MAX)?.trim_end() {
+        "ready" => Ok(server),
+        other => Err(Failed::broken(other.trim_start_matches("failed "))),
     }
 }
 
 /// CPU time of all children that have ended.
 fn cpu_of_children() -> Result<Nanos, Failed> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(|error| Failed::new(FailureKind::Broken, error))?;
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).map_err(Failed::broken)?;
     let spent = usage.user_time().num_nanoseconds() + usage.system_time().num_nanoseconds();
     Ok(Nanos(spent.unsigned_abs()))
 }
 
 fn unreadable(line: &str) -> Failed {
     let said: String = line.chars().take(80).collect();
-    Failed::new(FailureKind::Broken, format!("reprise-run says {said:?}"))
+    Failed::broken(format!("reprise-run says {said:?}"))
 }

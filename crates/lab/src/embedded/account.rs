@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -54,9 +54,16 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 struct Pages {
     completed: u64,
-    accounts: BTreeMap<u64, ConnectionAccount>,
+    accounts: VecDeque<ConnectionAccount>,
     failures: VecDeque<HandshakeFailure>,
     misheard: VecDeque<String>,
+}
+
+fn keep<T>(kept: &mut VecDeque<T>, new: T) {
+    kept.push_back(new);
+    if kept.len() > KEPT {
+        kept.pop_front();
+    }
 }
 
 /// Where an account stands in the ledger.
@@ -68,33 +75,25 @@ impl Ledger {
         let mut pages = lock(&self.pages);
         let entry = pages.completed;
         pages.completed += 1;
-        pages.accounts.insert(entry, account);
-        if pages.accounts.len() > KEPT {
-            pages.accounts.pop_first();
-        }
+        keep(&mut pages.accounts, account);
         Entry(entry)
     }
 
     pub(super) fn count_request(&self, entry: Entry) {
-        if let Some(account) = lock(&self.pages).accounts.get_mut(&entry.0) {
+        let mut pages = lock(&self.pages);
+        let oldest = pages.completed - pages.accounts.len() as u64;
+        let place = entry.0.checked_sub(oldest).and_then(|place| usize::try_from(place).ok());
+        if let Some(account) = place.and_then(|place| pages.accounts.get_mut(place)) {
             account.requests += 1;
         }
     }
 
     pub(super) fn enter_failure(&self, failure: HandshakeFailure) {
-        let mut pages = lock(&self.pages);
-        pages.failures.push_back(failure);
-        if pages.failures.len() > KEPT {
-            pages.failures.pop_front();
-        }
+        keep(&mut lock(&self.pages).failures, failure);
     }
 
     pub(super) fn enter_misheard(&self, what: String) {
-        let mut pages = lock(&self.pages);
-        pages.misheard.push_back(what);
-        if pages.misheard.len() > KEPT {
-            pages.misheard.pop_front();
-        }
+        keep(&mut lock(&self.pages).misheard, what);
     }
 
     pub(super) fn misheard(&self) -> Vec<String> {
@@ -102,7 +101,7 @@ impl Ledger {
     }
 
     pub(super) fn accounts(&self) -> Vec<ConnectionAccount> {
-        lock(&self.pages).accounts.values().cloned().collect()
+        lock(&self.pages).accounts.iter().cloned().collect()
     }
 
     pub(super) fn failures(&self) -> Vec<HandshakeFailure> {

@@ -12,7 +12,6 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{CipherSuite, NamedGroup, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 
-use super::extra_work;
 use crate::{Identity, LabError, Result};
 
 /// What an [`EmbeddedServer`](crate::EmbeddedServer) is and does; [`EmbeddedConfig::new`] has the usual values.
@@ -27,11 +26,11 @@ pub struct EmbeddedConfig {
     /// Whether clients are asked for a certificate.
     pub client_auth: ClientAuth,
     /// How many bytes of TLS 1.3 early data are accepted; 0 for none. rustls accepts them with [`Resumption::Id`]
-    /// alone, since only stored sessions can be used once (RFC 8446, section 8.1).
+    /// alone, since only stored sessions can be used once (RFC 9846, section 8.1).
     pub max_early_data: u32,
     /// How many TLS 1.3 tickets are sent after each handshake, if sessions are resumed at all.
     pub tickets: usize,
-    /// How long tickets are said to live, in seconds, with [`Resumption::Ticket`]; none for what rustls says. RFC 8446 has seven
+    /// How long tickets are said to live, in seconds, with [`Resumption::Ticket`]; none for what rustls says. RFC 9846 has seven
     /// days at most.
     pub ticket_lifetime: Option<u32>,
     /// How many sessions are stored with [`Resumption::Id`].
@@ -47,9 +46,6 @@ pub struct EmbeddedConfig {
     pub cipher_suites: Vec<CipherSuite>,
     /// The key exchange groups, the preferred first; empty for rustls' own choice.
     pub groups: Vec<NamedGroup>,
-    /// How many rounds of [`spin`](crate::spin) the server does before each signature, as one whose handshakes have become
-    /// dearer; 0 for none.
-    pub work_before_signature: u64,
     /// What is said under TLS.
     pub application: ServerApplication,
     /// Whether a client may begin another TLS session on the same TCP connection, once it has said close_notify and has read
@@ -94,7 +90,7 @@ pub enum Resumption {
     Off,
     /// From sessions stored at the server: by session ID in TLS 1.2, by tickets that only name a session in TLS 1.3.
     Id,
-    /// From tickets that hold the session, sealed (RFC 5077; RFC 8446, section 4.6.1).
+    /// From tickets that hold the session, sealed (RFC 5077; RFC 9846, section 4.7.1).
     Ticket,
     /// As [`Resumption::Ticket`], and a resumed connection gets no new one, as with OpenSSL where the ticket callback of the
     /// server does not ask for it.
@@ -150,7 +146,6 @@ impl EmbeddedConfig {
             alpn: vec![b"http/1.1".to_vec()],
             cipher_suites: Vec::new(),
             groups: Vec::new(),
-            work_before_signature: 0,
             application: ServerApplication::Http,
             keeps_transport: false,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -168,7 +163,7 @@ impl EmbeddedConfig {
     ///
     /// # Errors
     /// If the certificate and key do not fit.
-    pub fn to_rustls(&self) -> Result<Arc<ServerConfig>> {
+    pub fn to_rustls(&self) -> Result<ServerConfig> {
         let provider = Arc::new(self.provider());
         let verifier = self.client_auth.verifier(&provider)?;
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -183,24 +178,18 @@ impl EmbeddedConfig {
                 let own = || ServerSessionMemoryCache::new(self.stored_sessions);
                 config.session_storage = self.session_storage.clone().unwrap_or_else(|| own());
             }
-            Resumption::Ticket => {
-                let ticketer = self.ticketer.clone().map_or_else(aws_lc_rs::Ticketer::new, Ok)?;
-                config.ticketer = match self.ticket_lifetime {
-                    None => ticketer,
-                    Some(lifetime) => Arc::new(Lasting { ticketer, lifetime }),
-                };
+            Resumption::Ticket | Resumption::TicketOfFull | Resumption::RefusedTicket => {
+                config.ticketer = Arc::new(LabTicketer {
+                    ticketer: self.ticketer.clone().map_or_else(aws_lc_rs::Ticketer::new, Ok)?,
+                    lifetime: self.ticket_lifetime,
+                    refuses: self.resumption == Resumption::RefusedTicket,
+                    withheld: if self.resumption == Resumption::TicketOfFull { self.tickets } else { 0 },
+                });
             }
-            Resumption::TicketOfFull => {
-                config.ticketer = Arc::new(Sparing { ticketer: aws_lc_rs::Ticketer::new()?, each: self.tickets });
-            }
-            Resumption::RefusedTicket => config.ticketer = Arc::new(Forgetful(aws_lc_rs::Ticketer::new()?)),
         }
         config.max_early_data_size = self.max_early_data;
         config.alpn_protocols.clone_from(&self.alpn);
-        if self.work_before_signature > 0 {
-            extra_work::slow_down(&mut config, &self.identity, self.work_before_signature)?;
-        }
-        Ok(Arc::new(config))
+        Ok(config)
     }
 
     /// Named outright: the process-wide default provider belongs to whoever embeds the lab.
@@ -259,50 +248,30 @@ impl ClientAuth {
     }
 }
 
-/// Says that its tickets live so long.
+/// Seals and opens tickets as the configuration says.
 #[derive(Debug)]
-struct Lasting {
+struct LabTicketer {
     ticketer: Arc<dyn ProducesTickets>,
-    lifetime: u32,
-}
-
-impl ProducesTickets for Lasting {
-    fn enabled(&self) -> bool {
-        self.ticketer.enabled()
-    }
-
-    fn lifetime(&self) -> u32 {
-        self.lifetime
-    }
-
-    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        self.ticketer.encrypt(plain)
-    }
-
-    fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
-        self.ticketer.decrypt(cipher)
-    }
-}
-
-/// Seals none on a connection for which it has opened one. A connection is served by one thread.
-#[derive(Debug)]
-struct Sparing {
-    ticketer: Arc<dyn ProducesTickets>,
-    /// How many each connection is to have.
-    each: usize,
+    /// How long tickets are said to live; none for what the ticketer says.
+    lifetime: Option<u32>,
+    /// Whether it never opens one.
+    refuses: bool,
+    /// How many tickets it does not seal on a connection for which it has opened one.
+    withheld: usize,
 }
 
 thread_local! {
+    /// How many are still to be withheld. A connection is served by one thread.
     static WITHHELD: Cell<usize> = const { Cell::new(0) };
 }
 
-impl ProducesTickets for Sparing {
+impl ProducesTickets for LabTicketer {
     fn enabled(&self) -> bool {
         self.ticketer.enabled()
     }
 
     fn lifetime(&self) -> u32 {
-        self.ticketer.lifetime()
+        self.lifetime.unwrap_or_else(|| self.ticketer.lifetime())
     }
 
     fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
@@ -316,30 +285,8 @@ impl ProducesTickets for Sparing {
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
-        let plain = self.ticketer.decrypt(cipher)?;
-        WITHHELD.set(self.each);
+        let plain = self.ticketer.decrypt(cipher).filter(|_| !self.refuses)?;
+        WITHHELD.set(self.withheld);
         Some(plain)
-    }
-}
-
-/// Seals tickets and never opens one.
-#[derive(Debug)]
-struct Forgetful(Arc<dyn ProducesTickets>);
-
-impl ProducesTickets for Forgetful {
-    fn enabled(&self) -> bool {
-        self.0.enabled()
-    }
-
-    fn lifetime(&self) -> u32 {
-        self.0.lifetime()
-    }
-
-    fn encrypt(&self, plain: &[u8]) -> Option<Vec<u8>> {
-        self.0.encrypt(plain)
-    }
-
-    fn decrypt(&self, _cipher: &[u8]) -> Option<Vec<u8>> {
-        None
     }
 }

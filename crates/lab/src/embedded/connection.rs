@@ -331,7 +331,7 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Sends close_notify (RFC 8446, section 6.1), or the alert that rustls has ready, and lets the client go first.
+    /// Sends close_notify (RFC 9846, section 6.1), or the alert that rustls has ready, and lets the client go first.
     pub(crate) fn close(&mut self) {
         self.tls.send_close_notify();
         if self.flush().is_err() || self.socket.shutdown(Shutdown::Write).is_err() {

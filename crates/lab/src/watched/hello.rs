@@ -91,7 +91,7 @@ fn sessions(
         sessions.push(OfferedSession { version: Version::Tls12, mechanism: Kind::Ticket, given });
     } else if !hello.session_id.is_empty() {
         let given = recognise(hello.session_id);
-        // A client that speaks TLS 1.3 sends a random one to please middleboxes (RFC 8446, appendix D.4).
+        // A client that speaks TLS 1.3 sends a random one to please middleboxes (RFC 9846, appendix E.4).
         if given.is_some() || !versions.contains(&Version::Tls13) {
             sessions.push(OfferedSession { version: Version::Tls12, mechanism: Kind::Id, given });
         }

@@ -58,7 +58,7 @@ const TICKETS: usize = 2;
 ///
 /// Under TLS 1.2 a client gets a ticket if it asks for one and a session ID otherwise. Under TLS 1.3 it gets two tickets a
 /// connection, each of which is accepted once and allows early data: the server that is hardest to please and still right
-/// (RFC 8446, section 8.1). It answers requests as [`EmbeddedServer`](crate::EmbeddedServer) does.
+/// (RFC 9846, section 8.1). It answers requests as [`EmbeddedServer`](crate::EmbeddedServer) does.
 #[derive(Debug)]
 pub struct WatchedServer {
     listener: Listener,

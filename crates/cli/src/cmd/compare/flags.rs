@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use reprise_compare::{Key, Scenario};
 use reprise_model::Version;
@@ -22,8 +23,8 @@ use crate::values;
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct CompareArgs {
     /// What to compare
-    #[arg(value_enum)]
-    pub(super) scenario: ScenarioName,
+    #[arg(value_parser = scenarios())]
+    pub(super) scenario: Scenario,
     /// Use only these stacks, by the names that 'reprise stacks' lists; all by default
     #[arg(long, value_delimiter = ',', help_heading = "Narrow")]
     pub(super) stacks: Vec<String>,
@@ -136,28 +137,10 @@ impl From<Over> for CompareOver {
     }
 }
 
-/// A scenario by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScenarioName {
-    /// What resuming saves: session IDs, tickets and PSKs against full handshakes
-    Resumption,
-    /// Full handshakes: TLS 1.2 against 1.3, by key and group
-    Full,
-    /// The same with client certificates, full and resumed
-    Mutual,
-    /// RSA against elliptic curves, full and resumed
-    Stacks,
-}
-
-impl From<ScenarioName> for Scenario {
-    fn from(name: ScenarioName) -> Self {
-        match name {
-            ScenarioName::Resumption => Self::Resumption,
-            ScenarioName::Full => Self::Full,
-            ScenarioName::Mutual => Self::Mutual,
-            ScenarioName::Stacks => Self::Stacks,
-        }
-    }
+fn scenarios() -> impl TypedValueParser<Value = Scenario> {
+    let names = Scenario::ALL.map(|scenario| PossibleValue::new(scenario.name).help(scenario.help));
+    PossibleValuesParser::new(names)
+        .try_map(|name| Scenario::named(&name).ok_or_else(|| format!("unknown scenario '{name}'")))
 }
 
 fn group(name: &str) -> Result<NamedGroup, String> {

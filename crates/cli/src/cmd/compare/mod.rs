@@ -8,9 +8,7 @@ pub(crate) mod plugins;
 use std::io;
 
 use anyhow::{Context, bail, ensure};
-use reprise_compare::{
-    Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Scenario, Selection, compare, serve_requests,
-};
+use reprise_compare::{Audience, Callgrind, ComparisonPlan, Effort, FoundStack, Keys, Selection, compare, serve_requests};
 use reprise_probe::{Interrupt, Observer};
 use reprise_report::{Document, json};
 
@@ -31,9 +29,9 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         groups: arguments.groups.clone(),
         suites: arguments.suites.clone(),
     };
-    let scenario = Scenario::from(arguments.scenario);
+    let scenario = arguments.scenario;
     let cases = scenario.cases(&selection);
-    ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name());
+    ensure!(!cases.is_empty(), "no handshake of '{}' matches these flags: remove one of them", scenario.name);
     let launcher = plugins::launcher(arguments.timeout)?;
     let earlier = if arguments.resume { gate::earlier(arguments.outputs.file(&json::FORMAT))? } else { None };
     let callgrind = arguments.instructions.then(Callgrind::find).transpose()?;

@@ -1,31 +1,25 @@
-//! What the seed's author found, held against a run: J. G. Jensen, "Enhancing SSL Performance", CCLRC, 2006.
+//! Claims about what it costs to start again.
 
 use reprise_model::document::{LayersClaim, LayersDifference, LayersRow};
 use reprise_model::{Level, Nanos, Version};
 
-const SOURCE: &str = "Jensen, Enhancing SSL Performance (2006)";
+use super::{Levels, OF_LEVELS};
 
-/// What a finding comes to here: verdict and figures.
+/// What a claim comes to here: verdict and figures.
 type Verdict = (&'static str, String);
 
-/// Each finding that these rows can say anything about.
-pub(super) fn held_against(rows: &[LayersRow], differences: &[LayersDifference]) -> Vec<LayersClaim> {
+/// Each claim that these rows can say anything about.
+pub(crate) fn of_levels(rows: &[LayersRow], differences: &[LayersDifference]) -> Vec<LayersClaim> {
     let mut subjects: Vec<(&str, Version)> = rows.iter().map(|row| (row.stack.as_str(), row.tls)).collect();
     subjects.dedup();
     let mut claims = Vec::new();
     for (stack, tls) in subjects {
         let subject = Subject { rows, differences, stack, tls };
-        let findings: [(&str, Option<Verdict>); 4] = [
-            ("Start the client and initialise the library as few times as possible", subject.initialisation()),
-            ("To start the program again costs little beside initialising the library again", subject.process()),
-            ("Do not rely on sessions: the server refused each one", subject.sessions()),
-            ("Use keep-alive", subject.keep_alive()),
-        ];
-        claims.extend(findings.into_iter().filter_map(|(claim, verdict)| {
-            let (verdict, because) = verdict?;
+        claims.extend(OF_LEVELS.iter().filter_map(|claim| {
+            let (verdict, because) = subject.verdict(&claim.decided_by)?;
             Some(LayersClaim {
-                source: SOURCE.to_owned(),
-                claim: claim.to_owned(),
+                source: claim.source.to_owned(),
+                claim: claim.claim.to_owned(),
                 stack: stack.to_owned(),
                 tls,
                 verdict: verdict.to_owned(),
@@ -45,30 +39,35 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What a new process and a new initialisation cost above a new context.
-    fn initialisation(&self) -> Option<Verdict> {
-        let lib = self.difference(Level::Lib, Level::Ctx)?;
-        let verdict = of_difference(lib.cpu_ns.ci95_ns?);
-        Some((
-            verdict,
-            format!("a new initialisation costs {} of CPU a request more than a new context", shown(lib.cpu_ns.median_ns)),
-        ))
-    }
-
-    /// run − lib beside lib − ctx.
-    fn process(&self) -> Option<Verdict> {
-        let run = self.difference(Level::Run, Level::Lib)?.cpu_ns;
-        let lib = self.difference(Level::Lib, Level::Ctx)?.cpu_ns;
-        let ([run_low, run_high], [lib_low, lib_high]) = (run.ci95_ns?, lib.ci95_ns?);
-        let verdict = if run_high < lib_low {
-            "confirmed"
-        } else if run_low > lib_high {
-            "refuted"
-        } else {
-            "undecided"
-        };
-        let (run, lib) = (shown(run.median_ns), shown(lib.median_ns));
-        Some((verdict, format!("the process costs {run} of CPU, the initialisation {lib}")))
+    fn verdict(&self, decided_by: &Levels) -> Option<Verdict> {
+        match *decided_by {
+            Levels::CpuOf(step) => {
+                let cpu = self.step(step)?.cpu_ns;
+                let more = shown(cpu.median_ns);
+                let words = format!("a new initialisation costs {more} of CPU a request more than a new context");
+                Some((of_difference(cpu.ci95_ns?), words))
+            }
+            Levels::CpuIsLess(less, more) => {
+                let (less, more) = (self.step(less)?.cpu_ns, self.step(more)?.cpu_ns);
+                let ([less_low, less_high], [more_low, more_high]) = (less.ci95_ns?, more.ci95_ns?);
+                let verdict = if less_high < more_low {
+                    "confirmed"
+                } else if less_low > more_high {
+                    "refuted"
+                } else {
+                    "undecided"
+                };
+                let (process, initialisation) = (shown(less.median_ns), shown(more.median_ns));
+                Some((verdict, format!("the process costs {process} of CPU, the initialisation {initialisation}")))
+            }
+            Levels::SessionsRefused => self.sessions(),
+            Levels::TimeTo(level) => {
+                let above = self.without_sessions().find(|it| it.to == level)?;
+                let saved = shown(above.wall_ns.median_ns);
+                let words = format!("the next request on a connection takes {saved} less than at {}", above.from);
+                Some((of_difference(above.wall_ns.ci95_ns?), words))
+            }
+        }
     }
 
     fn sessions(&self) -> Option<Verdict> {
@@ -96,23 +95,12 @@ impl Subject<'_> {
         Some((verdict, format!("{resumed} of {offered} sessions that were offered were resumed{saving}")))
     }
 
-    fn keep_alive(&self) -> Option<Verdict> {
-        let above = self.difference_to(Level::Msg)?;
-        let verdict = of_difference(above.wall_ns.ci95_ns?);
-        let saved = shown(above.wall_ns.median_ns);
-        Some((verdict, format!("the next request on a connection takes {saved} less than at {}", above.from)))
-    }
-
     fn rows(&self) -> impl Iterator<Item = &LayersRow> {
         self.rows.iter().filter(|row| (row.stack.as_str(), row.tls) == (self.stack, self.tls))
     }
 
-    fn difference(&self, from: Level, to: Level) -> Option<&LayersDifference> {
+    fn step(&self, [from, to]: [Level; 2]) -> Option<&LayersDifference> {
         self.without_sessions().find(|it| (it.from, it.to) == (from, to))
-    }
-
-    fn difference_to(&self, to: Level) -> Option<&LayersDifference> {
-        self.without_sessions().find(|it| it.to == to)
     }
 
     fn without_sessions(&self) -> impl Iterator<Item = &LayersDifference> {
@@ -121,7 +109,7 @@ impl Subject<'_> {
 }
 
 /// A span that may be negative.
-pub(super) fn shown(ns: i64) -> String {
+pub(crate) fn shown(ns: i64) -> String {
     let size = Nanos(ns.unsigned_abs());
     if ns < 0 { format!("−{size}") } else { size.to_string() }
 }
@@ -184,18 +172,18 @@ mod tests {
     }
 
     fn verdicts(rows: &[LayersRow], differences: &[LayersDifference]) -> Vec<String> {
-        held_against(rows, differences).into_iter().map(|claim| claim.verdict).collect()
+        of_levels(rows, differences).into_iter().map(|claim| claim.verdict).collect()
     }
 
     #[test]
     fn findings_follow_the_intervals() {
         let rows = [row(Level::Run, false, 0, 6), row(Level::Bio, true, 6, 0)];
-        let seed = [
+        let published = [
             step(Level::Run, Level::Lib, [10, 20]),
             step(Level::Lib, Level::Ctx, [100, 200]),
             step(Level::Ssl, Level::Msg, [5, 9]),
         ];
-        assert_eq!(verdicts(&rows, &seed), ["confirmed", "confirmed", "refuted", "confirmed"]);
+        assert_eq!(verdicts(&rows, &published), ["confirmed", "confirmed", "refuted", "confirmed"]);
         let other = [
             step(Level::Run, Level::Lib, [300, 400]),
             step(Level::Lib, Level::Ctx, [-5, 200]),

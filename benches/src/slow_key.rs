@@ -3,14 +3,13 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use reprise_lab::Identity;
 use rustls::sign::{CertifiedKey, Signer, SigningKey, SingleCertAndKey};
 use rustls::{Error, ServerConfig, SignatureAlgorithm, SignatureScheme};
 use rustls_pki_types::SubjectPublicKeyInfoDer;
 
-use crate::{Identity, Result};
-
 /// Has `config` do so many rounds of arithmetic before each signature with the key of `identity`.
-pub(super) fn slow_down(config: &mut ServerConfig, identity: &Identity, rounds: u64) -> Result<()> {
+pub(crate) fn slow_down(config: &mut ServerConfig, identity: &Identity, rounds: u64) -> Result<(), Error> {
     let chain = identity.chain().to_vec();
     let CertifiedKey { cert, key, ocsp } = CertifiedKey::from_der(chain, identity.key_der(), config.crypto_provider())?;
     let key = Arc::new(SlowKey { key, rounds });
@@ -19,7 +18,7 @@ pub(super) fn slow_down(config: &mut ServerConfig, identity: &Identity, rounds: 
 }
 
 /// A loop of so many rounds that no compiler leaves out: each is a multiplication and an addition that wait for those before.
-pub fn spin(rounds: u64) {
+pub(crate) fn spin(rounds: u64) {
     let mut state = black_box(1_u64);
     for _ in 0..rounds {
         state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -54,7 +53,7 @@ struct SlowSigner {
 }
 
 impl Signer for SlowSigner {
-    fn sign(&self, message: &[u8]) -> std::result::Result<Vec<u8>, Error> {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         spin(self.rounds);
         self.signer.sign(message)
     }

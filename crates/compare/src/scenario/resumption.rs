@@ -1,0 +1,23 @@
+//! What does resuming save, by ID, by ticket with a key exchange and without, with early data?
+
+use reprise_model::{Kind, Version};
+use reprise_wire::NamedGroup;
+
+use super::{BOTH, Scenario};
+use crate::case::{Case, Key};
+
+pub(super) const RESUMPTION: Scenario = Scenario {
+    name: "resumption",
+    help: "What resuming saves: session IDs, tickets and PSKs against full handshakes",
+    versions: BOTH,
+    keys: &[Key::P256],
+    groups: |_| &[NamedGroup::SECP256R1, NamedGroup::FFDHE2048],
+    kinds: &[(Kind::Full, false), (Kind::Id, false), (Kind::Ticket, false), (Kind::Early, false)],
+    beside: |version, key, group| {
+        // A ticket without a key exchange; and one with a request after the handshake, which early data has in it.
+        let ticket = Case::new(version, Kind::Ticket, key, group, false).filter(|_| version == Version::Tls13);
+        ticket.map_or_else(Vec::new, |ticket| {
+            ticket.without_key_exchange().into_iter().chain([ticket.with_request()]).collect()
+        })
+    },
+};

@@ -1,0 +1,18 @@
+//! Which library is the cheapest, by key?
+
+use reprise_model::{Kind, Version};
+use reprise_wire::NamedGroup;
+
+use super::Scenario;
+use crate::case::Key;
+
+pub(super) const STACKS: Scenario = Scenario {
+    name: "stacks",
+    help: "RSA against elliptic curves, full and resumed",
+    versions: &[Version::Tls12],
+    keys: &[Key::Rsa1024, Key::RSA_2048, Key::P256, Key::P384],
+    // The curve of the key, as servers with such a key choose it.
+    groups: |key| if key == Key::P384 { &[NamedGroup::SECP384R1] } else { &[NamedGroup::SECP256R1] },
+    kinds: &[(Kind::Full, false), (Kind::Id, false)],
+    beside: |_, _, _| Vec::new(),
+};

@@ -1,0 +1,103 @@
+//! What a library can do.
+
+use reprise_model::{PskMode, Version};
+
+use crate::{Options, SessionMode, Side};
+
+/// One thing that a library can do: its number is its bit in the `capabilities` of `reprise_stack.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// Be a client.
+    Client = 0,
+    /// Be a server.
+    Server = 1,
+    /// Speak TLS 1.2.
+    Tls12 = 2,
+    /// Speak TLS 1.3.
+    Tls13 = 3,
+    /// Resume by session ID.
+    Id = 4,
+    /// Resume by ticket.
+    Ticket = 5,
+    /// Authenticate clients.
+    ClientAuth = 6,
+    /// Give sessions as bytes, and take them.
+    Export = 7,
+    /// Resume under TLS 1.3 without a key exchange.
+    PskKe = 8,
+    /// Send early data, or accept it.
+    EarlyData = 9,
+    /// Make a context with the library's whole state for itself.
+    LibraryContext = 16,
+}
+
+/// Those that documents name.
+const NAMES: [(Ability, &str); 10] = [
+    (Ability::Client, "client"),
+    (Ability::Server, "server"),
+    (Ability::Tls12, "1.2"),
+    (Ability::Tls13, "1.3"),
+    (Ability::Id, "id"),
+    (Ability::Ticket, "ticket"),
+    (Ability::ClientAuth, "client-auth"),
+    (Ability::Export, "export"),
+    (Ability::PskKe, "psk-ke"),
+    (Ability::EarlyData, "early-data"),
+];
+
+/// What a library can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities(u32);
+
+impl Abilities {
+    /// These and no others.
+    pub fn of(abilities: &[Ability]) -> Self {
+        Self(abilities.iter().fold(0, |bits, ability| bits | ability.bit()))
+    }
+
+    /// As a plugin has them.
+    pub(crate) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// All but this one.
+    pub(crate) fn without(self, ability: Ability) -> Self {
+        Self(self.0 & !ability.bit())
+    }
+
+    /// Whether it is among them.
+    pub fn has(self, ability: Ability) -> bool {
+        self.0 & ability.bit() != 0
+    }
+
+    /// By the names that documents have for them.
+    pub fn names(self) -> Vec<&'static str> {
+        NAMES.iter().filter(|(ability, _)| self.has(*ability)).map(|(_, name)| *name).collect()
+    }
+
+    /// The first thing that a context of these options needs and a library with these abilities lacks, in words.
+    pub(crate) fn missing(self, options: &Options<'_>) -> Option<&'static str> {
+        let authenticates = match options.side {
+            Side::Client => options.identity.is_some(),
+            Side::Server => options.require_client_certificate,
+        };
+        let needs = [
+            (options.side == Side::Client, Ability::Client, "client"),
+            (options.side == Side::Server, Ability::Server, "server"),
+            (options.version == Version::Tls12, Ability::Tls12, "TLS 1.2"),
+            (options.version == Version::Tls13, Ability::Tls13, "TLS 1.3"),
+            (options.sessions == SessionMode::Id, Ability::Id, "session IDs"),
+            (options.max_early_data > 0, Ability::EarlyData, "early data"),
+            (options.sessions == SessionMode::Ticket, Ability::Ticket, "tickets"),
+            (options.psk_mode == PskMode::PskKe, Ability::PskKe, "resumption without a key exchange"),
+            (authenticates, Ability::ClientAuth, "client authentication"),
+        ];
+        needs.into_iter().find(|(needed, ability, _)| *needed && !self.has(*ability)).map(|(_, _, words)| words)
+    }
+}
+
+impl Ability {
+    fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
