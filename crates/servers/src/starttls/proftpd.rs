@@ -2,23 +2,20 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::process::Command;
 
 use reprise_lab::Identity;
 
-use crate::Result;
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::{hand_over, run_as_nobody, user_and_group};
-use crate::{Account, RealServer, RunningServer};
+use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
+use crate::unprivileged::{run_as_nobody, user_and_group};
+use crate::{Account, Result};
 
 /// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
 ///
 /// It takes each connection with a process of its own, and after one of them has ended it waits for up to 0.2 s before it
 /// takes the next.
-#[derive(Debug)]
-pub struct ProFtpd {
-    site: Site,
-}
+pub type ProFtpd = Driven<ProFtpdConfig>;
 
 /// What ProFTPD is told; [`ProFtpdConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -52,51 +49,39 @@ impl ProFtpdConfig {
     }
 }
 
-impl ProFtpd {
-    /// Starts ProFTPD; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
-    /// directory cannot be written.
-    pub fn start(config: ProFtpdConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        hand_over(ground.root())?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        hand_over(&files.certificate)?;
-        hand_over(&files.key)?;
-        // It takes no numbers.
-        let user = user_and_group(run_as_nobody)?;
-        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
-            run_as_nobody(command);
-            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), &user, address);
-            // Without --nodaemon it would leave us.
-            command.arg("--nodaemon").arg("--config").arg(ground.write("proftpd.conf", &text)?);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for ProFtpdConfig {}
 
-impl RealServer for ProFtpd {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for ProFtpdConfig {
+    type Account = Account;
+
+    /// Written when it listens.
+    const READY: Ready = Ready::File(PID_FILE);
+
+    const AS_NOBODY: bool = true;
+
+    fn program(&self) -> &'static str {
+        "proftpd"
+    }
+
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        let text = configuration(self, directory, address)?;
+        // Without --nodaemon it would leave us.
+        command.arg("--nodaemon").arg("--config").arg(directory.write_configuration("proftpd.conf", &text, address)?);
+        Ok(())
     }
 
     /// Of each connection whose TLS was established. The process that served it joins the two logs: one knows the port, the
     /// other what became of the session.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        let commands = self.site.lines_of(COMMAND_LOG)?;
-        let handshakes = self.site.lines_of(TLS_LOG)?;
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        let commands = directory.lines_of(COMMAND_LOG)?;
+        let handshakes = directory.lines_of(TLS_LOG)?;
         let handshakes = handshakes.iter().filter(|line| line.contains(ACCEPTED));
-        let by_process: HashMap<u32, Handshake> = self.site.read(handshakes, handshake)?.into_iter().collect();
+        let by_process: HashMap<u32, Handshake> = directory.read(handshakes, handshake)?.into_iter().collect();
         let asked_for_tls = commands.iter().filter(|line| line.starts_with(MARK) && line.ends_with(ESTABLISHED));
-        self.site.read(asked_for_tls, |line| account(line, &by_process))
+        directory.read(asked_for_tls, |line| account(line, &by_process))
     }
 }
 
-const PROGRAM: &str = "proftpd";
-/// Written when it listens.
 const PID_FILE: &str = "proftpd.pid";
 const TLS_LOG: &str = "tls.log";
 const COMMAND_LOG: &str = "commands.log";
@@ -135,24 +120,20 @@ fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> 
     Some(Account { cipher: Some(cipher), ..Account::new(port, resumed, version) })
 }
 
-fn configuration(
-    config: &ProFtpdConfig,
-    root: &Path,
-    (certificate, key): (&Path, &Path),
-    [user, group]: &[String; 2],
-    address: SocketAddr,
-) -> String {
+fn configuration(config: &ProFtpdConfig, directory: &ScratchDir, address: SocketAddr) -> Result<String> {
     let on_if = |on| if on { "on" } else { "off" };
     let kind = if config.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
-    let (certificate, key, ip, port) = (certificate.display(), key.display(), address.ip(), address.port());
-    let (engine, root) = (on_if(config.speaks_tls), root.display());
+    // It takes no numbers.
+    let [user, group] = user_and_group(run_as_nobody)?;
+    let [certificate, key] = directory.write_identity("server", &config.identity)?;
+    let (ip, port, engine) = (address.ip(), address.port(), on_if(config.speaks_tls));
     let tickets = config.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
     let cache = match config.session_cache {
-        FtpSessionCache::OneEach => String::new(),
-        FtpSessionCache::Shared => format!("TLSSessionCache shm:/file={root}/cache\n"),
-        FtpSessionCache::Off => "TLSSessionCache off\n".to_owned(),
+        FtpSessionCache::OneEach => "",
+        FtpSessionCache::Shared => "TLSSessionCache shm:/file={root}/cache\n",
+        FtpSessionCache::Off => "TLSSessionCache off\n",
     };
-    format!(
+    Ok(format!(
         r#"<IfModule mod_dso.c>
     ModulePath {MODULES}
     LoadModule mod_tls.c
@@ -173,17 +154,17 @@ WtmpLog off
 ControlsEngine off
 TransferLog NONE
 ScoreboardFile none
-PidFile {root}/{PID_FILE}
-SystemLog {root}/system.log
+PidFile {{root}}/{PID_FILE}
+SystemLog {{root}}/system.log
 TLSEngine {engine}
-TLSLog {root}/{TLS_LOG}
+TLSLog {{root}}/{TLS_LOG}
 TLSProtocol TLSv1.2 TLSv1.3
 TLS{kind}CertificateFile {certificate}
 TLS{kind}CertificateKeyFile {key}
 {tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
-ExtendedLog {root}/{COMMAND_LOG} ALL lab
+ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
 "#
-    )
+    ))
 }
 
 #[cfg(test)]
