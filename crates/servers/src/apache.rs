@@ -1,8 +1,5 @@
 //! Apache httpd with mod_ssl, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::process::Command;
-
 use reprise_lab::{Identity, Versions};
 
 use super::driver::{Configured, Driven, Driver, Ready};
@@ -55,12 +52,12 @@ impl Configured for ApacheConfig {}
 impl Driver for ApacheConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = "apache2";
+
     /// Apache writes its number when its sockets listen.
     const READY: Ready = Ready::File("apache.pid");
 
-    fn program(&self) -> &'static str {
-        "apache2"
-    }
+    const ARGUMENTS: &'static [&'static str] = &["-D", "FOREGROUND", "-d", "{root}", "-f", "{file}"];
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {
         directory.write_page()?;
@@ -69,11 +66,8 @@ impl Driver for ApacheConfig {
         directory.write_all(&self.files)
     }
 
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(&tls_directives(self, directory)?);
-        let file = directory.write_configuration("apache.conf", &text, address)?;
-        command.args(["-D", "FOREGROUND", "-d"]).arg(directory.root()).arg("-f").arg(file);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        Ok(configuration(&tls_directives(self, directory)?))
     }
 
     /// Apache logs requests: a connection counts by its first one.

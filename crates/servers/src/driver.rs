@@ -18,18 +18,25 @@ pub trait Driver {
     /// What the server tells of a connection.
     type Account;
 
+    /// The program's name.
+    const PROGRAM: &'static str;
+
     /// How it says that it listens.
     const READY: Ready;
 
     /// Whether it refuses to run as root, or should not: then it runs as nobody, who owns its directory.
     const AS_NOBODY: bool = false;
 
-    /// The program's name.
-    fn program(&self) -> &'static str;
+    /// The name of its configuration, for those that have one.
+    const FILE: &'static str = "server.conf";
+
+    /// What it is started with, where that says no more than where the configuration is: `{file}` stands for that, and further
+    /// names as in the configuration.
+    const ARGUMENTS: &'static [&'static str] = &["{file}"];
 
     /// Where the program stands.
     fn path(&self) -> PathBuf {
-        find(self.program()).unwrap_or_else(|| self.program().into())
+        find(Self::PROGRAM).unwrap_or_else(|| Self::PROGRAM.into())
     }
 
     /// The port of 127.0.0.1 to listen on; none for a free one.
@@ -42,8 +49,19 @@ pub trait Driver {
         Ok(())
     }
 
-    /// Writes what must name the address, and adds the arguments. Another address is tried where one has been taken meanwhile.
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()>;
+    /// The text of its configuration, in which `{root}` stands for its directory, and `{address}`, `{ip}` and `{port}` for where it
+    /// listens.
+    fn configuration(&self, _directory: &ScratchDir) -> Result<String> {
+        Ok(String::new())
+    }
+
+    /// Adds the arguments. Another address is tried where one has been taken meanwhile.
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        let text = directory.filled_in(&self.configuration(directory)?, address);
+        let file = directory.write(Self::FILE, &text)?.display().to_string();
+        command.args(Self::ARGUMENTS.iter().map(|part| directory.filled_in(&part.replace("{file}", &file), address)));
+        Ok(())
+    }
 
     /// Reads its account of each connection so far, in the order in which it wrote them down.
     fn accounts(directory: &ScratchDir) -> Result<Vec<Self::Account>>;
@@ -90,14 +108,14 @@ impl<D: Configured> Driven<D> {
 impl<D: Driver> Driven<D> {
     /// Starts what the driver says.
     pub(crate) fn of(driver: &D) -> Result<Self> {
-        let directory = ScratchDir::new(driver.program(), D::AS_NOBODY)?;
+        let directory = ScratchDir::new(D::PROGRAM, D::AS_NOBODY)?;
         driver.prepare(&directory)?;
         let log = directory.output();
         let listens = || match D::READY {
             Ready::File(name) => directory.path(name).exists(),
             Ready::Says(words) => std::fs::read_to_string(&log).is_ok_and(|output| output.contains(words)),
         };
-        let launch = Launch { program: driver.program(), log: &log, listens: &listens };
+        let launch = Launch { program: D::PROGRAM, log: &log, listens: &listens };
         let command = |address| {
             if let Ready::File(name) = D::READY {
                 let _ = std::fs::remove_file(directory.path(name));
@@ -125,7 +143,7 @@ impl<D: Driver> Driven<D> {
     }
 
     pub(crate) fn server(&self) -> RunningServer {
-        RunningServer { program: self.directory.program(), address: self.address, pid: self.process.pid() }
+        RunningServer { program: D::PROGRAM, address: self.address, pid: self.process.pid() }
     }
 }
 

@@ -56,11 +56,9 @@ impl Configured for GnutlsServConfig {}
 impl Driver for GnutlsServConfig {
     type Account = Account;
 
-    const READY: Ready = Ready::Says("...done");
+    const PROGRAM: &'static str = "gnutls-serv";
 
-    fn program(&self) -> &'static str {
-        "gnutls-serv"
-    }
+    const READY: Ready = Ready::Says("...done");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         let versions = match self.versions {

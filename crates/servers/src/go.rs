@@ -88,11 +88,9 @@ impl Go {
 impl Driver for GoServer {
     type Account = Account;
 
-    const READY: Ready = Ready::Says("listening");
+    const PROGRAM: &'static str = COMPILER;
 
-    fn program(&self) -> &'static str {
-        COMPILER
-    }
+    const READY: Ready = Ready::Says("listening");
 
     fn path(&self) -> PathBuf {
         self.program.clone()

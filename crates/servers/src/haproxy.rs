@@ -1,8 +1,5 @@
 //! HAProxy, terminating TLS and answering by itself, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::process::Command;
-
 use reprise_lab::{Identity, Versions};
 
 use super::driver::{Configured, Driven, Driver, Ready};
@@ -59,17 +56,15 @@ impl Configured for HaProxyConfig {}
 impl Driver for HaProxyConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = "haproxy";
+
     /// Its own socket is bound together with the port.
     const READY: Ready = Ready::File(SOCKET);
 
-    fn program(&self) -> &'static str {
-        "haproxy"
-    }
+    const ARGUMENTS: &'static [&'static str] = &["-db", "-f", "{file}"];
 
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(self, &bind_options(self, directory)?);
-        command.args(["-db", "-f"]).arg(directory.write_configuration("haproxy.cfg", &text, address)?);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        Ok(configuration(self, &bind_options(self, directory)?))
     }
 
     /// HAProxy logs requests; only connections that send one each are told apart.

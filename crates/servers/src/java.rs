@@ -1,13 +1,14 @@
 //! JSSE, Java's own TLS, in a program of the lab's own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
 use super::driver::{Configured, Driven, Driver, Ready};
 use super::scratch::{ScratchDir, run};
-use super::{Account, account_line};
+use super::{Account, account_line, find};
 use crate::Result;
 
 /// A running Java that answers every request with 200.
@@ -63,10 +64,12 @@ impl Configured for JavaConfig {}
 impl Driver for JavaConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = PROGRAM;
+
     const READY: Ready = Ready::Says("listening");
 
-    fn program(&self) -> &'static str {
-        self.runtime
+    fn path(&self) -> PathBuf {
+        find(self.runtime).unwrap_or_else(|| self.runtime.into())
     }
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {

@@ -1,8 +1,6 @@
 //! nginx, one master and its workers, in a directory of its own.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
-use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
@@ -102,12 +100,12 @@ impl Configured for NginxConfig {}
 impl Driver for NginxConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = "nginx";
+
     /// nginx writes its number when its sockets listen.
     const READY: Ready = Ready::File("nginx.pid");
 
-    fn program(&self) -> &'static str {
-        "nginx"
-    }
+    const ARGUMENTS: &'static [&'static str] = &["-p", "{root}", "-c", "{file}", "-e", "stderr"];
 
     fn port(&self) -> Option<u16> {
         self.port
@@ -120,11 +118,8 @@ impl Driver for NginxConfig {
         directory.write_all(&self.files)
     }
 
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(self, &tls_directives(self, directory)?, address);
-        let file = directory.write_configuration("nginx.conf", &text, address)?;
-        command.arg("-p").arg(directory.root()).arg("-c").arg(file).args(["-e", "stderr"]);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        Ok(configuration(self, &tls_directives(self, directory)?))
     }
 
     /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
@@ -162,7 +157,7 @@ fn parse(line: &str) -> Option<Option<Account>> {
 /// How nginx writes an empty variable.
 const ABSENT: &str = "-";
 
-fn configuration(config: &NginxConfig, tls: &str, address: SocketAddr) -> String {
+fn configuration(config: &NginxConfig, tls: &str) -> String {
     let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
     let user = user_directive();
     let backlog = config.backlog.map(|count| format!("backlog={count}"));
@@ -191,7 +186,7 @@ http {{
     server_tokens off;
     {http_directives}
     server {{
-        listen {address} ssl{parameters};
+        listen {{address}} ssl{parameters};
         server_name localhost;
         root {{root}}/www;
         {KEEP_EARLY_DATA}
@@ -262,11 +257,11 @@ mod tests {
     fn a_backlog_stands_on_the_listen_line() {
         let listen = |backlog| {
             let config = NginxConfig { backlog, ..NginxConfig::new(Vec::new()) };
-            let text = configuration(&config, "", SocketAddr::from(([127, 0, 0, 1], 8443)));
+            let text = configuration(&config, "");
             text.lines().find_map(|line| line.trim().strip_prefix("listen ").map(str::to_owned))
         };
-        assert_eq!(listen(Some(16_384)).as_deref(), Some("127.0.0.1:8443 ssl backlog=16384;"));
-        assert_eq!(listen(None).as_deref(), Some("127.0.0.1:8443 ssl;"));
+        assert_eq!(listen(Some(16_384)).as_deref(), Some("{address} ssl backlog=16384;"));
+        assert_eq!(listen(None).as_deref(), Some("{address} ssl;"));
     }
 
     #[test]

@@ -59,11 +59,9 @@ impl Configured for NodeConfig {}
 impl Driver for NodeConfig {
     type Account = Account;
 
-    const READY: Ready = Ready::Says("listening");
+    const PROGRAM: &'static str = "node";
 
-    fn program(&self) -> &'static str {
-        "node"
-    }
+    const READY: Ready = Ready::Says("listening");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         command.arg(directory.write("server.js", include_str!("../programs/server.js"))?).arg(address.port().to_string());

@@ -133,11 +133,9 @@ impl Driver for SServerConfig {
     /// Nothing by itself: its relay does.
     type Account = ();
 
-    const READY: Ready = Ready::Says("ACCEPT");
+    const PROGRAM: &'static str = PROGRAM;
 
-    fn program(&self) -> &'static str {
-        PROGRAM
-    }
+    const READY: Ready = Ready::Says("ACCEPT");
 
     fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
         command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]);

@@ -38,10 +38,6 @@ impl ScratchDir {
         Ok(made)
     }
 
-    pub(super) fn program(&self) -> &'static str {
-        self.program
-    }
-
     pub(super) fn root(&self) -> &Path {
         self.directory.path()
     }
@@ -64,10 +60,10 @@ impl ScratchDir {
         Ok(path)
     }
 
-    /// Writes a configuration, in which `{root}` stands for the directory and `{address}` for where the server listens.
-    pub(super) fn write_configuration(&self, name: &str, text: &str, address: SocketAddr) -> Result<PathBuf> {
-        let text = text.replace("{address}", &address.to_string());
-        self.write(name, &text.replace("{root}", &self.root().display().to_string()))
+    /// Text with what only the driver knows in place of `{root}`, `{address}`, `{ip}` and `{port}`.
+    pub(super) fn filled_in(&self, text: &str, address: SocketAddr) -> String {
+        let text = text.replace("{root}", &self.root().display().to_string()).replace("{address}", &address.to_string());
+        text.replace("{ip}", &address.ip().to_string()).replace("{port}", &address.port().to_string())
     }
 
     /// Writes these files.

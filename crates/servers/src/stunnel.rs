@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::Command;
 
 use reprise_lab::Identity;
 
@@ -38,19 +37,15 @@ impl Stunnel {
 impl Driver for Service {
     type Account = Account;
 
+    const PROGRAM: &'static str = "stunnel";
+
     const READY: Ready = Ready::Says("Configuration successful");
 
-    fn program(&self) -> &'static str {
-        "stunnel"
-    }
-
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let [certificate, key] = directory.write_identity("server", &self.identity)?;
-        let (to, lines) = (self.behind, &self.lines);
-        let service = format!("accept = {address}\nconnect = {to}\ncert = {certificate}\nkey = {key}\n{lines}\n");
-        let text = format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}");
-        command.arg(directory.write("stunnel.conf", &text)?);
-        Ok(())
+        let (behind, lines) = (self.behind, &self.lines);
+        let service = format!("accept = {{address}}\nconnect = {behind}\ncert = {certificate}\nkey = {key}\n{lines}\n");
+        Ok(format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}"))
     }
 
     fn accounts(_: &ScratchDir) -> Result<Vec<Account>> {

@@ -1,8 +1,5 @@
 //! Dovecot, an IMAP and POP3 server, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::process::Command;
-
 use reprise_lab::Identity;
 
 use super::StarttlsAccount;
@@ -58,42 +55,17 @@ impl Dovecot {
 impl Driver for DovecotServer {
     type Account = StarttlsAccount;
 
+    const PROGRAM: &'static str = "dovecot";
+
     const READY: Ready = Ready::File(LOGIN_SOCKET);
 
-    fn program(&self) -> &'static str {
-        "dovecot"
-    }
+    const ARGUMENTS: &'static [&'static str] = &["-F", "-c", "{file}"];
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {
         open_to_all(directory.root())
     }
 
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = self.configuration(directory, address)?;
-        command.arg("-F").arg("-c").arg(directory.write_configuration("dovecot.conf", &text, address)?);
-        Ok(())
-    }
-
-    /// Of each connection once it has ended.
-    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
-        let lines = directory.output_lines()?;
-        directory.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
-    }
-}
-
-/// Made together with the port that it listens on.
-const LOGIN_SOCKET: &str = "run/login/login";
-const MARK: &str = "lab_port=";
-const TLS: &str = ", TLS, ";
-
-/// `…: lab_port=55586, TLS, TLSv1.3 with cipher …`
-fn parse(line: &str) -> Option<StarttlsAccount> {
-    let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
-    Some(StarttlsAccount { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
-}
-
-impl DovecotServer {
-    fn configuration(&self, directory: &ScratchDir, address: SocketAddr) -> Result<String> {
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
         let protocol = match self.access {
             MailAccess::Imap => "imap",
             MailAccess::Pop3 => "pop3",
@@ -103,13 +75,13 @@ impl DovecotServer {
             LoginProcesses::Shared => 0,
         };
         let [certificate, key] = directory.write_identity("server", &self.identity)?;
-        let (ip, port, users) = (address.ip(), address.port(), users()?);
+        let users = users()?;
         Ok(format!(
             "base_dir = {{root}}/run
 state_dir = {{root}}/state
 log_path = /dev/stderr
 protocols = {protocol}
-listen = {ip}
+listen = {{ip}}
 {users}
 ssl = required
 ssl_cert = <{certificate}
@@ -129,7 +101,7 @@ service {protocol}-login {{
   service_count = {count}
   process_min_avail = 1
   inet_listener {protocol} {{
-    port = {port}
+    port = {{port}}
   }}
   inet_listener {protocol}s {{
     port = 0
@@ -138,6 +110,23 @@ service {protocol}-login {{
 "
         ))
     }
+
+    /// Of each connection once it has ended.
+    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
+        let lines = directory.output_lines()?;
+        directory.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
+    }
+}
+
+/// Made together with the port that it listens on.
+const LOGIN_SOCKET: &str = "run/login/login";
+const MARK: &str = "lab_port=";
+const TLS: &str = ", TLS, ";
+
+/// `…: lab_port=55586, TLS, TLSv1.3 with cipher …`
+fn parse(line: &str) -> Option<StarttlsAccount> {
+    let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
+    Some(StarttlsAccount { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
 }
 
 /// As root, Dovecot's own users, who are there with its package; anyone else can be no other, nor leave the root directory.

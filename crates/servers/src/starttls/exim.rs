@@ -1,8 +1,5 @@
 //! Exim, an SMTP server on GnuTLS, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::process::Command;
-
 use reprise_lab::Identity;
 
 use crate::driver::{Configured, Driven, Driver, Ready};
@@ -37,21 +34,43 @@ impl Configured for EximConfig {}
 impl Driver for EximConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = "exim4";
+
     /// Written when it listens.
     const READY: Ready = Ready::File(PID_FILE);
 
-    fn program(&self) -> &'static str {
-        "exim4"
-    }
+    const ARGUMENTS: &'static [&'static str] = &["-bdf", "-C", "{file}"];
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {
         directory.make_directory("spool")
     }
 
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(self, directory, address)?;
-        command.arg("-bdf").arg("-C").arg(directory.write_configuration("exim.conf", &text, address)?);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let everyone_if = |on| if on { "*" } else { "" };
+        let (resumption, tls) = (everyone_if(self.resumption), everyone_if(self.offers_tls));
+        // It does nothing as root unless it is told to; anyone else can be no other.
+        let [user, group] = user_and_group(|_| ())?;
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        Ok(format!(
+            "exim_user = {user}\n\
+         exim_group = {group}\n\
+         never_users =\n\
+         keep_environment =\n\
+         spool_directory = {{root}}/spool\n\
+         log_file_path = {{root}}/%s.log\n\
+         pid_file_path = {{root}}/{PID_FILE}\n\
+         primary_hostname = localhost\n\
+         local_interfaces = {{ip}}\n\
+         daemon_smtp_ports = {{port}}\n\
+         tls_advertise_hosts = {tls}\n\
+         tls_certificate = {certificate}\n\
+         tls_privatekey = {key}\n\
+         tls_resumption_hosts = {resumption}\n\
+         log_selector = +smtp_no_mail +tls_resumption +incoming_port +tls_cipher\n\
+         host_lookup =\n\
+         rfc1413_query_timeout = 0s\n\
+         acl_smtp_rcpt = deny\n"
+        ))
     }
 
     /// Of each connection over TLS that brought no mail, once it has ended.
@@ -75,35 +94,6 @@ fn parse(line: &str) -> Option<Account> {
     let (version, suite) = rest.split_once(TLS)?.1.split(' ').next()?.split_once(':')?;
     let cipher = Some(suite.trim_end_matches('*').to_owned());
     Some(Account { cipher, ..Account::new(port, suite.contains('*'), format!("TLSv{version}")) })
-}
-
-fn configuration(config: &EximConfig, directory: &ScratchDir, address: SocketAddr) -> Result<String> {
-    let everyone_if = |on| if on { "*" } else { "" };
-    let (resumption, tls) = (everyone_if(config.resumption), everyone_if(config.offers_tls));
-    // It does nothing as root unless it is told to; anyone else can be no other.
-    let [user, group] = user_and_group(|_| ())?;
-    let [certificate, key] = directory.write_identity("server", &config.identity)?;
-    let (ip, port) = (address.ip(), address.port());
-    Ok(format!(
-        "exim_user = {user}\n\
-         exim_group = {group}\n\
-         never_users =\n\
-         keep_environment =\n\
-         spool_directory = {{root}}/spool\n\
-         log_file_path = {{root}}/%s.log\n\
-         pid_file_path = {{root}}/{PID_FILE}\n\
-         primary_hostname = localhost\n\
-         local_interfaces = {ip}\n\
-         daemon_smtp_ports = {port}\n\
-         tls_advertise_hosts = {tls}\n\
-         tls_certificate = {certificate}\n\
-         tls_privatekey = {key}\n\
-         tls_resumption_hosts = {resumption}\n\
-         log_selector = +smtp_no_mail +tls_resumption +incoming_port +tls_cipher\n\
-         host_lookup =\n\
-         rfc1413_query_timeout = 0s\n\
-         acl_smtp_rcpt = deny\n"
-    ))
 }
 
 #[cfg(test)]

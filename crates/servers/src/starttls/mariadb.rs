@@ -63,13 +63,11 @@ impl Driver for MariaDbConfig {
     /// The words of the log.
     type Account = String;
 
+    const PROGRAM: &'static str = "mariadbd";
+
     const READY: Ready = Ready::Says("ready for connections");
 
     const AS_NOBODY: bool = true;
-
-    fn program(&self) -> &'static str {
-        "mariadbd"
-    }
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {
         let user = directory.write("user.sql", &self.login.map(user).unwrap_or_default())?;

@@ -37,13 +37,11 @@ impl Postgres {
 impl Driver for Database {
     type Account = StarttlsAccount;
 
+    const PROGRAM: &'static str = "postgres";
+
     const READY: Ready = Ready::Says("ready to accept connections");
 
     const AS_NOBODY: bool = true;
-
-    fn program(&self) -> &'static str {
-        "postgres"
-    }
 
     fn prepare(&self, directory: &ScratchDir) -> Result<()> {
         run("initdb", |command| {

@@ -1,8 +1,6 @@
 //! ProFTPD with mod_tls, an FTP server on OpenSSL, in a directory of its own.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::process::Command;
 
 use reprise_lab::Identity;
 
@@ -54,20 +52,61 @@ impl Configured for ProFtpdConfig {}
 impl Driver for ProFtpdConfig {
     type Account = Account;
 
+    const PROGRAM: &'static str = "proftpd";
+
     /// Written when it listens.
     const READY: Ready = Ready::File(PID_FILE);
 
+    /// Without --nodaemon it would leave us.
+    const ARGUMENTS: &'static [&'static str] = &["--nodaemon", "--config", "{file}"];
+
     const AS_NOBODY: bool = true;
 
-    fn program(&self) -> &'static str {
-        "proftpd"
-    }
-
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(self, directory, address)?;
-        // Without --nodaemon it would leave us.
-        command.arg("--nodaemon").arg("--config").arg(directory.write_configuration("proftpd.conf", &text, address)?);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let on_if = |on| if on { "on" } else { "off" };
+        let kind = if self.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
+        // It takes no numbers.
+        let [user, group] = user_and_group(run_as_nobody)?;
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        let engine = on_if(self.speaks_tls);
+        let tickets = self.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
+        let cache = match self.session_cache {
+            FtpSessionCache::OneEach => "",
+            FtpSessionCache::Shared => "TLSSessionCache shm:/file={root}/cache\n",
+            FtpSessionCache::Off => "TLSSessionCache off\n",
+        };
+        Ok(format!(
+            r#"<IfModule mod_dso.c>
+    ModulePath {MODULES}
+    LoadModule mod_tls.c
+    LoadModule mod_tls_shmcache.c
+</IfModule>
+ServerName lab
+ServerType standalone
+User {user}
+Group {group}
+DefaultAddress {{ip}}
+Port {{port}}
+SocketBindTight on
+UseIPv6 off
+UseReverseDNS off
+DelayEngine off
+AuthPAM off
+WtmpLog off
+ControlsEngine off
+TransferLog NONE
+ScoreboardFile none
+PidFile {{root}}/{PID_FILE}
+SystemLog {{root}}/system.log
+TLSEngine {engine}
+TLSLog {{root}}/{TLS_LOG}
+TLSProtocol TLSv1.2 TLSv1.3
+TLS{kind}CertificateFile {certificate}
+TLS{kind}CertificateKeyFile {key}
+{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
+ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
+"#
+        ))
     }
 
     /// Of each connection whose TLS was established. The process that served it joins the two logs: one knows the port, the
@@ -118,53 +157,6 @@ fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> 
     let (process, port) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let Handshake { version, cipher, resumed } = by_process.get(&process)?.clone();
     Some(Account { cipher: Some(cipher), ..Account::new(port, resumed, version) })
-}
-
-fn configuration(config: &ProFtpdConfig, directory: &ScratchDir, address: SocketAddr) -> Result<String> {
-    let on_if = |on| if on { "on" } else { "off" };
-    let kind = if config.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
-    // It takes no numbers.
-    let [user, group] = user_and_group(run_as_nobody)?;
-    let [certificate, key] = directory.write_identity("server", &config.identity)?;
-    let (ip, port, engine) = (address.ip(), address.port(), on_if(config.speaks_tls));
-    let tickets = config.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
-    let cache = match config.session_cache {
-        FtpSessionCache::OneEach => "",
-        FtpSessionCache::Shared => "TLSSessionCache shm:/file={root}/cache\n",
-        FtpSessionCache::Off => "TLSSessionCache off\n",
-    };
-    Ok(format!(
-        r#"<IfModule mod_dso.c>
-    ModulePath {MODULES}
-    LoadModule mod_tls.c
-    LoadModule mod_tls_shmcache.c
-</IfModule>
-ServerName lab
-ServerType standalone
-User {user}
-Group {group}
-DefaultAddress {ip}
-Port {port}
-SocketBindTight on
-UseIPv6 off
-UseReverseDNS off
-DelayEngine off
-AuthPAM off
-WtmpLog off
-ControlsEngine off
-TransferLog NONE
-ScoreboardFile none
-PidFile {{root}}/{PID_FILE}
-SystemLog {{root}}/system.log
-TLSEngine {engine}
-TLSLog {{root}}/{TLS_LOG}
-TLSProtocol TLSv1.2 TLSv1.3
-TLS{kind}CertificateFile {certificate}
-TLS{kind}CertificateKeyFile {key}
-{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
-ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
-"#
-    ))
 }
 
 #[cfg(test)]

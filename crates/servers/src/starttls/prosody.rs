@@ -1,8 +1,6 @@
 //! Prosody, an XMPP server on OpenSSL, in a directory of its own.
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::process::Command;
 
 use reprise_lab::Identity;
 
@@ -39,19 +37,35 @@ impl Configured for ProsodyConfig {}
 impl Driver for ProsodyConfig {
     type Account = StarttlsAccount;
 
+    const PROGRAM: &'static str = "prosody";
+
     /// If another has taken the port meanwhile, it is active on no ports, and goes on.
     const READY: Ready = Ready::Says(LISTENS);
 
+    const FILE: &'static str = "prosody.cfg.lua";
+
+    const ARGUMENTS: &'static [&'static str] = &["-F", "--config", "{file}"];
+
     const AS_NOBODY: bool = true;
 
-    fn program(&self) -> &'static str {
-        "prosody"
-    }
-
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let text = configuration(self, directory, address)?;
-        command.arg("-F").arg("--config").arg(directory.write_configuration("prosody.cfg.lua", &text, address)?);
-        Ok(())
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let tls = if self.offers_tls { "tls" } else { "saslauth" };
+        let options = if self.session_tickets { "options = { no_ticket = false }, " } else { "" };
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        Ok(format!(
+            r#"pidfile = "{{root}}/prosody.pid"
+data_path = "{{root}}"
+certificates = "{{root}}"
+interfaces = {{ "{{ip}}" }}
+c2s_ports = {{ {{port}} }}
+modules_enabled = {{ "saslauth", "{tls}" }}
+modules_disabled = {{ "offline", "s2s" }}
+storage = "memory"
+log = {{ {{ levels = {{ min = "debug" }}, to = "stdout" }} }}
+VirtualHost "127.0.0.1"
+    ssl = {{ {options}key = "{key}", certificate = "{certificate}" }}
+"#
+        ))
     }
 
     fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
@@ -81,27 +95,6 @@ fn connected(line: &str, ports: &HashMap<String, u16>) -> Option<StarttlsAccount
 /// Prosody gives each connection a random name.
 fn name(line: &str) -> Option<String> {
     line.split(' ').next().map(str::to_owned)
-}
-
-fn configuration(config: &ProsodyConfig, directory: &ScratchDir, address: SocketAddr) -> Result<String> {
-    let tls = if config.offers_tls { "tls" } else { "saslauth" };
-    let options = if config.session_tickets { "options = { no_ticket = false }, " } else { "" };
-    let [certificate, key] = directory.write_identity("server", &config.identity)?;
-    let (ip, port, host) = (address.ip(), address.port(), Ipv4Addr::LOCALHOST);
-    Ok(format!(
-        r#"pidfile = "{{root}}/prosody.pid"
-data_path = "{{root}}"
-certificates = "{{root}}"
-interfaces = {{ "{ip}" }}
-c2s_ports = {{ {port} }}
-modules_enabled = {{ "saslauth", "{tls}" }}
-modules_disabled = {{ "offline", "s2s" }}
-storage = "memory"
-log = {{ {{ levels = {{ min = "debug" }}, to = "stdout" }} }}
-VirtualHost "{host}"
-    ssl = {{ {options}key = "{key}", certificate = "{certificate}" }}
-"#
-    ))
 }
 
 #[cfg(test)]

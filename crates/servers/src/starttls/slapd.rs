@@ -1,8 +1,6 @@
 //! OpenLDAP's slapd, in a directory of its own. Debian builds it on GnuTLS.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::process::Command;
 
 use reprise_lab::Identity;
 
@@ -36,24 +34,22 @@ impl Slapd {
 impl Driver for Directory {
     type Account = StarttlsAccount;
 
+    const PROGRAM: &'static str = "slapd";
+
     const READY: Ready = Ready::Says("slapd starting");
+
+    /// With -d it stays in the foreground and writes this part of its log to standard error.
+    const ARGUMENTS: &'static [&'static str] = &["-d", "stats", "-h", "ldap://{address}/", "-f", "{file}"];
 
     const AS_NOBODY: bool = true;
 
-    fn program(&self) -> &'static str {
-        "slapd"
-    }
-
-    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
-        let mut text = format!("pidfile {}\n", directory.path("slapd.pid").display());
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let mut text = "pidfile {root}/slapd.pid\n".to_owned();
         if let Some(identity) = &self.identity {
             let [certificate, key] = directory.write_identity("server", identity)?;
             text.push_str(&format!("TLSCertificateFile {certificate}\nTLSCertificateKeyFile {key}\n"));
         }
-        // With -d it stays in the foreground and writes this part of its log to standard error.
-        command.args(["-d", "stats", "-h", &format!("ldap://{address}/"), "-f"]);
-        command.arg(directory.write("slapd.conf", &text)?);
-        Ok(())
+        Ok(text)
     }
 
     fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
