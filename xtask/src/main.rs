@@ -11,6 +11,7 @@ mod floors;
 mod generated;
 mod package;
 mod picture;
+mod programs;
 mod road;
 mod schema;
 mod servers;

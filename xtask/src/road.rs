@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::ValueEnum;
 use reprise_lab::{Authority, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerSpec};
 
+use crate::programs::run;
 use crate::workspace::Workspace;
 
 /// A command whose road is shown.
@@ -63,21 +64,17 @@ pub(crate) fn show(workspace: &Workspace, command: Walked) -> anyhow::Result<()>
     let server = EmbeddedServer::start(config)?;
 
     // What an earlier run left behind would count too.
-    llvm_cov(workspace, |cargo| cargo.args(["clean", "--workspace", "--profraw-only"]))?;
-    llvm_cov(workspace, |cargo| {
-        cargo.args(["run", "--locked", "--quiet", "--bin", "reprise", "--lcov", "--output-path"]).arg(&report).arg("--");
-        cargo.args(command.arguments()).arg(server.address().to_string()).arg("--ca").arg(&ca).stdout(Stdio::null())
-    })?;
+    let mut clean = workspace.cargo(&["llvm-cov", "clean", "--profraw-only"]);
+    let mut walk = workspace.cargo(&["llvm-cov", "run", "--locked", "--quiet", "--bin", "reprise", "--lcov"]);
+    walk.arg("--output-path").arg(&report).arg("--").args(command.arguments()).arg(server.address().to_string());
+    // Coverage needs no debug information, which would take a gigabyte.
+    walk.arg("--ca").arg(&ca).stdout(Stdio::null()).env("CARGO_PROFILE_DEV_DEBUG", "false");
+    for program in [&mut clean, &mut walk] {
+        run(program).context("is there cargo-llvm-cov? cargo install --locked cargo-llvm-cov")?;
+    }
     let lcov = fs::read_to_string(&report).context("cargo-llvm-cov wrote no report")?;
     print(&lengths(&lcov, &format!("{}/crates/", workspace.root().display())));
     println!("line by line: {}", report.display());
-    Ok(())
-}
-
-fn llvm_cov(workspace: &Workspace, arguments: impl FnOnce(&mut Command) -> &mut Command) -> anyhow::Result<()> {
-    let mut cargo = Command::new(env!("CARGO"));
-    let status = arguments(cargo.arg("llvm-cov").current_dir(workspace.root())).status().context("cannot run cargo")?;
-    ensure!(status.success(), "the command failed, or cargo-llvm-cov did (cargo install --locked cargo-llvm-cov)");
     Ok(())
 }
 
