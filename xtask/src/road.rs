@@ -27,8 +27,8 @@ impl Walked {
     fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Measure => &["measure", "--count", "20"],
-            Self::Diagnose => &["diagnose", "--count", "20"],
-            Self::Load => &["load", "--connections", "4", "--duration", "2s"],
+            Self::Diagnose => &["diagnose"],
+            Self::Load => &["load", "--verify", "--connections", "4", "--duration", "2s"],
         }
     }
 }
