@@ -33,6 +33,14 @@ bogo *tests:
 coverage:
     cargo coverage
 
+# lines of Rust code by crate: production and tests
+size:
+    python3 xtask/size.py
+
+# the files and lines that one run of measure, diagnose or load executes (cargo-llvm-cov)
+road COMMAND:
+    cargo xtask road {{COMMAND}}
+
 # every package as published: packed, unpacked, built and tested without this checkout; what a registry would say of them
 package:
     cargo xtask package

@@ -9,11 +9,11 @@ mod source;
 mod tally;
 
 use std::fs;
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use crate::programs::run as run_program;
 use crate::workspace::Workspace;
 use disabled::Disabled;
 use tally::Tally;
@@ -25,7 +25,8 @@ use tally::Tally;
 pub(crate) fn run(workspace: &Workspace, patterns: &[String]) -> anyhow::Result<()> {
     let began = Instant::now();
     let runner = runner::build(workspace)?;
-    let shim = build_shim(workspace)?;
+    run_program(&mut workspace.cargo(&["build", "--quiet", "--locked", "--package", "reprise-bogo-shim"]))?;
+    let shim = workspace.metadata.target_directory.as_std_path().join("debug/reprise-bogo-shim");
     let built = began.elapsed();
 
     let configuration = workspace.root().join("tests/bogo/config.json");
@@ -48,15 +49,3 @@ pub(crate) fn run(workspace: &Workspace, patterns: &[String]) -> anyhow::Result<
 
 /// Failed tests whose output is shown.
 const EXPLAINED: usize = 10;
-
-fn build_shim(workspace: &Workspace) -> anyhow::Result<std::path::PathBuf> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--package", "reprise-bogo-shim"])
-        .current_dir(workspace.root())
-        .status()
-        .context("cannot run cargo")?;
-    if !status.success() {
-        bail!("the shim in tests/bogo does not build");
-    }
-    Ok(workspace.metadata.target_directory.as_std_path().join("debug/reprise-bogo-shim"))
-}

@@ -17,13 +17,12 @@ mod page;
 mod recipes;
 mod shell;
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
+use crate::programs::run;
 use crate::workspace::Workspace;
 use page::{Page, Step};
 use shell::{Ended, Shell};
@@ -33,31 +32,37 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     let root = workspace.root();
     let pages = pages(root)?;
     ensure!(!pages.iter().all(|page| page.steps.is_empty()), "README.md and docs/guide hold no ```sh block to run");
-    build_release(root)?;
+    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "reprise-cli"]))?;
 
-    let mut count = Count::default();
+    let mut words = Vec::new();
     for page in &pages {
         // Steps of one page see one another's files and background programs, and nothing of other pages.
         let mut shell = Shell::new(root, &workspace.release_folder())?;
         for step in &page.steps {
-            let verdict = run(&mut shell, step)?;
-            println!("{verdict:9} {}:{}  {}", page.path, step.line, step.command.replace('\n', "\n          "));
-            if let Some(detail) = verdict.detail() {
-                println!("          {}", detail.replace('\n', "\n          "));
+            let verdict = verdict(&mut shell, step)?;
+            let indented = |text: &str| text.replace('\n', "\n          ");
+            println!("{:9} {}:{}  {}", verdict.word, page.path, step.line, indented(&step.command));
+            if let Some(detail) = verdict.detail {
+                println!("          {}", indented(&detail));
             }
-            count.add(&verdict);
+            words.push(verdict.word);
         }
     }
-    println!("commands: {count}");
+    let count = |word| words.iter().filter(|other| **other == word).count();
+    let counts = [PASSED, FAILED, SKIPPED, NOT_RUN].map(|word| format!("{} {}", count(word), word.to_lowercase()));
+    println!("commands: {}", counts.join(", "));
 
     let broken = links::broken(root)?;
     println!("links: {} broken", broken.len());
     for link in &broken {
         println!("          {link}");
     }
-    if count.failed > 0 || !broken.is_empty() {
-        bail!("the documents do not hold: {} commands failed, {} links are broken", count.failed, broken.len());
-    }
+    let failed = count(FAILED);
+    ensure!(
+        failed == 0 && broken.is_empty(),
+        "the documents do not hold: {failed} commands failed, {} links are broken",
+        broken.len()
+    );
     Ok(())
 }
 
@@ -72,80 +77,45 @@ pub(crate) fn print_test_command(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
-enum Verdict {
-    Passed,
-    Failed(String),
-    Skipped(String),
-    NotRun(String),
+/// How a step of a page went, in a word, and why.
+struct Verdict {
+    word: &'static str,
+    detail: Option<String>,
 }
+
+const PASSED: &str = "passed";
+const FAILED: &str = "FAILED";
+const SKIPPED: &str = "skipped";
+const NOT_RUN: &str = "NOT RUN";
 
 impl Verdict {
-    fn detail(&self) -> Option<&str> {
-        match self {
-            Self::Passed => None,
-            Self::Failed(detail) | Self::Skipped(detail) | Self::NotRun(detail) => Some(detail),
-        }
+    fn because(word: &'static str, detail: impl Into<String>) -> Self {
+        Self { word, detail: Some(detail.into()) }
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Passed => "passed",
-            Self::Failed(_) => "FAILED",
-            Self::Skipped(_) => "skipped",
-            Self::NotRun(_) => "NOT RUN",
-        })
-    }
-}
-
-#[derive(Default)]
-struct Count {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    not_run: usize,
-}
-
-impl Count {
-    fn add(&mut self, verdict: &Verdict) {
-        match verdict {
-            Verdict::Passed => self.passed += 1,
-            Verdict::Failed(_) => self.failed += 1,
-            Verdict::Skipped(_) => self.skipped += 1,
-            Verdict::NotRun(_) => self.not_run += 1,
-        }
-    }
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { passed, failed, skipped, not_run } = self;
-        write!(formatter, "{passed} passed, {failed} failed, {skipped} skipped, {not_run} not run")
-    }
-}
-
-fn run(shell: &mut Shell, step: &Step) -> anyhow::Result<Verdict> {
+fn verdict(shell: &mut Shell, step: &Step) -> anyhow::Result<Verdict> {
     let terms = &step.terms;
     if terms.is_test_command {
-        return Ok(Verdict::Skipped("the test command, a step of CI by itself".to_owned()));
+        return Ok(Verdict::because(SKIPPED, "the test command, a step of CI by itself"));
     }
     if let Some(reason) = &terms.skip {
-        return Ok(Verdict::Skipped(reason.clone()));
+        return Ok(Verdict::because(SKIPPED, reason));
     }
     let missing: Vec<&str> = terms.needs.iter().map(String::as_str).filter(|program| !shell.has(program)).collect();
     if !missing.is_empty() {
         let needs = format!("needs {}", missing.join(" "));
         let required = std::env::var_os("REPRISE_REQUIRE_SERVERS").is_some_and(|value| value == "1");
-        return Ok(if required { Verdict::Failed(needs) } else { Verdict::NotRun(needs) });
+        return Ok(Verdict::because(if required { FAILED } else { NOT_RUN }, needs));
     }
     let (ended, output) = shell.run(&step.command, terms.timeout)?;
-    Ok(match ended {
-        Ended::Exit(status) if status == terms.exit => Verdict::Passed,
-        Ended::Exit(status) => Verdict::Failed(format!("exit status {status}, not {}\n{output}", terms.exit)),
-        Ended::Signal => Verdict::Failed(format!("ended by a signal\n{output}")),
-        Ended::TimedOut => Verdict::Failed(format!("still running after {:?}\n{output}", terms.timeout)),
-    })
+    let why = match ended {
+        Ended::Exit(status) if status == terms.exit => return Ok(Verdict { word: PASSED, detail: None }),
+        Ended::Exit(status) => format!("exit status {status}, not {}", terms.exit),
+        Ended::Signal => "ended by a signal".to_owned(),
+        Ended::TimedOut => format!("still running after {:?}", terms.timeout),
+    };
+    Ok(Verdict::because(FAILED, format!("{why}\n{output}")))
 }
 
 /// README.md, then the chapters of the guide in their order.
@@ -167,14 +137,4 @@ fn pages(root: &Path) -> anyhow::Result<Vec<Page>> {
 fn read_page(root: &Path, path: &Path) -> anyhow::Result<Page> {
     let text = fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {}", path.display()))?;
     Page::parse(&path.display().to_string(), &text)
-}
-
-fn build_release(root: &Path) -> anyhow::Result<()> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--package", "reprise-cli"])
-        .current_dir(root)
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(status.success(), "the release build failed: {status}");
-    Ok(())
 }

@@ -11,6 +11,8 @@ mod floors;
 mod generated;
 mod package;
 mod picture;
+mod programs;
+mod road;
 mod schema;
 mod servers;
 mod stacks;
@@ -52,6 +54,11 @@ enum Task {
         /// Build each a second time, and fail where a byte differs.
         #[arg(long)]
         twice: bool,
+    },
+    /// Print how many files and lines of each crate one run of a command executes. Needs cargo-llvm-cov.
+    Road {
+        /// The command, which is run against a server of the lab.
+        command: road::Walked,
     },
     /// Draw docs/measure.svg, the picture in the README, from a run of `reprise measure`.
     Picture,
@@ -115,6 +122,7 @@ fn run(workspace: &Workspace, task: Task) -> anyhow::Result<()> {
         Task::Package { no_verify } => package::check(workspace, no_verify),
         Task::Bogo { tests } => bogo::run(workspace, &tests),
         Task::Firmware { twice } => firmware::build(workspace, twice),
+        Task::Road { command } => road::show(workspace, command),
         Task::Picture => picture::draw(workspace),
         Task::Schema { check: false } => schema::generated()?.write(workspace),
         Task::Schema { check: true } => schema::generated()?.check(workspace),

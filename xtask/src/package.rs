@@ -2,12 +2,12 @@
 //! builds and tests what is in them: nothing there can read a file of this checkout.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 use cargo_metadata::Package;
 
+use crate::programs::run;
 use crate::workspace::Workspace;
 
 /// Packs, and unless told not to verify, unpacks, builds and tests. Fails where an archive lacks something.
@@ -22,8 +22,7 @@ pub(crate) fn check(workspace: &Workspace, no_verify: bool) -> anyhow::Result<()
     for package in &published {
         licences_are_the_checkouts(workspace, package)?;
     }
-    let mut pack = cargo(workspace.root());
-    pack.args(["package", "--workspace", "--locked", "--no-verify", "--allow-dirty", "--quiet"]);
+    let mut pack = workspace.cargo(&["package", "--workspace", "--locked", "--no-verify", "--allow-dirty", "--quiet"]);
     pack.args(kept.iter().flat_map(|package| ["--exclude", &package.name]));
     run(&mut pack)?;
     if no_verify {
@@ -50,8 +49,11 @@ pub(crate) fn check(workspace: &Workspace, no_verify: bool) -> anyhow::Result<()
     fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
 
     // First as others build them, without the features that tests ask for.
-    run(cargo(&folder).args(["check", "--workspace", "--quiet"]).env("CARGO_TARGET_DIR", target))?;
-    run(cargo(&folder).args(["test", "--workspace", "--quiet"]).env("CARGO_TARGET_DIR", target))
+    for command in ["check", "test"] {
+        let mut cargo = workspace.cargo(&[command, "--workspace", "--quiet"]);
+        run(cargo.current_dir(&folder).env("CARGO_TARGET_DIR", target))?;
+    }
+    Ok(())
 }
 
 /// Both licences ask that their text goes along. A link to the root's would not survive where a checkout is copied without links.
@@ -61,17 +63,5 @@ fn licences_are_the_checkouts(workspace: &Workspace, package: &Package) -> anyho
         let (kept, text) = (folder.join(name), fs::read(workspace.root().join(name))?);
         ensure!(fs::read(&kept).is_ok_and(|copy| copy == text), "{kept} is not a copy of the checkout's {name}");
     }
-    Ok(())
-}
-
-fn cargo(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(folder);
-    command
-}
-
-fn run(command: &mut Command) -> anyhow::Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
-    ensure!(status.success(), "{command:?} failed");
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! What tests write of the guide: the command line, what servers do, and causes as they were seen on real servers.
 
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context, ensure};
 
+use crate::programs::run;
 use crate::workspace::Workspace;
 
 /// A page with a table that tests write.
@@ -49,15 +49,9 @@ pub(crate) fn write(workspace: &Workspace, table: &Table) -> anyhow::Result<()> 
     let written =
         || fs::metadata(&path).and_then(|metadata| metadata.modified()).with_context(|| format!("cannot read {page}"));
     let before = written()?;
-    let status = Command::new(env!("CARGO"))
-        .args(["test", "--package", "reprise-cli"])
-        .args(*test)
-        .env("REPRISE_REQUIRE_SERVERS", "1")
-        .env(variable, "1")
-        .current_dir(workspace.root())
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(status.success(), "{page} is not what tests see: one of them failed");
+    let mut tests = workspace.cargo(&["test", "--package", "reprise-cli"]);
+    run(tests.args(*test).env("REPRISE_REQUIRE_SERVERS", "1").env(variable, "1"))
+        .with_context(|| format!("{page} is not what tests see"))?;
     ensure!(written()? != before, "no test wrote {page}: is there still one of {test:?}?");
     println!("wrote {page}");
     Ok(())

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use reprise_compare::{LIBRARIES, Library, LibrarySource};
 
+use crate::programs::output_of;
 use crate::workspace::Workspace;
 
 /// What a plugin exports, and all that it exports.
@@ -110,7 +111,7 @@ impl Folders {
             if !wanted.is_empty() {
                 let mut fetch = Command::new(firmware.join("fetch.sh"));
                 fetch.arg("--list").arg(&list).arg(folder).args(wanted);
-                print!("{}", succeed(fetch.output(), "fetch.sh")?);
+                print!("{}", output_of(&mut fetch)?);
             }
         }
         Ok(())
@@ -138,7 +139,7 @@ impl Folders {
         make.env_remove("MAKEFLAGS").arg("-j").arg(std::thread::available_parallelism().map_or(1, usize::from).to_string());
         make.arg("-C").arg(self.root.join("stacks")).arg(assigned("OUT", &self.output));
         make.arg(assigned("FIRMWARE_SOURCES", &self.firmware_sources)).arg(&made);
-        succeed(make.output(), file)?;
+        output_of(&mut make).with_context(|| format!("cannot make {file}"))?;
         Ok(made)
     }
 }
@@ -160,19 +161,10 @@ fn is_installed(header: &str, file: &str) -> anyhow::Result<bool> {
 
 /// Two libraries of one program that export the same name are one to the loader: nothing but the one symbol may show.
 fn check_exports(plugin: &Path) -> anyhow::Result<()> {
-    let output = Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(plugin).output();
-    let output = succeed(output, "nm")?;
+    let output = output_of(Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(plugin))?;
     let exported: Vec<&str> = output.split_whitespace().collect();
     ensure!(exported == [SYMBOL], "{} exports {exported:?}, and may export {SYMBOL} alone", plugin.display());
     Ok(())
-}
-
-fn succeed(output: std::io::Result<Output>, what: &str) -> anyhow::Result<String> {
-    let output = output.with_context(|| format!("cannot run what builds {what}"))?;
-    if !output.status.success() {
-        bail!("{what}:\n{}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]

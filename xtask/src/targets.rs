@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 
+use crate::programs::{output_of, run};
 use crate::workspace::Workspace;
 
 /// One of each family of systems: the differences within one are not ours.
@@ -41,19 +42,14 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
             continue;
         }
         let suffix = target.replace('-', "_");
-        let status = Command::new(env!("CARGO"))
-            .args(["check", "--locked", "--quiet", "--package", "reprise-cli", "--target", target])
-            .current_dir(workspace.root())
+        let mut check = workspace.cargo(&["check", "--locked", "--quiet", "--package", "reprise-cli", "--target", target]);
+        check
             .env(format!("CC_{suffix}"), &compiler.0)
             .env(format!("CXX_{suffix}"), &compiler.0)
             .env(format!("AR_{suffix}"), &archiver.0)
             // Otherwise Apple's tools are asked where their SDK is.
-            .env("SDKROOT", "/")
-            .status()
-            .context("cannot start cargo")?;
-        if !status.success() {
-            bail!("the program does not compile for {target}");
-        }
+            .env("SDKROOT", "/");
+        run(&mut check).with_context(|| format!("the program does not compile for {target}"))?;
         println!("{target}: compiles");
     }
     Ok(())
@@ -68,8 +64,7 @@ fn write_program(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// Installs the standard library of a target where that is needed and possible.
 fn is_installed(target: &str) -> anyhow::Result<bool> {
-    let printed = Command::new("rustc").args(["--print", "sysroot"]).output().context("cannot start rustc")?;
-    let sysroot = String::from_utf8(printed.stdout)?;
+    let sysroot = output_of(Command::new("rustc").args(["--print", "sysroot"]))?;
     if Path::new(sysroot.trim()).join("lib/rustlib").join(target).join("lib").is_dir() {
         return Ok(true);
     }

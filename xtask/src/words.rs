@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use crate::programs::output_of;
 use crate::workspace::Workspace;
 
 const LIST: &str = "docs/words.txt";
@@ -61,13 +62,7 @@ fn words(list: &str) -> anyhow::Result<Vec<Word<'_>>> {
 
 /// The pages and sources that users read something of: not tests, whose strings are not printed.
 fn tracked(root: &Path) -> anyhow::Result<Vec<String>> {
-    let listed = Command::new("git")
-        .args(["ls-files", "*.md", "crates/*/src/*.rs"])
-        .current_dir(root)
-        .output()
-        .context("cannot run git")?;
-    ensure!(listed.status.success(), "git ls-files failed: {}", listed.status);
-    let listed = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
+    let listed = output_of(Command::new("git").args(["ls-files", "*.md", "crates/*/src/*.rs"]).current_dir(root))?;
     let written_by_tests = |file: &str| file.contains("/golden/");
     Ok(listed.lines().filter(|file| root.join(file).exists() && !written_by_tests(file)).map(str::to_owned).collect())
 }

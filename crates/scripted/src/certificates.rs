@@ -12,16 +12,9 @@ pub fn authority() -> &'static Authority {
 
 /// A certificate for `localhost` with a key of this kind, made once.
 pub fn certificate(kind: KeyKind) -> &'static Identity {
-    static RSA: OnceLock<Identity> = OnceLock::new();
-    static P256: OnceLock<Identity> = OnceLock::new();
-    static P384: OnceLock<Identity> = OnceLock::new();
-    static ED25519: OnceLock<Identity> = OnceLock::new();
-    let place = match kind {
-        KeyKind::Rsa2048 => &RSA,
-        KeyKind::P256 => &P256,
-        KeyKind::P384 => &P384,
-        KeyKind::Ed25519 => &ED25519,
-        other => panic!("no test has a certificate with {other}"),
-    };
+    const KINDS: [KeyKind; 4] = [KeyKind::Rsa2048, KeyKind::P256, KeyKind::P384, KeyKind::Ed25519];
+    static IDENTITIES: [OnceLock<Identity>; KINDS.len()] = [const { OnceLock::new() }; KINDS.len()];
+    let place = KINDS.iter().zip(&IDENTITIES).find(|(known, _)| **known == kind);
+    let (_, place) = place.unwrap_or_else(|| panic!("no test has a certificate with {kind}"));
     place.get_or_init(|| authority().server(&ServerSpec::new(kind)).unwrap())
 }

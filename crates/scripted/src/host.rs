@@ -5,7 +5,7 @@ use reprise_model::{Kind, Version};
 use reprise_wire::{ContentType, ExtensionType, Handshake, HandshakeType, KeyUpdate, MAX_PLAINTEXT, NamedGroup, Record};
 
 use crate::setting::{Line, Setting};
-use crate::{HeardHello, Hello, framed, record, sessions, tls12, tls13};
+use crate::{HeardHello, Hello, Transcript, framed, record, sessions, tls12, tls13};
 
 /// What is said in a hello, in EncryptedExtensions or in a CertificateRequest in place of what an honest server would say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Host {
             Line::ChangeCipherSpec => return Some((ContentType::CHANGE_CIPHER_SPEC, vec![1])),
             Line::Data(data) => return Some((ContentType::APPLICATION_DATA, data.clone())),
             Line::Alert(level, description) => return Some((ContentType::ALERT, vec![*level, *description])),
-            // In no transcript (RFC 5246 §7.4.1.1, RFC 8446 §4.4.1).
+            // In no transcript (RFC 5246 §7.4.1.1, RFC 9846 §4.1).
             Line::HelloRequest => framed(HandshakeType::HELLO_REQUEST, |_| {}),
             Line::KeyUpdate(request_update) => {
                 let update = KeyUpdate { request_update: *request_update };
@@ -71,7 +71,7 @@ impl Host {
             }
             Line::Message(msg_type, body) => {
                 let message = framed(*msg_type, |out| out.extend_from_slice(body));
-                self.server.add(&message);
+                self.server.transcript().add(&message);
                 message
             }
             Line::LongCertificate(length) => self.long_certificate(*length),
@@ -94,8 +94,7 @@ impl Host {
             // In no transcript.
             (_, L::KeyUpdate(_) | L::HelloRequest | L::ChangeCipherSpec | L::Data(_) | L::Alert(..)) => {}
             (Server::Tls13(_), L::Ticket) => {}
-            (Server::Tls12(server), _) => server.amend(length, said),
-            (Server::Tls13(server), _) => server.amend(length, said),
+            (server, _) => server.transcript().amend(length, said),
         }
     }
 
@@ -156,7 +155,7 @@ impl Host {
         for fragment in fragments {
             let sealer = match &mut self.server {
                 Server::Tls12(server) if self.changed => server.sealer.as_mut(),
-                // Its ChangeCipherSpec is never protected (RFC 8446 §5).
+                // Its ChangeCipherSpec is never protected (RFC 9846 §5).
                 Server::Tls13(server) if content_type != ContentType::CHANGE_CIPHER_SPEC => server.sealer.as_mut(),
                 _ => None,
             };
@@ -187,7 +186,7 @@ impl Host {
         };
         reword(&mut hello, wording);
         let message = hello.message();
-        self.server.add(&message);
+        self.server.transcript().add(&message);
         message
     }
 
@@ -202,10 +201,10 @@ impl Host {
 }
 
 impl Server {
-    fn add(&mut self, message: &[u8]) {
+    fn transcript(&mut self) -> &mut Transcript {
         match self {
-            Self::Tls12(server) => server.add(message),
-            Self::Tls13(server) => server.add(message),
+            Self::Tls12(server) => &mut server.transcript,
+            Self::Tls13(server) => &mut server.transcript,
         }
     }
 }
@@ -255,7 +254,7 @@ fn tls13_message(
             reword(&mut retry, wording);
             let message = retry.message();
             server.begin_again();
-            server.add(&message);
+            server.transcript.add(&message);
             message
         }
         Line::EncryptedExtensions => {

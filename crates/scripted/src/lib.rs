@@ -80,6 +80,33 @@ impl Hello {
     }
 }
 
+/// All messages of a handshake so far, in the form in which they are hashed.
+pub struct Transcript(Vec<u8>);
+
+impl Transcript {
+    /// A message that is made, and part of the transcript.
+    pub(crate) fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let message = framed(msg_type, body);
+        self.add(&message);
+        message
+    }
+
+    /// A message, honest or not, is part of the transcript.
+    pub(crate) fn add(&mut self, message: &[u8]) {
+        self.0.extend_from_slice(message);
+    }
+
+    /// The transcript has these bytes where it had the last message, of this length.
+    pub(crate) fn amend(&mut self, length: usize, said: &[u8]) {
+        self.0.truncate(self.0.len().saturating_sub(length));
+        self.add(said);
+    }
+
+    pub(crate) fn hash(&self, hash: Hash) -> Vec<u8> {
+        crate::hash(hash, &self.0)
+    }
+}
+
 /// What the client said first, and what may be said to it.
 pub struct HeardHello {
     /// The ClientHello, framed.

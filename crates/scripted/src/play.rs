@@ -210,23 +210,29 @@ impl Play {
 
     fn say(&mut self, line: &Line, deviations: &[Deviation]) {
         let Some(host) = &mut self.host else { return };
-        let wording: Vec<_> = deviations.iter().filter_map(Deviation::wording).cloned().collect();
+        let wording = deviations.iter().filter_map(|deviation| match deviation {
+            Deviation::Say(wording) => Some(wording.clone()),
+            _ => None,
+        });
+        let wording: Vec<Wording> = wording.collect();
         let Some((mut content_type, mut message)) = host.say(line, &wording) else { return };
         let honest = message.len();
         deviations.iter().for_each(|deviation| deviation.edit(&mut message));
         host.amend(line, honest, &message);
 
-        let mut fragment = MAX_PLAINTEXT;
-        let mut repeats = 0;
+        let (mut fragment, mut repeats, mut between, mut together, mut clear) = (MAX_PLAINTEXT, 0, None, false, false);
         for deviation in deviations {
             match deviation {
                 Deviation::As(other) => content_type = ContentType(*other),
                 Deviation::Fragment(length) => fragment = usize::from(*length),
                 Deviation::Repeat(times) => repeats = usize::from(*times),
+                Deviation::Between(other) => between = between.or(Some(other)),
+                Deviation::Together => together = true,
+                Deviation::Clear => clear = true,
                 _ => {}
             }
         }
-        if deviations.contains(&Deviation::Together) && self.held.is_none() {
+        if together && self.held.is_none() {
             let lines = vec![(line.clone(), message.len())];
             self.held = Some(Held { content_type, content: message, lines });
             return;
@@ -236,16 +242,16 @@ impl Play {
         {
             held.content.extend_from_slice(&message);
             held.lines.push((line.clone(), message.len()));
-            if !deviations.contains(&Deviation::Together) {
+            if !together {
                 self.flush(fragment);
             }
             return;
         }
         self.flush(MAX_PLAINTEXT);
         let Some(host) = &mut self.host else { return };
-        let mut bytes = if deviations.contains(&Deviation::Clear) {
+        let mut bytes = if clear {
             crate::clear(content_type, &message)
-        } else if let Some(other) = deviations.iter().find_map(Deviation::between) {
+        } else if let Some(other) = between {
             let (first, rest) = message.split_at(message.len() / 2);
             let mut bytes = host.records(content_type, first, fragment);
             if let Some((other_type, other)) = host.say(other, &[]) {
@@ -326,20 +332,6 @@ impl Actor for Play {
 }
 
 impl Deviation {
-    fn wording(&self) -> Option<&Wording> {
-        match self {
-            Self::Say(wording) => Some(wording),
-            _ => None,
-        }
-    }
-
-    fn between(&self) -> Option<&Line> {
-        match self {
-            Self::Between(line) => Some(line),
-            _ => None,
-        }
-    }
-
     fn edit(&self, message: &mut Vec<u8>) {
         match self {
             Self::Edit(edit) => edit.apply(message),
@@ -403,7 +395,7 @@ mod tests {
         assert!(client.is_confirmed(), "{setting:?}");
         let kind = match setting.kind {
             _ if !setting.resumes() => Kind::Full,
-            // RFC 8446 §4.2.10: a HelloRetryRequest rejects early data.
+            // RFC 9846 §4.3.10: a HelloRetryRequest rejects early data.
             Kind::Early if setting.retry => Kind::Ticket,
             kind => kind,
         };

@@ -182,7 +182,7 @@ impl Setting {
         if self.retry {
             lines.extend([Line::Retry, Line::Wait]);
         }
-        // RFC 8446 §D.4: for middleboxes.
+        // RFC 9846 §E.4: for middleboxes.
         lines.extend([Line::Hello, Line::ChangeCipherSpec, Line::EncryptedExtensions]);
         if !self.resumes() {
             lines.extend(self.asks_certificate.then_some(Line::CertificateRequest));

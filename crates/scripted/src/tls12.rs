@@ -14,7 +14,7 @@ use reprise_wire::{
 };
 
 use crate::certificates::certificate;
-use crate::{HeardHello, Hello, NOW, clear, framed, hash, records, share, sign};
+use crate::{HeardHello, Hello, NOW, Transcript, clear, records, share, sign};
 
 /// What a ChangeCipherSpec is on the wire.
 pub const CHANGE_CIPHER_SPEC: [u8; 6] = [20, 3, 3, 0, 1, 1];
@@ -27,7 +27,7 @@ pub struct Server {
     pub suite: &'static Suite,
     /// The group of its key exchange.
     pub group: NamedGroup,
-    transcript: Vec<u8>,
+    pub(crate) transcript: Transcript,
     server_random: [u8; 32],
     extended: bool,
     /// The master secret, once there is one.
@@ -44,7 +44,7 @@ impl Server {
 
     /// Answers this hello.
     pub fn to(heard: HeardHello) -> Self {
-        let transcript = heard.message.clone();
+        let transcript = Transcript(heard.message.clone());
         Self {
             heard,
             suite: find(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256).unwrap(),
@@ -82,7 +82,7 @@ impl Server {
     /// Says a hello, honest or not.
     pub fn say(&mut self, hello: &Hello) -> Vec<u8> {
         let message = hello.message();
-        self.transcript.extend_from_slice(&message);
+        self.transcript.add(&message);
         self.abide_by(&message);
         clear(ContentType::HANDSHAKE, &message)
     }
@@ -96,15 +96,9 @@ impl Server {
         self.suite = find(hello.cipher_suite).filter(|suite| suite.version == Version::Tls12).unwrap_or(self.suite);
     }
 
-    /// The transcript has these bytes where it had the last message, of this length.
-    pub fn amend(&mut self, length: usize, said: &[u8]) {
-        self.transcript.truncate(self.transcript.len().saturating_sub(length));
-        self.transcript.extend_from_slice(said);
-    }
-
     /// A CertificateRequest for a certificate of any authority.
     pub fn certificate_request(&mut self) -> Vec<u8> {
-        self.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
+        self.transcript.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
             // ecdsa_sign (RFC 8422 §5.5); ecdsa_secp256r1_sha256; no names.
             out.extend_from_slice(&[1, 64, 0, 2, 4, 3, 0, 0]);
         })
@@ -120,7 +114,7 @@ impl Server {
 
     /// A Certificate of this chain.
     pub fn certificate_of(&mut self, chain: &[&[u8]]) -> Vec<u8> {
-        self.message(HandshakeType::CERTIFICATE, |out| {
+        self.transcript.message(HandshakeType::CERTIFICATE, |out| {
             vec24(out, |out| chain.iter().for_each(|der| vec24(out, |out| out.extend_from_slice(der))));
         })
     }
@@ -143,26 +137,27 @@ impl Server {
         let mut signature = sign(&signed);
         spoil(&mut signature);
         let group = self.group;
-        self.message(HandshakeType::SERVER_KEY_EXCHANGE, |out| {
+        self.transcript.message(HandshakeType::SERVER_KEY_EXCHANGE, |out| {
             ServerKeyExchangeEcdhe { group, public, params_raw: &[], scheme, signature: &signature }.emit(out);
         })
     }
 
     /// ServerHelloDone.
     pub fn done(&mut self) -> Vec<u8> {
-        self.message(HandshakeType::SERVER_HELLO_DONE, |_| {})
+        self.transcript.message(HandshakeType::SERVER_HELLO_DONE, |_| {})
     }
 
     /// NewSessionTicket.
     pub fn ticket(&mut self, ticket: &[u8]) -> Vec<u8> {
-        self.message(HandshakeType::NEW_SESSION_TICKET, |out| NewSessionTicketTls12 { lifetime_hint: 300, ticket }.emit(out))
+        self.transcript
+            .message(HandshakeType::NEW_SESSION_TICKET, |out| NewSessionTicketTls12 { lifetime_hint: 300, ticket }.emit(out))
     }
 
     /// The Finished over all that was said and heard.
     pub fn finished(&mut self) -> Vec<u8> {
-        let transcript = hash(self.suite.hash, &self.transcript);
+        let transcript = self.transcript.hash(self.suite.hash);
         let verify_data = self.master.as_ref().unwrap().server_finished(self.suite, &transcript).unwrap();
-        self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(&verify_data))
+        self.transcript.message(HandshakeType::FINISHED, |out| out.extend_from_slice(&verify_data))
     }
 
     /// Certificate to ServerHelloDone, as an honest server would send them.
@@ -186,7 +181,7 @@ impl Server {
         let flight: Vec<u8> = before_change.flat_map(|(_, fragment)| fragment).collect();
         let mut rest = &flight[..];
         while let Ok(Some((message, length))) = Handshake::parse(rest) {
-            self.transcript.extend_from_slice(message.raw);
+            self.transcript.add(message.raw);
             if message.msg_type == HandshakeType::CLIENT_KEY_EXCHANGE {
                 let master = self.agree(message.body)?;
                 self.resume(master);
@@ -205,7 +200,7 @@ impl Server {
             },
         };
         let master = if self.extended {
-            MasterSecret::extended(self.suite, &premaster, &hash(self.suite.hash, &self.transcript))
+            MasterSecret::extended(self.suite, &premaster, &self.transcript.hash(self.suite.hash))
         } else {
             MasterSecret::new(self.suite, &premaster, &self.heard.random, &self.server_random)
         };
@@ -222,10 +217,10 @@ impl Server {
         let mut record = clear(*content_type, fragment);
         let (_, place) = opener.open(&mut record).ok()?;
         let message = record[place].to_vec();
-        let transcript = hash(self.suite.hash, &self.transcript);
+        let transcript = self.transcript.hash(self.suite.hash);
         let due = self.master.as_ref()?.client_finished(self.suite, &transcript).ok()?;
         let (finished, _) = Handshake::parse(&message).ok()??;
-        self.transcript.extend_from_slice(&message);
+        self.transcript.add(&message);
         (finished.body == due).then_some(())
     }
 
@@ -248,17 +243,6 @@ impl Server {
     pub fn end(&mut self) -> Vec<u8> {
         let finished = self.finished();
         [&CHANGE_CIPHER_SPEC[..], &self.record(ContentType::HANDSHAKE, &finished)].concat()
-    }
-
-    /// A message, honest or not, is part of the transcript.
-    pub(crate) fn add(&mut self, message: &[u8]) {
-        self.transcript.extend_from_slice(message);
-    }
-
-    fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-        let message = framed(msg_type, body);
-        self.transcript.extend_from_slice(&message);
-        message
     }
 }
 

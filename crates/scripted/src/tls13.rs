@@ -14,7 +14,7 @@ use reprise_wire::{
 };
 
 use crate::certificates::certificate;
-use crate::{HeardHello, Hello, NOW, clear, extensions, framed, hash, share, sign};
+use crate::{HeardHello, Hello, NOW, Transcript, clear, extensions, framed, hash, share, sign};
 
 /// A server that has received a ClientHello.
 pub struct Server {
@@ -23,7 +23,7 @@ pub struct Server {
     /// The suite of its keys.
     pub suite: &'static Suite,
     /// All messages so far, in the form in which they are hashed.
-    transcript: Vec<u8>,
+    pub(crate) transcript: Transcript,
     shared: Option<SharedSecret>,
     public: Vec<u8>,
     /// The PSK that is taken.
@@ -43,7 +43,7 @@ impl Server {
 
     /// Answers this hello.
     pub fn to(heard: HeardHello) -> Self {
-        let transcript = heard.message.clone();
+        let transcript = Transcript(heard.message.clone());
         let mut server = Self {
             heard,
             suite: find(CipherSuite::TLS_AES_128_GCM_SHA256).unwrap(),
@@ -132,17 +132,17 @@ impl Server {
         if hello.random == HELLO_RETRY_REQUEST_RANDOM {
             self.begin_again();
         }
-        self.transcript.extend_from_slice(&message);
+        self.transcript.add(&message);
         if hello.random != HELLO_RETRY_REQUEST_RANDOM {
             self.change_keys();
         }
         clear(ContentType::HANDSHAKE, &message)
     }
 
-    /// The first hello counts by its hash alone, now that the server asks for a second (RFC 8446 §4.4.1).
+    /// The first hello counts by its hash alone, now that the server asks for a second (RFC 9846 §4.1).
     pub fn begin_again(&mut self) {
-        let first = hash(self.suite.hash, &self.transcript);
-        self.transcript = framed(HandshakeType::MESSAGE_HASH, |out| out.extend_from_slice(&first));
+        let first = self.transcript.hash(self.suite.hash);
+        self.transcript = Transcript(framed(HandshakeType::MESSAGE_HASH, |out| out.extend_from_slice(&first)));
     }
 
     /// From here on both sides send under their handshake keys.
@@ -165,17 +165,6 @@ impl Server {
         self.psk = self.psk.take().filter(|_| takes(ExtensionType::PRE_SHARED_KEY));
     }
 
-    /// The transcript has these bytes where it had the last message, of this length.
-    pub fn amend(&mut self, length: usize, said: &[u8]) {
-        self.transcript.truncate(self.transcript.len().saturating_sub(length));
-        self.transcript.extend_from_slice(said);
-    }
-
-    /// A message, honest or not, is part of the transcript.
-    pub(crate) fn add(&mut self, message: &[u8]) {
-        self.transcript.extend_from_slice(message);
-    }
-
     /// Takes the client's second hello.
     pub fn hear_again(&mut self, client: &mut Connection) {
         self.hear_hello(HeardHello::from(client));
@@ -184,7 +173,7 @@ impl Server {
     /// Takes this hello for the client's second one.
     pub fn hear_hello(&mut self, heard: HeardHello) {
         self.heard = heard;
-        self.transcript.extend_from_slice(&self.heard.message);
+        self.transcript.add(&self.heard.message);
         self.agree();
     }
 
@@ -193,13 +182,13 @@ impl Server {
     /// EncryptedExtensions with these.
     pub fn encrypted_extensions(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
-        self.message(HandshakeType::ENCRYPTED_EXTENSIONS, |out| list.view().emit(out))
+        self.transcript.message(HandshakeType::ENCRYPTED_EXTENSIONS, |out| list.view().emit(out))
     }
 
     /// A CertificateRequest with these extensions.
     pub fn certificate_request(&mut self, list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
-        self.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
+        self.transcript.message(HandshakeType::CERTIFICATE_REQUEST, |out| {
             vec8(out, |_| {});
             list.view().emit(out);
         })
@@ -214,7 +203,7 @@ impl Server {
     /// A Certificate of this context and chain, with the same extensions at each entry.
     pub fn certificate_with(&mut self, context: &[u8], chain: &[&[u8]], list: &[(ExtensionType, Vec<u8>)]) -> Vec<u8> {
         let list = extensions(list);
-        self.message(HandshakeType::CERTIFICATE, |out| {
+        self.transcript.message(HandshakeType::CERTIFICATE, |out| {
             vec8(out, |out| out.extend_from_slice(context));
             vec24(out, |out| {
                 for der in chain {
@@ -235,7 +224,7 @@ impl Server {
         let signed = [&[b' '; 64][..], b"TLS 1.3, server CertificateVerify\0", &self.hash()].concat();
         let mut signature = sign(&signed);
         spoil(&mut signature);
-        self.message(HandshakeType::CERTIFICATE_VERIFY, |out| {
+        self.transcript.message(HandshakeType::CERTIFICATE_VERIFY, |out| {
             CertificateVerify { scheme, signature: &signature }.emit(out);
         })
     }
@@ -244,7 +233,7 @@ impl Server {
     pub fn finished(&mut self) -> Vec<u8> {
         let verify_data = self.server_traffic.as_ref().unwrap().finished(&self.hash()).unwrap();
         self.master = self.secret.take().map(|secret| secret.master().unwrap()).or(self.master.take());
-        self.message(HandshakeType::FINISHED, |out| out.extend_from_slice(verify_data.as_ref()))
+        self.transcript.message(HandshakeType::FINISHED, |out| out.extend_from_slice(verify_data.as_ref()))
     }
 
     /// EncryptedExtensions to Finished, as an honest server would send them.
@@ -311,17 +300,11 @@ impl Server {
 
     /// All messages so far, in the form in which they are hashed.
     pub fn said_and_heard(&self) -> &[u8] {
-        &self.transcript
-    }
-
-    fn message(&mut self, msg_type: HandshakeType, body: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-        let message = framed(msg_type, body);
-        self.transcript.extend_from_slice(&message);
-        message
+        &self.transcript.0
     }
 
     fn hash(&self) -> Vec<u8> {
-        hash(self.suite.hash, &self.transcript)
+        self.transcript.hash(self.suite.hash)
     }
 }
 

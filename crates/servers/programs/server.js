@@ -28,7 +28,7 @@ const settings = {
   secureOptions: options.reduce((set, option) => set | (switches[option] ?? 0), 0),
   ...(psk && {
     pskCallback: (socket, identity) => (identity === psk[0] ? Buffer.from(psk[1], 'hex') : null),
-    // A PSK without a hash of its own is for SHA-256 (RFC 8446, section 4.2.11): such a suite must be chosen.
+    // A PSK without a hash of its own is for SHA-256 (RFC 9846, section 4.3.11): such a suite must be chosen.
     ciphers: `TLS_AES_128_GCM_SHA256:${tls.DEFAULT_CIPHERS}`,
   }),
   // A test's own options, as they would stand in a program.

@@ -2,23 +2,19 @@
 //! `account PORT RESUMED VERSION CIPHER GROUP`, with `-` for what their platform does not say.
 
 use super::Account;
-use crate::{Result, ServerError};
+use super::scratch::ScratchDir;
+use crate::Result;
 
 /// What begins a line that tells of a connection; a program may print others.
 const MARK: &str = "account ";
 
-/// The accounts among the lines that `program` has written.
-pub(super) fn accounts(program: &str, lines: &[String]) -> Result<Vec<Account>> {
-    let told = lines.iter().filter_map(|line| line.strip_prefix(MARK));
-    told.map(|line| {
-        let malformed = || ServerError::Account { program: program.to_owned(), line: line.to_owned() };
-        parse(line).ok_or_else(malformed)
-    })
-    .collect()
+/// The accounts among the lines that the program has written.
+pub(super) fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+    directory.read(directory.output_lines()?.iter().filter(|line| line.starts_with(MARK)), parse)
 }
 
 fn parse(line: &str) -> Option<Account> {
-    let fields: Vec<&str> = line.split(' ').collect();
+    let fields: Vec<&str> = line.strip_prefix(MARK)?.split(' ').collect();
     let [port, resumed, version, cipher, group] = *fields else { return None };
     let told = |field: &str| Some(field.to_owned()).filter(|field| field != "-");
     let account = Account::new(port.parse().ok()?, resumed.parse().ok()?, version.to_owned());
@@ -31,17 +27,18 @@ mod tests {
 
     #[test]
     fn what_is_told_is_read_and_what_is_not_is_none() {
-        let lines = ["listening", "account 40001 true TLSv1.3 TLS_AES_128_GCM_SHA256 -"].map(str::to_owned);
-        let [account] = &*accounts("node", &lines).unwrap() else { panic!("one line tells of a connection") };
+        let account = parse("account 40001 true TLSv1.3 TLS_AES_128_GCM_SHA256 -").unwrap();
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
         assert_eq!((account.cipher.as_deref(), &account.group), (Some("TLS_AES_128_GCM_SHA256"), &None));
     }
 
     #[test]
     fn a_line_of_another_format_is_an_error() {
+        let directory = ScratchDir::new("node", false).unwrap();
         for line in ["account 1", "account x true TLSv1.3 X -", "account 1 yes TLSv1.3 X -", "account 1 true TLSv1.3 X - -"]
         {
-            let error = accounts("node", &[line.to_owned()]).unwrap_err();
+            std::fs::write(directory.output(), format!("listening\n{line}\n")).unwrap();
+            let error = accounts(&directory).unwrap_err();
             assert!(error.to_string().starts_with("cannot read node's account"), "{error}");
         }
     }

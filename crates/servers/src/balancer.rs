@@ -1,12 +1,13 @@
 //! Several servers behind one address.
 
 use std::hash::{BuildHasher, RandomState};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reprise_lab::Listener;
 
 use crate::Result;
+use crate::hang_up::listen;
 use crate::relay::forward;
 
 /// A balancer of TCP connections on a free port of 127.0.0.1, before nodes that it does not look into. Dropping it ends its
@@ -28,8 +29,6 @@ pub enum Balancing {
     Random,
 }
 
-const MAX_CONNECTIONS: usize = 64;
-
 impl Balancer {
     /// Deals connections to these nodes. Without any, connections are closed.
     ///
@@ -38,7 +37,7 @@ impl Balancer {
     pub fn start(nodes: Vec<SocketAddr>, balancing: Balancing) -> Result<Self> {
         let next = AtomicUsize::new(0);
         let random = RandomState::new();
-        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+        let listener = listen(move |guest| {
             let number = next.fetch_add(1, Ordering::SeqCst);
             let number = match balancing {
                 Balancing::RoundRobin => number,

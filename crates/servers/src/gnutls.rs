@@ -1,18 +1,19 @@
 //! `gnutls-serv`, GnuTLS's own test server.
 
+use std::net::SocketAddr;
+use std::process::Command;
+
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, RealServer, RunningServer};
-use crate::{Result, ServerError};
+use super::Account;
+use super::driver::{Configured, Driven, Driver, Ready};
+use super::scratch::ScratchDir;
+use crate::Result;
 
 /// A running `gnutls-serv --http`, which answers every request with a page about the connection.
 ///
 /// It listens on every address of the machine: there is no option for one.
-#[derive(Debug)]
-pub struct GnutlsServ {
-    site: Site,
-}
+pub type GnutlsServ = Driven<GnutlsServConfig>;
 
 /// What gnutls-serv is told; [`GnutlsServConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -50,54 +51,40 @@ impl GnutlsServConfig {
     }
 }
 
-impl GnutlsServ {
-    /// Starts gnutls-serv; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its output if it refuses its
-    /// arguments, [`ServerError::File`] if its directory cannot be written.
-    pub fn start(config: GnutlsServConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        let versions = match config.versions {
+impl Configured for GnutlsServConfig {}
+
+impl Driver for GnutlsServConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "gnutls-serv";
+
+    const READY: Ready = Ready::Says("...done");
+
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        let versions = match self.versions {
             Versions::Tls12 => "+VERS-TLS1.2",
             Versions::Tls13 => "+VERS-TLS1.3",
             Versions::Both => "+VERS-TLS1.2:+VERS-TLS1.3",
         };
-        let psk = match &config.psk {
-            Some((identity, key)) => Some(ground.write("psk.txt", &format!("{identity}:{key}\n"))?),
-            None => None,
-        };
-        let priority = format!("NORMAL:-VERS-ALL:{versions}{}", config.priority);
-        let site = ground.start(Ready::Says("...done"), |_, address, command| {
-            command.args(["--http", "--disable-client-cert", "--port", &address.port().to_string()]);
-            command.arg("--x509certfile").arg(&files.certificate).arg("--x509keyfile").arg(&files.key);
-            command.args(["--priority", &priority]);
-            command.args((!config.session_tickets).then_some("--noticket"));
-            command.args((!config.session_database).then_some("--nodb"));
-            if let Some(file) = &psk {
-                command.arg("--pskpasswd").arg(file);
-            }
-            command.args(&config.extra);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
-
-impl RealServer for GnutlsServ {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        command.args(["--http", "--disable-client-cert", "--port", &address.port().to_string()]);
+        command.args(["--x509certfile", &certificate, "--x509keyfile", &key]);
+        command.args(["--priority", &format!("NORMAL:-VERS-ALL:{versions}{}", self.priority)]);
+        command.args((!self.session_tickets).then_some("--noticket"));
+        command.args((!self.session_database).then_some("--nodb"));
+        if let Some((identity, key)) = &self.psk {
+            command.arg("--pskpasswd").arg(directory.write("psk.txt", &format!("{identity}:{key}\n"))?);
+        }
+        command.args(&self.extra);
+        Ok(())
     }
 
     /// gnutls-serv tells of handshakes that have ended, one after another. An external PSK counts as resumed, as with
     /// servers on OpenSSL.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        accounts(&self.site.output()?)
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        accounts(&directory.output_lines()?).map_err(|line| directory.malformed(line))
     }
 }
-
-const PROGRAM: &str = "gnutls-serv";
 
 /// A connection begins with the client's port and has ended its handshake where `- Version` and `- Cipher` stand:
 ///
@@ -108,13 +95,14 @@ const PROGRAM: &str = "gnutls-serv";
 /// - Version: TLS1.3
 /// - Cipher: AES-256-GCM
 /// ```
-fn accounts(lines: &[String]) -> Result<Vec<Account>> {
+///
+/// Fails with a line that cannot be understood.
+fn accounts(lines: &[String]) -> std::result::Result<Vec<Account>, &str> {
     let mut accounts = Vec::new();
     let mut open: Option<Account> = None;
     for line in lines {
-        let malformed = || ServerError::Account { program: PROGRAM.to_owned(), line: line.clone() };
         if line.starts_with("* Accepted connection from ") {
-            open = Some(accepted(line).ok_or_else(malformed)?);
+            open = Some(accepted(line).ok_or(&**line)?);
         }
         let Some(account) = &mut open else { continue };
         if line == "*** This is a resumed session" || line.starts_with("- PSK authentication. Connected as ") {
@@ -149,8 +137,8 @@ mod tests {
         "- Cipher: AES-256-GCM",
     ];
 
-    fn read(lines: &[&str]) -> Result<Vec<Account>> {
-        accounts(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
+    fn read(lines: &[&str]) -> std::result::Result<Vec<Account>, String> {
+        accounts(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>()).map_err(str::to_owned)
     }
 
     #[test]

@@ -1,24 +1,31 @@
 //! Go's crypto/tls, in a program of the lab's own.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, RealServer, RunningServer, account_line};
-use crate::{Result, ServerError};
+use super::driver::{Driven, Driver, Ready};
+use super::scratch::{ScratchDir, run};
+use super::{Account, account_line};
+use crate::Result;
 
 /// The lab's server in Go, once it is built: any number of [`Go`] can be started from it.
 #[derive(Debug)]
 pub struct GoProgram {
-    ground: ScratchDir,
+    directory: ScratchDir,
 }
 
 /// A running Go program that answers every request with 200, by HTTP/2 where ALPN offers it. Its account is
 /// `tls.ConnectionState.DidResume`.
+pub type Go = Driven<GoServer>;
+
+/// The program, and what it is told.
 #[derive(Debug)]
-pub struct Go {
-    site: Site,
+pub struct GoServer {
+    program: PathBuf,
+    config: GoConfig,
 }
 
 /// What the Go program is told; [`GoConfig::new`] has the usual values.
@@ -44,8 +51,8 @@ impl GoProgram {
     /// Builds the program.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`] if Go is not installed, [`ServerError::Program`] with the compiler's words if it cannot build,
-    /// [`ServerError::File`] if its directory cannot be written.
+    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if Go is not installed, [`ServerError::Program`](crate::ServerError::Program) with the compiler's words if it cannot build,
+    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
     pub fn build() -> Result<Self> {
         Self::build_with(&[])
     }
@@ -55,23 +62,15 @@ impl GoProgram {
     /// # Errors
     /// As [`GoProgram::build`].
     pub fn build_with(statements: &[String]) -> Result<Self> {
-        let ground = ScratchDir::new(COMPILER)?;
+        let directory = ScratchDir::new(COMPILER, false)?;
         let source = include_str!("../programs/server.go").replacen(STATEMENTS, &statements.join("\n\t"), 1);
-        let source = ground.write("server.go", &source)?;
-        let mut command = ground.command();
-        command.current_dir(ground.root()).args(["build", "-o", BINARY]).arg(source);
-        // The program needs nothing but the standard library, and the toolchain that is here.
-        command.env("GOTOOLCHAIN", "local").env("GOPROXY", "off").env("CGO_ENABLED", "0");
-        let output = command.output().map_err(|source| ServerError::Spawn { program: COMPILER.to_owned(), source })?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(ServerError::Program { program: COMPILER.to_owned(), output: said });
-        }
-        Ok(Self { ground })
-    }
-
-    fn path(&self) -> PathBuf {
-        self.ground.root().join(BINARY)
+        let source = directory.write("server.go", &source)?;
+        run(COMPILER, |command| {
+            command.current_dir(directory.root()).args(["build", "-o", BINARY]).arg(source);
+            // The program needs nothing but the standard library, and the toolchain that is here.
+            command.env("GOTOOLCHAIN", "local").env("GOPROXY", "off").env("CGO_ENABLED", "0");
+        })?;
+        Ok(Self { directory })
     }
 }
 
@@ -79,28 +78,33 @@ impl Go {
     /// Starts the program; it accepts connections when this returns.
     ///
     /// # Errors
-    /// [`ServerError::Died`] with the end of its output if it refuses its options, [`ServerError::File`] if its directory
-    /// cannot be written.
+    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its output if it refuses its options,
+    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
     pub fn start(program: &GoProgram, config: GoConfig) -> Result<Self> {
-        let ground = ScratchDir::new(COMPILER)?.with_program(program.path());
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        let site = ground.start(Ready::Says("listening"), |_, address, command| {
-            command.arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);
-            command.args(config.versions.names());
-            command.args((!config.session_tickets).then_some("no-tickets"));
-            Ok(())
-        })?;
-        Ok(Self { site })
+        Self::of(&GoServer { program: program.directory.path(BINARY), config })
     }
 }
 
-impl RealServer for Go {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for GoServer {
+    type Account = Account;
+
+    const PROGRAM: &'static str = COMPILER;
+
+    const READY: Ready = Ready::Says("listening");
+
+    fn path(&self) -> PathBuf {
+        self.program.clone()
     }
 
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        account_line::accounts(COMPILER, &self.site.output()?)
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        command.arg(address.port().to_string()).args(directory.write_identity("server", &self.config.identity)?);
+        command.args(self.config.versions.names());
+        command.args((!self.config.session_tickets).then_some("no-tickets"));
+        Ok(())
+    }
+
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        account_line::accounts(directory)
     }
 }
 

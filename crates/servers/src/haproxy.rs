@@ -1,19 +1,14 @@
 //! HAProxy, terminating TLS and answering by itself, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::path::Path;
-
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, ClientVerify, RealServer, RunningServer};
+use super::driver::{Configured, Driven, Driver, Ready};
+use super::scratch::ScratchDir;
+use super::{Account, ClientVerify};
 use crate::Result;
 
 /// A running HAProxy that answers every request with 200.
-#[derive(Debug)]
-pub struct HaProxy {
-    site: Site,
-}
+pub type HaProxy = Driven<HaProxyConfig>;
 
 /// What HAProxy is told; [`HaProxyConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -56,39 +51,28 @@ impl HaProxyConfig {
     }
 }
 
-impl HaProxy {
-    /// Starts HAProxy; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed,
-    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration,
-    /// [`ServerError::File`](crate::ServerError::File) if its directory cannot be written.
-    pub fn start(config: HaProxyConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let bind = bind_options(&config, &ground)?;
-        // Its own socket is bound together with the port.
-        let site = ground.start(Ready::File(SOCKET), |ground, address, command| {
-            let socket = ground.root().join(SOCKET);
-            let file = ground.write("haproxy.cfg", &configuration(&config, &socket, address, &bind))?;
-            command.args(["-db", "-f"]).arg(file);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for HaProxyConfig {}
 
-impl RealServer for HaProxy {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for HaProxyConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "haproxy";
+
+    /// Its own socket is bound together with the port.
+    const READY: Ready = Ready::File(SOCKET);
+
+    const ARGUMENTS: &'static [&'static str] = &["-db", "-f", "{file}"];
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        Ok(configuration(self, &bind_options(self, directory)?))
     }
 
     /// HAProxy logs requests; only connections that send one each are told apart.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        self.site.read(self.site.output()?.iter().filter(|line| line.starts_with(MARK)), parse)
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        directory.read(directory.output_lines()?.iter().filter(|line| line.starts_with(MARK)), parse)
     }
 }
 
-const PROGRAM: &str = "haproxy";
 const SOCKET: &str = "stats.sock";
 const CACHE_SIZE: &str = "tune.ssl.cachesize";
 
@@ -111,8 +95,7 @@ fn parse(line: &str) -> Option<Account> {
     })
 }
 
-fn configuration(config: &HaProxyConfig, socket: &Path, address: SocketAddr, bind: &str) -> String {
-    let socket = socket.display();
+fn configuration(config: &HaProxyConfig, bind: &str) -> String {
     let mut global = config.global.clone();
     if !global.contains(CACHE_SIZE) {
         global.push_str(&format!("\n    {CACHE_SIZE} {}", config.cache_size));
@@ -120,7 +103,7 @@ fn configuration(config: &HaProxyConfig, socket: &Path, address: SocketAddr, bin
     format!(
         r#"global
     log stdout format raw local0
-    stats socket {socket}
+    stats socket {{root}}/{SOCKET}
     {global}
 defaults
     mode http
@@ -128,7 +111,7 @@ defaults
     timeout client 10s
     timeout server 10s
 frontend lab
-    bind {address} ssl {bind}
+    bind {{address}} ssl {bind}
     log global
     log-format "{LOG_FORMAT}"
     {KEEP_EARLY_DATA}
@@ -137,26 +120,23 @@ frontend lab
     )
 }
 
-fn bind_options(config: &HaProxyConfig, ground: &ScratchDir) -> Result<String> {
+fn bind_options(config: &HaProxyConfig, directory: &ScratchDir) -> Result<String> {
     // HAProxy takes certificate and key from one file.
-    let pem = ground.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
+    let pem = directory.write("server.pem", &format!("{}{}", config.identity.chain_pem(), config.identity.key_pem()))?;
     let [min, max] = config.versions.names();
     let mut options = format!("crt {} ssl-min-ver {min} ssl-max-ver {max}", pem.display());
-    if !config.bind.is_empty() {
-        options.push_str(&format!(" {}", config.bind));
+    let further = [
+        (&*config.bind, !config.bind.is_empty()),
+        ("accept-proxy", config.accepts_proxy),
+        ("no-tls-tickets", !config.session_tickets),
+        ("allow-0rtt", config.early_data),
+    ];
+    for (option, _) in further.into_iter().filter(|(_, is_set)| *is_set) {
+        options.push_str(&format!(" {option}"));
     }
-    if config.accepts_proxy {
-        options.push_str(" accept-proxy");
-    }
-    if !config.session_tickets {
-        options.push_str(" no-tls-tickets");
-    }
-    if config.early_data {
-        options.push_str(" allow-0rtt");
-    }
-    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+    if let Some(authority) = directory.write_client_authority(&config.client_verify)? {
         let verify = if authority.required { "required" } else { "optional" };
-        options.push_str(&format!(" ca-file {} verify {verify}", authority.file.display()));
+        options.push_str(&format!(" ca-file {} verify {verify}", authority.file));
     }
     Ok(options)
 }

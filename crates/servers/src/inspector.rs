@@ -1,14 +1,14 @@
 //! A middlebox before a good server: it looks at each ClientHello, and does not let everybody in.
 
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use reprise_lab::{Guest, Listener};
 
 use crate::Result;
-use crate::hang_up::{close, drain};
+use crate::hang_up::{ConnectionEnd, end, listen};
 use crate::relay::forward;
 
 /// A relay on a free port of 127.0.0.1 that refuses some by what they say first. Dropping it ends its connections and threads.
@@ -34,11 +34,11 @@ impl Inspector {
     /// # Errors
     /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
     pub fn start(upstream: SocketAddr, judge: impl Fn(&[u8]) -> Option<Refusal> + Send + Sync + 'static) -> Result<Self> {
-        let inspect = move |guest: &Guest<'_>| match judge(&first_record(&guest.stream)) {
+        let listener = listen(move |guest| match judge(&first_record(&guest.stream)) {
             None => forward(guest, upstream),
-            Some(refusal) => refuse(&guest.stream, refusal),
-        };
-        Ok(Self { listener: Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, inspect)? })
+            Some(refusal) => refuse(guest, refusal),
+        })?;
+        Ok(Self { listener })
     }
 
     /// Where it listens.
@@ -48,7 +48,6 @@ impl Inspector {
     }
 }
 
-const MAX_CONNECTIONS: usize = 64;
 const HEADER_BYTES: usize = 5;
 /// Longer than a client takes to send the rest of what it has begun.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -73,14 +72,15 @@ fn first_record(client: &TcpStream) -> Vec<u8> {
     bytes
 }
 
-fn refuse(mut client: &TcpStream, refusal: Refusal) {
-    match refusal {
-        // fatal (2), RFC 8446 section 6.
+fn refuse(guest: &Guest<'_>, refusal: Refusal) {
+    let how = match refusal {
         Refusal::Alert(description) => {
-            let _ = client.write_all(&[21, 3, 3, 0, 2, 2, description]);
-            close(client);
+            // fatal (2), RFC 9846 section 6.
+            let _ = (&*guest.stream).write_all(&[21, 3, 3, 0, 2, 2, description]);
+            ConnectionEnd::Close
         }
-        Refusal::Close => close(client),
-        Refusal::Silence => drain(client),
-    }
+        Refusal::Close => ConnectionEnd::Close,
+        Refusal::Silence => ConnectionEnd::Silence,
+    };
+    end(guest, how);
 }

@@ -1,22 +1,21 @@
 //! JSSE, Java's own TLS, in a program of the lab's own.
 
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, RealServer, RunningServer, account_line};
-use crate::{Result, ServerError};
+use super::driver::{Configured, Driven, Driver, Ready};
+use super::scratch::{ScratchDir, run};
+use super::{Account, account_line, find};
+use crate::Result;
 
 /// A running Java that answers every request with 200.
 ///
 /// JSSE does not tell whether a session was resumed. The program keeps the server's key, and counts a connection as
 /// resumed if JSSE did not ask for that key.
-#[derive(Debug)]
-pub struct Java {
-    site: Site,
-}
+pub type Java = Driven<JavaConfig>;
 
 /// What Java is told; [`JavaConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -54,63 +53,58 @@ impl JavaConfig {
     }
 }
 
-impl Java {
-    /// Starts Java; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its output if it cannot compile the program, [`ServerError::Program`](crate::ServerError::Program) if
-    /// `javac` cannot, [`ServerError::File`](crate::ServerError::File) if its
-    /// directory cannot be written.
-    pub fn start(config: JavaConfig) -> Result<Self> {
-        let ground = ScratchDir::new(config.runtime)?;
-        let source = ground.write("Server.java", include_str!("../programs/Server.java"))?;
-        let is_compiled = config.runtime != PROGRAM;
-        if is_compiled {
-            compile(&source)?;
+impl JavaConfig {
+    fn is_compiled(&self) -> bool {
+        self.runtime != PROGRAM
+    }
+}
+
+impl Configured for JavaConfig {}
+
+impl Driver for JavaConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = PROGRAM;
+
+    const READY: Ready = Ready::Says("listening");
+
+    fn path(&self) -> PathBuf {
+        find(self.runtime).unwrap_or_else(|| self.runtime.into())
+    }
+
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        let source = directory.write(SOURCE, include_str!("../programs/Server.java"))?;
+        if self.is_compiled() {
+            // It puts the classes beside the source.
+            run("javac", |command| {
+                command.arg(source);
+            })?;
         }
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        let tickets = format!("-Djdk.tls.server.enableSessionTicketExtension={}", config.session_tickets);
-        let site = ground.start(Ready::Says("listening"), |ground, address, command| {
-            // The last of one property counts.
-            command.args(QUICK_TO_START).arg(&tickets).args(&config.properties);
-            match is_compiled {
-                true => command.arg("-cp").arg(ground.root()).arg("Server"),
-                false => command.arg(&source),
-            };
-            command.arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);
-            command.args(config.versions.names());
-            command.args((!config.session_cache).then_some("forget-sessions"));
-            command.args((!config.no_delay).then_some("delay"));
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
-
-impl RealServer for Java {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+        Ok(())
     }
 
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        account_line::accounts(PROGRAM, &self.site.output()?)
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        let tickets = format!("-Djdk.tls.server.enableSessionTicketExtension={}", self.session_tickets);
+        // The last of one property counts.
+        command.args(QUICK_TO_START).arg(&tickets).args(&self.properties);
+        match self.is_compiled() {
+            true => command.arg("-cp").arg(directory.root()).arg("Server"),
+            false => command.arg(directory.path(SOURCE)),
+        };
+        command.arg(address.port().to_string()).args(directory.write_identity("server", &self.identity)?);
+        command.args(self.versions.names());
+        command.args((!self.session_cache).then_some("forget-sessions"));
+        command.args((!self.no_delay).then_some("delay"));
+        Ok(())
     }
-}
 
-/// Puts the classes beside the source.
-fn compile(source: &Path) -> Result<()> {
-    let program = || COMPILER.to_owned();
-    let output = Command::new(COMPILER).arg(source).output();
-    let output = output.map_err(|source| ServerError::Spawn { program: program(), source })?;
-    if output.status.success() {
-        return Ok(());
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        account_line::accounts(directory)
     }
-    Err(ServerError::Program { program: program(), output: String::from_utf8_lossy(&output.stderr).into_owned() })
 }
 
 const PROGRAM: &str = "java";
-const COMPILER: &str = "javac";
+const SOURCE: &str = "Server.java";
 
 /// A test ends before code that is compiled with more care would pay off.
 const QUICK_TO_START: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];

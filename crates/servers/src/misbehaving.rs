@@ -1,14 +1,14 @@
 //! Servers that misbehave as told.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reprise_lab::{Guest, Listener};
 
-use crate::hang_up::{close, drain};
+use crate::hang_up::{ConnectionEnd, end, listen};
 use crate::{Result, lock};
 
 /// A TCP server on a free port of 127.0.0.1 that plays the same script, or one script after another, to its clients.
@@ -55,7 +55,7 @@ impl MisbehavingServer {
     pub fn start_each(scripts: Vec<Vec<ScriptStep>>) -> Result<Self> {
         let received = Arc::new(Mutex::new(Vec::new()));
         let (book, next) = (Arc::clone(&received), AtomicUsize::new(0));
-        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+        let listener = listen(move |guest| {
             let turn = next.fetch_add(1, Ordering::SeqCst).min(scripts.len().saturating_sub(1));
             let script = scripts.get(turn).map(Vec::as_slice).unwrap_or_default();
             play(guest, script, &book);
@@ -111,7 +111,6 @@ impl MisbehavingServer {
     }
 }
 
-const MAX_CONNECTIONS: usize = 64;
 const KEPT_CLIENTS: usize = 1024;
 const KEPT_BYTES: usize = 65_536;
 
@@ -123,15 +122,15 @@ fn play(guest: &Guest<'_>, script: &[ScriptStep], received: &Mutex<Vec<Vec<u8>>>
             ScriptStep::ReadRecord => reader.read_record(),
             ScriptStep::ReadUntilIdle(silence) => reader.read_until_idle(*silence),
             ScriptStep::Send(bytes) => (&*guest.stream).write_all(bytes),
-            ScriptStep::Stall => return drain(&guest.stream),
+            ScriptStep::Stall => return end(guest, ConnectionEnd::Silence),
             ScriptStep::Close => break,
-            ScriptStep::Reset => return guest.reset(),
+            ScriptStep::Reset => return end(guest, ConnectionEnd::Reset),
         };
         if outcome.is_err() {
             return;
         }
     }
-    close(&guest.stream);
+    end(guest, ConnectionEnd::Close);
 }
 
 struct Reader<'a> {

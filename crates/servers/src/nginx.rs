@@ -1,24 +1,20 @@
 //! nginx, one master and its workers, in a directory of its own.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
-use std::path::Path;
 
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site, filled_in};
+use super::driver::{Configured, Driven, Driver, Ready};
+use super::scratch::ScratchDir;
 use super::unprivileged::is_root;
-use super::{Account, ClientVerify, RealServer, RunningServer};
-use crate::{Result, ServerError};
+use super::{Account, ClientVerify};
+use crate::Result;
 
 /// A running nginx.
 ///
 /// It serves a small page at `/`, files of 1 and 64 KiB at `/1k` and `/64k`, 200 to any method at `/ok`, and a status
 /// by name at `/status/204`, `301`, `404`, `500` and `503`.
-#[derive(Debug)]
-pub struct Nginx {
-    site: Site,
-}
+pub type Nginx = Driven<NginxConfig>;
 
 /// What nginx is told; [`NginxConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -99,42 +95,39 @@ impl NginxConfig {
     }
 }
 
-impl Nginx {
-    /// Starts nginx; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
-    /// configuration, [`ServerError::File`] if its directory cannot be written.
-    pub fn start(config: NginxConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?.on_port(config.port);
-        ground.write_page()?;
-        ground.write("www/1k", &"x".repeat(1024))?;
-        ground.write("www/64k", &"x".repeat(65_536))?;
-        config.files.iter().try_for_each(|(name, contents)| ground.write(name, contents).map(drop))?;
-        let tls = tls_directives(&config, &ground)?;
-        // nginx writes its number when its sockets listen.
-        let site = ground.start(Ready::File("nginx.pid"), |ground, address, command| {
-            let root = ground.root();
-            let file = ground.write("nginx.conf", &configuration(&config, root, &tls, address))?;
-            command.arg("-p").arg(root).arg("-c").arg(file).args(["-e", "stderr"]);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for NginxConfig {}
 
-impl RealServer for Nginx {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for NginxConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "nginx";
+
+    /// nginx writes its number when its sockets listen.
+    const READY: Ready = Ready::File("nginx.pid");
+
+    const ARGUMENTS: &'static [&'static str] = &["-p", "{root}", "-c", "{file}", "-e", "stderr"];
+
+    fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        directory.write_page()?;
+        directory.write("www/1k", &"x".repeat(1024))?;
+        directory.write("www/64k", &"x".repeat(65_536))?;
+        directory.write_all(&self.files)
+    }
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        Ok(configuration(self, &tls_directives(self, directory)?))
     }
 
     /// nginx logs requests, not handshakes: a connection counts by its first request, and one without is not told of.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        self.site.lines_of("access.log")?.iter().filter_map(|line| parse(line).transpose()).collect()
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        let told = directory.read(directory.lines_of("access.log")?.iter(), parse)?;
+        Ok(told.into_iter().flatten().collect())
     }
 }
-
-const PROGRAM: &str = "nginx";
 
 /// `$ssl_early_data` is empty once the handshake has completed, which it mostly has when the log is written: it is read
 /// when the request arrives, and kept. Even so a quick client may have sent its Finished by then.
@@ -143,40 +136,29 @@ const KEEP_EARLY_DATA: &str = "set $lab_early_data $ssl_early_data;";
 const LOG_FORMAT: &str = "$remote_port\t$ssl_session_reused\t$ssl_protocol\t$ssl_cipher\t$ssl_curve\t\
                           $connection_requests\t$status\t$ssl_client_verify\t$lab_early_data";
 
-/// None for a later request of a connection, or one that did not come over TLS.
-fn parse(line: &str) -> Result<Option<Account>> {
-    let malformed = || ServerError::Account { program: PROGRAM.to_owned(), line: line.to_owned() };
+/// `Some(None)` for a later request of a connection, or one that did not come over TLS.
+fn parse(line: &str) -> Option<Option<Account>> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [port, reused, version, cipher, group, requests, _status, verify, early] = *fields else {
-        return Err(malformed());
-    };
+    let [port, reused, version, cipher, group, requests, _status, verify, early] = *fields else { return None };
     if requests != "1" || version == ABSENT {
-        return Ok(None);
+        return Some(None);
     }
     let told = |field: &str| Some(field.to_owned()).filter(|field| field != ABSENT);
-    Ok(Some(Account {
-        client_port: port.parse().map_err(|_| malformed())?,
-        resumed: match reused {
-            "r" => true,
-            "." => false,
-            _ => return Err(malformed()),
-        },
-        version: version.to_owned(),
+    let resumed = [".", "r"].iter().position(|known| *known == reused)? == 1;
+    Some(Some(Account {
         cipher: told(cipher),
         group: told(group),
         client_verify: told(verify),
-        early_data: if early == "1" { Some(true) } else { None },
+        early_data: (early == "1").then_some(true),
+        ..Account::new(port.parse().ok()?, resumed, version.to_owned())
     }))
 }
 
 /// How nginx writes an empty variable.
 const ABSENT: &str = "-";
 
-fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAddr) -> String {
-    let NginxConfig { workers, worker_connections, keepalive_requests, .. } = config;
-    let [http_directives, server_directives] =
-        [&config.http_directives, &config.server_directives].map(|lines| filled_in(lines, root, address));
-    let root = root.display();
+fn configuration(config: &NginxConfig, tls: &str) -> String {
+    let NginxConfig { workers, worker_connections, keepalive_requests, http_directives, server_directives, .. } = config;
     let user = user_directive();
     let backlog = config.backlog.map(|count| format!("backlog={count}"));
     let parameters: String = backlog.iter().chain(&config.listen).map(|parameter| format!(" {parameter}")).collect();
@@ -187,26 +169,26 @@ fn configuration(config: &NginxConfig, root: &Path, tls: &str, address: SocketAd
 master_process on;
 worker_processes {workers};
 {user}
-pid {root}/nginx.pid;
+pid {{root}}/nginx.pid;
 error_log stderr notice;
 events {{ worker_connections {worker_connections}; }}
 http {{
     log_format lab "{LOG_FORMAT}";
-    access_log {root}/access.log lab;
-    client_body_temp_path {root}/body;
-    proxy_temp_path {root}/proxy;
-    fastcgi_temp_path {root}/fastcgi;
-    uwsgi_temp_path {root}/uwsgi;
-    scgi_temp_path {root}/scgi;
+    access_log {{root}}/access.log lab;
+    client_body_temp_path {{root}}/body;
+    proxy_temp_path {{root}}/proxy;
+    fastcgi_temp_path {{root}}/fastcgi;
+    uwsgi_temp_path {{root}}/uwsgi;
+    scgi_temp_path {{root}}/scgi;
     default_type text/plain;
     types {{ text/html html; }}
     keepalive_requests {keepalive_requests};
     server_tokens off;
     {http_directives}
     server {{
-        listen {address} ssl{parameters};
+        listen {{address}} ssl{parameters};
         server_name localhost;
-        root {root}/www;
+        root {{root}}/www;
         {KEEP_EARLY_DATA}
         {tls}
         {server_directives}
@@ -223,7 +205,7 @@ fn user_directive() -> &'static str {
     if is_root() { "user root;" } else { "" }
 }
 
-fn tls_directives(config: &NginxConfig, ground: &ScratchDir) -> Result<String> {
+fn tls_directives(config: &NginxConfig, directory: &ScratchDir) -> Result<String> {
     let on_off = |on| if on { "on" } else { "off" };
     let protocols = match config.versions {
         Versions::Tls12 => "TLSv1.2",
@@ -247,13 +229,12 @@ fn tls_directives(config: &NginxConfig, ground: &ScratchDir) -> Result<String> {
         let _ = writeln!(lines, "{directive} {value};");
     }
     for (number, identity) in config.identities.iter().enumerate() {
-        let files = identity.write_pem(ground.root(), &format!("server-{number}"))?;
-        let (certificate, key) = (files.certificate.display(), files.key.display());
+        let [certificate, key] = directory.write_identity(&format!("server-{number}"), identity)?;
         let _ = writeln!(lines, "ssl_certificate {certificate};\nssl_certificate_key {key};");
     }
-    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+    if let Some(authority) = directory.write_client_authority(&config.client_verify)? {
         let verify = if authority.required { "on" } else { "optional" };
-        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.file.display());
+        let _ = writeln!(lines, "ssl_client_certificate {};\nssl_verify_client {verify};", authority.file);
     }
     Ok(lines)
 }
@@ -268,25 +249,25 @@ mod tests {
         assert_eq!((account.client_port, account.resumed, account.version.as_str()), (40001, true, "TLSv1.3"));
         assert_eq!((account.group, account.early_data), (None, Some(true)));
         assert_eq!(account.client_verify.as_deref(), Some("FAILED:no such"));
-        assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-").unwrap(), None, "a later request");
-        assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-").unwrap(), None, "plain HTTP");
+        assert_eq!(parse("40001\tr\tTLSv1.3\tX\t-\t2\t200\tNONE\t-"), Some(None), "a later request");
+        assert_eq!(parse("40001\t.\t-\t-\t-\t1\t400\t-\t-"), Some(None), "plain HTTP");
     }
 
     #[test]
     fn a_backlog_stands_on_the_listen_line() {
         let listen = |backlog| {
             let config = NginxConfig { backlog, ..NginxConfig::new(Vec::new()) };
-            let text = configuration(&config, Path::new("/lab"), "", SocketAddr::from(([127, 0, 0, 1], 8443)));
+            let text = configuration(&config, "");
             text.lines().find_map(|line| line.trim().strip_prefix("listen ").map(str::to_owned))
         };
-        assert_eq!(listen(Some(16_384)).as_deref(), Some("127.0.0.1:8443 ssl backlog=16384;"));
-        assert_eq!(listen(None).as_deref(), Some("127.0.0.1:8443 ssl;"));
+        assert_eq!(listen(Some(16_384)).as_deref(), Some("{address} ssl backlog=16384;"));
+        assert_eq!(listen(None).as_deref(), Some("{address} ssl;"));
     }
 
     #[test]
     fn a_line_of_another_format_is_an_error() {
         for line in ["", "40001\tr", "x\tr\tTLSv1.3\tX\t-\t1\t200\tNONE\t-", "1\t?\tTLSv1.3\tX\t-\t1\t200\tNONE\t-"] {
-            assert!(parse(line).is_err(), "{line:?}");
+            assert_eq!(parse(line), None, "{line:?}");
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Node's `tls` module, in a program of the lab's own.
 
+use std::net::SocketAddr;
+use std::process::Command;
+
 use reprise_lab::{Identity, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, RealServer, RunningServer, account_line};
+use super::driver::{Configured, Driven, Driver, Ready};
+use super::scratch::ScratchDir;
+use super::{Account, account_line};
 use crate::Result;
 
 /// A running Node that answers every request with 200. Its account is `tls.TLSSocket.isSessionReused()`.
-#[derive(Debug)]
-pub struct NodeJs {
-    site: Site,
-}
+pub type NodeJs = Driven<NodeConfig>;
 
 /// What Node is told; [`NodeConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -53,41 +54,29 @@ impl NodeConfig {
     }
 }
 
-impl NodeJs {
-    /// Starts Node; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its output if it refuses its options, [`ServerError::File`](crate::ServerError::File) if its
-    /// directory cannot be written.
-    pub fn start(config: NodeConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let script = ground.write("server.js", include_str!("../programs/server.js"))?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        let site = ground.start(Ready::Says("listening"), |_, address, command| {
-            command.arg(&script).arg(address.port().to_string()).arg(&files.certificate).arg(&files.key);
-            command.args(config.versions.names());
-            command.args((!config.session_tickets).then_some("no-tickets"));
-            command.args(config.session_store.then_some("store-sessions"));
-            command.args(config.allow_no_dhe_kex.then_some("allow-no-dhe-kex"));
-            command.args(config.psk.as_ref().map(|(identity, key)| format!("psk={identity}:{key}")));
-            command.args((!config.options.is_empty()).then(|| format!("options={}", config.options)));
-            command.args((!config.statements.is_empty()).then(|| format!("statements={}", config.statements)));
-            command.args(config.bare_sockets.then_some("bare-sockets"));
-            Ok(())
-        })?;
-        Ok(Self { site })
+impl Configured for NodeConfig {}
+
+impl Driver for NodeConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "node";
+
+    const READY: Ready = Ready::Says("listening");
+
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        command.arg(directory.write("server.js", include_str!("../programs/server.js"))?).arg(address.port().to_string());
+        command.args(directory.write_identity("server", &self.identity)?).args(self.versions.names());
+        command.args((!self.session_tickets).then_some("no-tickets"));
+        command.args(self.session_store.then_some("store-sessions"));
+        command.args(self.allow_no_dhe_kex.then_some("allow-no-dhe-kex"));
+        command.args(self.psk.as_ref().map(|(identity, key)| format!("psk={identity}:{key}")));
+        command.args((!self.options.is_empty()).then(|| format!("options={}", self.options)));
+        command.args((!self.statements.is_empty()).then(|| format!("statements={}", self.statements)));
+        command.args(self.bare_sockets.then_some("bare-sockets"));
+        Ok(())
+    }
+
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        account_line::accounts(directory)
     }
 }
-
-impl RealServer for NodeJs {
-    fn running(&self) -> RunningServer {
-        self.site.running()
-    }
-
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        account_line::accounts(PROGRAM, &self.site.output()?)
-    }
-}
-
-const PROGRAM: &str = "node";

@@ -1,12 +1,12 @@
 //! A server that acts as a test's own code tells it to.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 
 use reprise_lab::{Guest, Listener};
 
 use crate::Result;
-use crate::hang_up::{close, drain};
+use crate::hang_up::{ConnectionEnd, end, listen};
 
 /// What a server does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +17,6 @@ pub enum Act {
     Hear,
     /// Ends the connection.
     End(ConnectionEnd),
-}
-
-/// How a connection ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionEnd {
-    /// In order (FIN).
-    Close,
-    /// Broken off (RST).
-    Reset,
-    /// Not at all: nothing is said any more, and the connection stays open until the client leaves.
-    Silence,
 }
 
 /// A server's side of one connection: bytes in, acts out.
@@ -53,8 +42,7 @@ impl PlayedServer {
     /// # Errors
     /// [`LabError::Listen`](reprise_lab::LabError::Listen) if there is no port to be had.
     pub fn start<A: Actor>(actor: impl Fn() -> A + Send + Sync + 'static) -> Result<Self> {
-        let play = move |guest: &Guest<'_>| play(guest, actor());
-        Ok(Self { listener: Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, play)? })
+        Ok(Self { listener: listen(move |guest| play(guest, actor()))? })
     }
 
     /// Where the server listens.
@@ -64,27 +52,19 @@ impl PlayedServer {
     }
 }
 
-const MAX_CONNECTIONS: usize = 64;
-
 fn play(guest: &Guest<'_>, mut actor: impl Actor) {
-    let socket = &*guest.stream;
+    let mut socket = &*guest.stream;
     let _ = socket.set_nodelay(true);
     loop {
         let outcome = match actor.act() {
-            Act::Send(bytes) => send(socket, &bytes),
+            Act::Send(bytes) => socket.write_all(&bytes),
             Act::Hear => hear(socket, &mut actor),
-            Act::End(ConnectionEnd::Close) => return close(socket),
-            Act::End(ConnectionEnd::Reset) => return guest.reset(),
-            Act::End(ConnectionEnd::Silence) => return drain(socket),
+            Act::End(how) => return end(guest, how),
         };
         if outcome.is_err() {
             return;
         }
     }
-}
-
-fn send(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
-    socket.write_all(bytes)
 }
 
 /// A client that has left ends the play.

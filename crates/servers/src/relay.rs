@@ -1,7 +1,7 @@
 //! A stretch of bad network before a good server.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reprise_lab::{Guest, Listener};
 
-use crate::hang_up::drain;
+use crate::hang_up::{drain, listen};
 use crate::{Result, lock};
 
 /// A TCP relay on a free port of 127.0.0.1 that forwards both ways and does one thing wrong.
@@ -85,7 +85,7 @@ impl Relay {
     fn with_rule(upstream: SocketAddr, rule: Option<RelayRule>) -> Result<Self> {
         let records = Arc::new(Mutex::new(Vec::new()));
         let (book, next) = (Arc::clone(&records), AtomicUsize::new(0));
-        let listener = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), MAX_CONNECTIONS, move |guest| {
+        let listener = listen(move |guest| {
             let number = next.fetch_add(1, Ordering::SeqCst);
             let rule = rule.filter(|rule| number >= rule.skip_connections);
             relay(guest, upstream, rule, &Counter { book: &book, number });
@@ -93,8 +93,6 @@ impl Relay {
         Ok(Self { listener, records })
     }
 }
-
-const MAX_CONNECTIONS: usize = 64;
 
 /// Forwards one connection unharmed until both sides have ended.
 pub(crate) fn forward(guest: &Guest<'_>, upstream: SocketAddr) {
@@ -172,7 +170,7 @@ fn forward_records(
     Ok(())
 }
 
-/// ContentType (1), legacy_record_version (2), length (2): RFC 8446, section 5.1.
+/// ContentType (1), legacy_record_version (2), length (2): RFC 9846, section 5.1.
 const HEADER_BYTES: usize = 5;
 
 /// Reads a whole record, or what there is of it before the server ends; none at the end.

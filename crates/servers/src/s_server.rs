@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use reprise_lab::{Identity, Listener, Versions};
 
-use super::site::{Ready, ScratchDir, Site};
+use super::driver::{Driven, Driver, Ready};
+use super::scratch::ScratchDir;
 use super::{Account, ClientVerify, RealServer, RunningServer};
 use crate::{Result, ServerError, lock, relay};
 
@@ -21,7 +22,7 @@ pub struct SServer {
     // Fields drop in this order: no client is let in once the process ends.
     relay: Listener,
     accounts: Arc<Mutex<Vec<Account>>>,
-    site: Site,
+    server: Driven<SServerConfig>,
 }
 
 /// What s_server is told; [`SServerConfig::new`] has the usual values.
@@ -82,15 +83,8 @@ impl SServer {
     /// [`ServerError::Spawn`] if openssl is not installed, [`ServerError::Died`] with the end of its output if it refuses
     /// its arguments, [`ServerError::File`] if its directory cannot be written.
     pub fn start(config: SServerConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let messages = ground.root().join("messages.txt");
-        let arguments = arguments(&config, &ground)?;
-        let site = ground.start(Ready::Says("ACCEPT"), |_, address, command| {
-            command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]).arg(&messages);
-            command.args(&arguments);
-            Ok(())
-        })?;
-        let upstream = site.running().address;
+        let server = Driven::of(&config)?;
+        let (upstream, messages) = (server.server().address, server.directory.path(MESSAGES));
         let accounts = Arc::new(Mutex::new(Vec::new()));
         let book = Arc::clone(&accounts);
         let relay = Listener::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 1, move |guest| {
@@ -100,7 +94,7 @@ impl SServer {
             let ours = trace.get(before..).unwrap_or_default();
             lock(&book).extend(account_of_trace(guest.peer.port(), ours));
         })?;
-        Ok(Self { relay, accounts, site })
+        Ok(Self { relay, accounts, server })
     }
 
     /// Reads the server's account of a connection off the page that it answered with on that connection.
@@ -125,7 +119,7 @@ impl SServer {
 
 impl RealServer for SServer {
     fn running(&self) -> RunningServer {
-        RunningServer { address: self.relay.address(), ..self.site.running() }
+        RunningServer { address: self.relay.address(), ..self.server.server() }
     }
 
     /// A connection is accounted for when both sides have closed it. It counts as resumed if the server sent no
@@ -135,7 +129,27 @@ impl RealServer for SServer {
     }
 }
 
+impl Driver for SServerConfig {
+    /// Nothing by itself: its relay does.
+    type Account = ();
+
+    const PROGRAM: &'static str = PROGRAM;
+
+    const READY: Ready = Ready::Says("ACCEPT");
+
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        command.args(["s_server", "-accept", &address.to_string(), "-www", "-msg", "-msgfile"]);
+        command.arg(directory.path(MESSAGES));
+        add_options(self, directory, command)
+    }
+
+    fn accounts(_: &ScratchDir) -> Result<Vec<()>> {
+        Ok(Vec::new())
+    }
+}
+
 const PROGRAM: &str = "openssl";
+const MESSAGES: &str = "messages.txt";
 
 /// None unless the client's Finished arrived.
 ///
@@ -163,59 +177,50 @@ fn account(client_port: u16, resumed: bool, version: &str) -> Account {
     Account::new(client_port, resumed, version.to_owned())
 }
 
-fn arguments(config: &SServerConfig, ground: &ScratchDir) -> Result<Vec<String>> {
-    let mut arguments: Vec<String> = Vec::new();
-    let mut add = |these: &[&str]| arguments.extend(these.iter().map(|&argument| argument.to_owned()));
-    match config.versions {
-        Versions::Tls12 => add(&["-tls1_2"]),
-        Versions::Tls13 => add(&["-tls1_3"]),
-        Versions::Both => {}
-    }
-    if config.identities.is_empty() {
-        add(&["-nocert"]);
+fn add_options(config: &SServerConfig, directory: &ScratchDir, command: &mut Command) -> Result<()> {
+    let flags = [
+        ("-tls1_2", config.versions == Versions::Tls12),
+        ("-tls1_3", config.versions == Versions::Tls13),
+        ("-nocert", config.identities.is_empty()),
+        ("-no_ticket", !config.tickets),
+        ("-no_cache", !config.cache),
+    ];
+    for (flag, on) in flags {
+        command.args(on.then_some(flag));
     }
     for (prefix, identity) in ["-", "-d"].iter().zip(&config.identities) {
-        let files = identity.write_pem(ground.root(), &format!("server{prefix}"))?;
-        add(&[&format!("{prefix}cert"), &text(&files.certificate), &format!("{prefix}key"), &text(&files.key)]);
+        let [certificate, key] = directory.write_identity(&format!("server{prefix}"), identity)?;
+        command.args([&format!("{prefix}cert"), &certificate, &format!("{prefix}key"), &key]);
         if let Some((_, above)) = identity.chain_pem().split_once(PEM_BORDER) {
-            let chain = ground.write(&format!("chain{prefix}.pem"), &format!("-----BEGIN{above}"))?;
-            add(&[&format!("{prefix}cert_chain"), &text(&chain)]);
+            let chain = directory.write(&format!("chain{prefix}.pem"), &format!("-----BEGIN{above}"))?;
+            command.arg(format!("{prefix}cert_chain")).arg(chain);
         }
     }
-    for (flag, on) in [("-no_ticket", !config.tickets), ("-no_cache", !config.cache)] {
-        if on {
-            add(&[flag]);
-        }
+    let values = [
+        ("-cipher", config.ciphers.clone()),
+        ("-ciphersuites", config.ciphersuites.clone()),
+        ("-groups", config.groups.clone()),
+        ("-num_tickets", config.num_tickets.map(|count| count.to_string())),
+    ];
+    for (flag, value) in values.iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+        command.args([flag, &**value]);
     }
-    for (flag, value) in [("-cipher", &config.ciphers), ("-ciphersuites", &config.ciphersuites), ("-groups", &config.groups)]
-    {
-        if let Some(value) = value {
-            add(&[flag, value]);
-        }
-    }
-    if let Some(count) = config.num_tickets {
-        add(&["-num_tickets", &count.to_string()]);
-    }
-    if let Some(authority) = ground.write_client_authority(&config.client_verify)? {
+    if let Some(authority) = directory.write_client_authority(&config.client_verify)? {
         let verify = if authority.required { "-Verify" } else { "-verify" };
-        add(&[verify, "8", "-verify_return_error", "-CAfile", &text(&authority.file)]);
+        command.args([verify, "8", "-verify_return_error", "-CAfile", &authority.file]);
     }
     if let Some((identity, key)) = &config.psk {
-        add(&["-psk_identity", identity, "-psk", key]);
+        command.args(["-psk_identity", identity, "-psk", key]);
     }
     if let Some(bytes) = config.max_early_data {
-        add(&["-early_data", "-max_early_data", &bytes.to_string()]);
+        command.args(["-early_data", "-max_early_data", &bytes.to_string()]);
     }
-    arguments.extend(config.extra.iter().cloned());
-    Ok(arguments)
+    command.args(&config.extra);
+    Ok(())
 }
 
 /// Between a chain's leaf and the certificates above it.
 const PEM_BORDER: &str = "-----END CERTIFICATE-----\n-----BEGIN";
-
-fn text(path: &Path) -> String {
-    path.display().to_string()
-}
 
 #[cfg(test)]
 mod tests {

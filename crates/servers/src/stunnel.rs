@@ -1,19 +1,25 @@
 //! stunnel, which speaks TLS for a server that does not.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 
-use reprise_lab::{Identity, Listener};
+use reprise_lab::Identity;
 
-use super::site::{Ready, ScratchDir, Site};
-use super::{Account, RealServer, RunningServer};
+use super::Account;
+use super::driver::{Driven, Driver, Ready};
+use super::hang_up::listen;
+use super::scratch::ScratchDir;
 use crate::Result;
 
 /// A running stunnel before a plain HTTP server. It keeps no account of its connections.
+pub type Stunnel = Driven<Service>;
+
+/// What stunnel speaks TLS for, and how.
 #[derive(Debug)]
-pub struct Stunnel {
-    site: Site,
-    _behind: Listener,
+pub struct Service {
+    identity: Identity,
+    behind: SocketAddr,
+    lines: String,
 }
 
 impl Stunnel {
@@ -22,34 +28,30 @@ impl Stunnel {
     /// # Errors
     /// As the other drivers of real servers.
     pub fn start(identity: &Identity, lines: &[&str]) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let files = identity.write_pem(ground.root(), "server")?;
-        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let behind = Listener::start(any, MAX_CONNECTIONS, |guest| answer(&guest.stream))?;
-        let lines = lines.join("\n");
-        let site = ground.start(Ready::Says("Configuration successful"), |ground, address, command| {
-            let (to, certificate, key) = (behind.address(), files.certificate.display(), files.key.display());
-            let service = format!("accept = {address}\nconnect = {to}\ncert = {certificate}\nkey = {key}\n{lines}\n");
-            let file = ground.write("stunnel.conf", &format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}"))?;
-            command.arg(file);
-            Ok(())
-        })?;
-        Ok(Self { site, _behind: behind })
+        let behind = listen(|guest| answer(&guest.stream))?;
+        let service = Service { identity: identity.clone(), behind: behind.address(), lines: lines.join("\n") };
+        Ok(Self::of(&service)?.before(behind))
     }
 }
 
-impl RealServer for Stunnel {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for Service {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "stunnel";
+
+    const READY: Ready = Ready::Says("Configuration successful");
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        let (behind, lines) = (self.behind, &self.lines);
+        let service = format!("accept = {{address}}\nconnect = {behind}\ncert = {certificate}\nkey = {key}\n{lines}\n");
+        Ok(format!("foreground = yes\npid =\ndebug = 5\n[https]\n{service}"))
     }
 
-    fn accounts(&mut self) -> Result<Vec<Account>> {
+    fn accounts(_: &ScratchDir) -> Result<Vec<Account>> {
         Ok(Vec::new())
     }
 }
-
-const PROGRAM: &str = "stunnel";
-const MAX_CONNECTIONS: usize = 64;
 
 /// One request, one response.
 fn answer(mut client: &TcpStream) {

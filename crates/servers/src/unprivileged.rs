@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::scratch::run;
 use crate::{Result, ServerError};
 
 /// As every Unix numbers it.
@@ -30,15 +31,12 @@ pub(super) fn run_as_nobody(command: &mut Command) {
 
 /// The names of the user and the group as which a program runs that is `prepared` so.
 pub(super) fn user_and_group(prepared: impl Fn(&mut Command)) -> Result<[String; 2]> {
-    let name_of = |which: &str| {
-        let mut command = Command::new("id");
-        prepared(&mut command);
-        let failed = |output: String| ServerError::Program { program: "id".to_owned(), output };
-        let output = command.args([which, "-n"]).output().map_err(|error| failed(error.to_string()))?;
-        if !output.status.success() {
-            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let name_of = |which: &str| -> Result<String> {
+        let printed = run("id", |command| {
+            prepared(command);
+            command.args([which, "-n"]);
+        })?;
+        Ok(printed.trim().to_owned())
     };
     Ok([name_of("-u")?, name_of("-g")?])
 }

@@ -59,7 +59,7 @@ fn may_be_early(settings: &Settings, ticket: &Tls13Ticket) -> bool {
 
 fn versions(settings: &Settings) -> Result<Vec<Version>, Failure> {
     let known = [(Version::Tls12, 0x0303, settings.no_tls12), (Version::Tls13, 0x0304, settings.no_tls13)];
-    let allowed = settings.min_version..=settings.max_version;
+    let allowed = settings.min_version..=settings.max_version.unwrap_or(u16::MAX);
     let versions: Vec<_> =
         known.into_iter().filter(|(_, number, off)| !off && allowed.contains(number)).map(|(version, ..)| version).collect();
     if versions.is_empty() {

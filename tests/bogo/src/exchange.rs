@@ -75,8 +75,9 @@ fn converse_early(
 
 /// What the application says before it listens, write by write.
 fn first_words(settings: &Settings) -> Vec<Vec<u8>> {
-    let count = if settings.shim_writes_first { settings.repeat_shim_initial_write } else { 0 };
-    vec![settings.shim_initial_write.clone(); count]
+    let count = if settings.shim_writes_first { settings.repeat_shim_initial_write.unwrap_or(1) } else { 0 };
+    // The runner's own default.
+    vec![settings.shim_initial_write.clone().unwrap_or_else(|| b"hello".to_vec()); count]
 }
 
 /// `first` is what is left of the first words, where they could go as early data.

@@ -1,4 +1,4 @@
-//! Keying material for the application (RFC 8446 §7.5, RFC 5705), computed from what the engine's key log gives. That the
+//! Keying material for the application (RFC 9846 §7.5, RFC 5705), computed from what the engine's key log gives. That the
 //! runner finds the same says that the log is right, full and resumed.
 
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ fn tls13(hash: Hash, secret: &[u8], label: &[u8], context: &[u8], length: usize)
     expand_label(hkdf, &derived, b"exporter", digest::digest(digest_of, context).as_ref(), length)
 }
 
-/// HKDF-Expand-Label (RFC 8446 §7.1).
+/// HKDF-Expand-Label (RFC 9846 §7.1).
 fn expand_label(hkdf: hkdf::Algorithm, secret: &[u8], label: &[u8], context: &[u8], length: usize) -> Option<Vec<u8>> {
     const PREFIX: &[u8] = b"tls13 ";
     let length_bytes = u16::try_from(length).ok()?.to_be_bytes();

@@ -86,7 +86,7 @@ fn apply<'a>(flag: &str, values: &mut impl Iterator<Item = &'a str>, settings: &
     match flag {
         // What is offered.
         "-min-version" => set!(version, |it| it.min_version = version),
-        "-max-version" => set!(version, |it| it.max_version = version),
+        "-max-version" => set!(version, |it| it.max_version = Some(version)),
         "-no-tls12" => set!(|it| it.no_tls12 = true),
         "-no-tls13" => set!(|it| it.no_tls13 = true),
         // The engine never offers these.
@@ -115,8 +115,8 @@ fn apply<'a>(flag: &str, values: &mut impl Iterator<Item = &'a str>, settings: &
         // What is done.
         "-async" => set!(|it| it.asynchronous = true),
         "-shim-writes-first" => set!(|it| it.shim_writes_first = true),
-        "-shim-initial-write" => set!(data, |it| it.shim_initial_write = String::into_bytes(String::clone(&data))),
-        "-repeat-shim-initial-write" => set!(count, |it| it.repeat_shim_initial_write = count),
+        "-shim-initial-write" => set!(data, |it| it.shim_initial_write = Some(String::into_bytes(String::clone(&data)))),
+        "-repeat-shim-initial-write" => set!(count, |it| it.repeat_shim_initial_write = Some(count)),
         "-write-different-record-sizes" => set!(|it| it.write_different_record_sizes = true),
         "-key-update" => set!(|it| it.key_update = true),
         "-key-update-before-read" => set!(|it| it.key_update_before_read = true),

@@ -70,18 +70,8 @@ impl Instruction {
         use Deviation as D;
         let Self { what, first, second, blob } = self;
         match what % 29 {
-            0 => D::Edit(Edit::Flip(first, second)),
-            1 => D::Edit(Edit::Set(first, second)),
-            2 => D::Edit(Edit::Insert(first, blob)),
-            3 => D::Edit(Edit::Remove(first, second)),
-            4 => D::Edit(Edit::Double(first, second)),
-            5 => D::Edit(Edit::Truncate(first)),
-            6 => D::EditBody(Edit::Flip(first, second)),
-            7 => D::EditBody(Edit::Set(first, second)),
-            8 => D::EditBody(Edit::Insert(first, blob)),
-            9 => D::EditBody(Edit::Remove(first, second)),
-            10 => D::EditBody(Edit::Double(first, second)),
-            11 => D::EditBody(Edit::Truncate(first)),
+            which @ 0..=5 => D::Edit(edit(which, first, second, blob)),
+            which @ 6..=11 => D::EditBody(edit(which - 6, first, second, blob)),
             12 => D::Omit,
             13 => D::Repeat(first % 40),
             14 => D::Before(line(first, second, blob)),
@@ -154,24 +144,43 @@ impl Instruction {
     }
 }
 
+fn edit(which: u8, at: u16, value: u8, blob: Vec<u8>) -> Edit {
+    match which {
+        0 => Edit::Flip(at, value),
+        1 => Edit::Set(at, value),
+        2 => Edit::Insert(at, blob),
+        3 => Edit::Remove(at, value),
+        4 => Edit::Double(at, value),
+        _ => Edit::Truncate(at),
+    }
+}
+
+/// The lines that say no more than their name, by their numbers.
+const PLAIN: [(u8, Line); 13] = [
+    (0, Line::Wait),
+    (1, Line::Hello),
+    (2, Line::Retry),
+    (3, Line::EncryptedExtensions),
+    (4, Line::CertificateRequest),
+    (5, Line::Certificate),
+    (6, Line::CertificateVerify),
+    (7, Line::ServerKeyExchange),
+    (8, Line::ServerHelloDone),
+    (9, Line::Ticket),
+    (10, Line::ChangeCipherSpec),
+    (11, Line::Finished),
+    (13, Line::HelloRequest),
+];
+
 /// Which line the first number means; the rest is what it says.
 fn line(which: u16, second: u8, blob: Vec<u8>) -> Line {
     let [high, low] = which.to_be_bytes();
-    match low % 20 {
-        0 => Line::Wait,
-        1 => Line::Hello,
-        2 => Line::Retry,
-        3 => Line::EncryptedExtensions,
-        4 => Line::CertificateRequest,
-        5 => Line::Certificate,
-        6 => Line::CertificateVerify,
-        7 => Line::ServerKeyExchange,
-        8 => Line::ServerHelloDone,
-        9 => Line::Ticket,
-        10 => Line::ChangeCipherSpec,
-        11 => Line::Finished,
+    let which = low % 20;
+    if let Some((_, line)) = PLAIN.into_iter().find(|(number, _)| *number == which) {
+        return line;
+    }
+    match which {
         12 => Line::KeyUpdate(second & 1 == 1),
-        13 => Line::HelloRequest,
         14 => Line::Message(HandshakeType(second), blob),
         15 | 16 => Line::Data(blob),
         17 => Line::Alert(high, second),
@@ -181,44 +190,25 @@ fn line(which: u16, second: u8, blob: Vec<u8>) -> Line {
 }
 
 fn written_line(line: &Line) -> Option<(u16, u8, Vec<u8>)> {
-    let plain = |which| Some((which, 0, Vec::new()));
     match line {
-        Line::Wait => plain(0),
-        Line::Hello => plain(1),
-        Line::Retry => plain(2),
-        Line::EncryptedExtensions => plain(3),
-        Line::CertificateRequest => plain(4),
-        Line::Certificate => plain(5),
-        Line::CertificateVerify => plain(6),
-        Line::ServerKeyExchange => plain(7),
-        Line::ServerHelloDone => plain(8),
-        Line::Ticket => plain(9),
-        Line::ChangeCipherSpec => plain(10),
-        Line::Finished => plain(11),
         Line::KeyUpdate(request) => Some((12, u8::from(*request), Vec::new())),
-        Line::HelloRequest => plain(13),
         Line::Message(msg_type, body) => Some((14, msg_type.0, body.clone())),
         Line::Data(data) => Some((15, 0, data.clone())),
         Line::Alert(level, description) => Some((u16::from_be_bytes([*level, 17]), *description, Vec::new())),
         Line::LongCertificate(length) => Some((18, u8::try_from(length / 16).ok()?, Vec::new())),
         Line::End(ending) => Some((19, written_ending(*ending), Vec::new())),
+        plain => PLAIN.iter().find(|(_, known)| known == plain).map(|(number, _)| (u16::from(*number), 0, Vec::new())),
     }
 }
 
+const ENDINGS: [ConnectionEnd; 3] = [ConnectionEnd::Close, ConnectionEnd::Reset, ConnectionEnd::Silence];
+
 fn ending(which: u8) -> ConnectionEnd {
-    match which % 3 {
-        0 => ConnectionEnd::Close,
-        1 => ConnectionEnd::Reset,
-        _ => ConnectionEnd::Silence,
-    }
+    ENDINGS[usize::from(which) % ENDINGS.len()]
 }
 
 fn written_ending(ending: ConnectionEnd) -> u8 {
-    match ending {
-        ConnectionEnd::Close => 0,
-        ConnectionEnd::Reset => 1,
-        ConnectionEnd::Silence => 2,
-    }
+    ENDINGS.iter().zip(0..).find(|(known, _)| **known == ending).map_or(0, |(_, which)| which)
 }
 
 fn read_setting(flags: u8, suite: u8) -> Setting {

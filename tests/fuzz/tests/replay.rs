@@ -17,64 +17,8 @@ const MUTANTS: usize = 8;
 const MOST_BYTES: u64 = 300 * 1024;
 
 #[test]
-fn record() {
-    replay("record");
-}
-
-#[test]
-fn handshake() {
-    replay("handshake");
-}
-
-#[test]
-fn prologue() {
-    replay("prologue");
-}
-
-#[test]
-fn certificate() {
-    replay("certificate");
-}
-
-#[test]
-fn client() {
-    replay("client");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn generator() {
-    replay("generator");
-}
-
-#[test]
-fn stream() {
-    replay("stream");
-}
-
-#[test]
-fn target() {
-    replay("target");
-}
-
-#[test]
-fn session() {
-    replay("session");
-}
-
-#[test]
-fn session_file() {
-    replay("session_file");
-}
-
-#[test]
-fn session_library() {
-    replay("session_library");
-}
-
-#[test]
-fn condition() {
-    replay("condition");
+fn every_corpus_and_its_mutants_keep_their_promises() {
+    thread::scope(|scope| TARGETS.iter().for_each(|target| drop(scope.spawn(|| replay(target)))));
 }
 
 #[test]
@@ -90,10 +34,9 @@ fn every_corpus_is_small_and_belongs_to_a_target() {
     assert!(bytes <= MOST_BYTES, "{bytes} bytes");
 }
 
-fn replay(name: &str) {
-    let target = find(name).unwrap();
-    let paths = inputs(&corpora().join(name));
-    assert!(!paths.is_empty(), "{name} has no corpus");
+fn replay(target: &Target) {
+    let paths = inputs(&corpora().join(target.name));
+    assert!(!paths.is_empty(), "{} has no corpus", target.name);
     for path in paths {
         let input = fs::read(&path).unwrap();
         let mut chance =

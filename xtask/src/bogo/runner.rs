@@ -8,7 +8,8 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use super::source::{self, succeed};
+use super::source;
+use crate::programs::output_of;
 use crate::workspace::Workspace;
 
 pub(super) struct Runner {
@@ -48,7 +49,7 @@ pub(super) fn build(workspace: &Workspace) -> anyhow::Result<Runner> {
     let package = source::unpack(&version)?;
     // Under another name first, so that one that is there is whole.
     let unfinished = version.join("runner.unfinished");
-    succeed(Command::new("go").args(["test", "-c", "-o"]).arg(&unfinished).arg(".").current_dir(package))?;
+    output_of(Command::new("go").args(["test", "-c", "-o"]).arg(&unfinished).arg(".").current_dir(package))?;
     fs::rename(unfinished, &runner.program)?;
     Ok(runner)
 }

@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 use cargo_metadata::MetadataCommand;
 use sha2::{Digest, Sha256};
 
+use crate::programs::output_of;
+
 /// The crate that carries BoringSSL's source, tests included. Later versions of it need Go 1.27.
 pub(super) const CRATE: &str = "boring-sys";
 pub(super) const VERSION: &str = "5.2.0";
@@ -44,12 +46,12 @@ pub(super) fn unpack(folder: &Path) -> anyhow::Result<PathBuf> {
     let mut tar = Command::new("tar");
     tar.arg("-xzf").arg(&archive).arg("-C").arg(&source).arg("--strip-components=3");
     tar.args(PARTS.iter().map(|part| format!("{prefix}/{part}")));
-    succeed(&mut tar)?;
+    output_of(&mut tar)?;
 
     let package = source.join("ssl/test/runner");
     for (name, arguments) in KEYS {
         let mut openssl = Command::new("openssl");
-        succeed(openssl.arg("genpkey").args(*arguments).arg("-quiet").arg("-out").arg(package.join(name)))?;
+        output_of(openssl.arg("genpkey").args(*arguments).arg("-quiet").arg("-out").arg(package.join(name)))?;
     }
     Ok(package)
 }
@@ -72,14 +74,4 @@ fn fetch(folder: &Path) -> anyhow::Result<PathBuf> {
     let cache = registry.parent().and_then(Path::parent).context("a registry has a cache")?.join("cache");
     let name = registry.file_name().context("a registry has a name")?;
     Ok(cache.join(name).join(format!("{CRATE}-{VERSION}.crate")))
-}
-
-/// Runs a command that has nothing to say unless it fails.
-pub(super) fn succeed(command: &mut Command) -> anyhow::Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot run {program}: is it installed?"))?;
-    if !output.status.success() {
-        bail!("{program} failed:\n{}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(())
 }

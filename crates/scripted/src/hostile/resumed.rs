@@ -110,7 +110,7 @@ fn by_tls12_ticket() -> Vec<HostileServer> {
     ]
 }
 
-/// RFC 8446 §4.2.11, §4.3.2, §4.4.
+/// RFC 9846 §4.3.11, §4.4.2, §4.5.
 #[rustfmt::skip]
 fn by_psk() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Ticket);
@@ -162,7 +162,7 @@ fn by_psk() -> Vec<HostileServer> {
     ]
 }
 
-/// RFC 8446 §4.2.10.
+/// RFC 9846 §4.3.10.
 #[rustfmt::skip]
 fn early() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Early);
@@ -190,7 +190,7 @@ fn early() -> Vec<HostileServer> {
     ]
 }
 
-/// A HelloRetryRequest to who offers a ticket (RFC 8446 §4.1.4, §4.2.10).
+/// A HelloRetryRequest to who offers a ticket (RFC 9846 §4.2.4, §4.3.10).
 #[rustfmt::skip]
 fn retried() -> Vec<HostileServer> {
     let ticket = Setting { retry: true, ..Setting::resumed(Version::Tls13, Kind::Ticket) };
@@ -211,7 +211,7 @@ fn retried() -> Vec<HostileServer> {
     ]
 }
 
-/// NewSessionTicket of TLS 1.3 (RFC 8446 §4.6.1).
+/// NewSessionTicket of TLS 1.3 (RFC 9846 §4.7.1).
 #[rustfmt::skip]
 fn tickets() -> Vec<HostileServer> {
     let setting = Setting::resumed(Version::Tls13, Kind::Ticket);

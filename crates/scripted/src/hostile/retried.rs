@@ -1,4 +1,4 @@
-//! Another mind after a HelloRetryRequest (RFC 8446 §4.1.4).
+//! Another mind after a HelloRetryRequest (RFC 9846 §4.2.4).
 
 use reprise_model::Version;
 use reprise_wire::{CipherSuite, ExtensionType};

@@ -1,20 +1,22 @@
 //! Dovecot, an IMAP and POP3 server, in a directory of its own.
 
-use std::net::SocketAddr;
-use std::path::Path;
-
 use reprise_lab::Identity;
 
-use super::{PartialWitness, StarttlsAccount};
+use super::StarttlsAccount;
 use crate::Result;
-use crate::RunningServer;
-use crate::site::{Ready, ScratchDir, Site};
+use crate::driver::{Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
 use crate::unprivileged::{is_root, open_to_all, user_and_group};
 
 /// A running Dovecot that offers STARTTLS. It does not say which connections were resumed.
+pub type Dovecot = Driven<DovecotServer>;
+
+/// What Dovecot is told.
 #[derive(Debug)]
-pub struct Dovecot {
-    site: Site,
+pub struct DovecotServer {
+    identity: Identity,
+    access: MailAccess,
+    processes: LoginProcesses,
 }
 
 /// Which protocol is served.
@@ -46,31 +48,76 @@ impl Dovecot {
     /// [`ServerError::Died`]: crate::ServerError::Died
     /// [`ServerError::File`]: crate::ServerError::File
     pub fn start(identity: &Identity, access: MailAccess, processes: LoginProcesses) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        open_to_all(ground.root())?;
-        let files = identity.write_pem(ground.root(), "server")?;
-        let site = ground.start(Ready::File(LOGIN_SOCKET), |ground, address, command| {
-            let text = configuration(ground.root(), (&files.certificate, &files.key), access, processes, address)?;
-            command.arg("-F").arg("-c").arg(ground.write("dovecot.conf", &text)?);
-            Ok(())
-        })?;
-        Ok(Self { site })
+        Self::of(&DovecotServer { identity: identity.clone(), access, processes })
     }
 }
 
-impl PartialWitness for Dovecot {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for DovecotServer {
+    type Account = StarttlsAccount;
+
+    const PROGRAM: &'static str = "dovecot";
+
+    const READY: Ready = Ready::File(LOGIN_SOCKET);
+
+    const ARGUMENTS: &'static [&'static str] = &["-F", "-c", "{file}"];
+
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        open_to_all(directory.root())
+    }
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let protocol = match self.access {
+            MailAccess::Imap => "imap",
+            MailAccess::Pop3 => "pop3",
+        };
+        let count = match self.processes {
+            LoginProcesses::OneEach => 1,
+            LoginProcesses::Shared => 0,
+        };
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        let users = users()?;
+        Ok(format!(
+            "base_dir = {{root}}/run
+state_dir = {{root}}/state
+log_path = /dev/stderr
+protocols = {protocol}
+listen = {{ip}}
+{users}
+ssl = required
+ssl_cert = <{certificate}
+ssl_key = <{key}
+ssl_min_protocol = TLSv1.2
+mail_location = maildir:{{root}}/mail
+login_log_format_elements = lab_port=%{{rport}} %c %k
+passdb {{
+  driver = static
+  args = nopassword=y
+}}
+userdb {{
+  driver = static
+  args = uid=65534 gid=65534 home={{root}}/mail
+}}
+service {protocol}-login {{
+  service_count = {count}
+  process_min_avail = 1
+  inet_listener {protocol} {{
+    port = {{port}}
+  }}
+  inet_listener {protocol}s {{
+    port = 0
+  }}
+}}
+"
+        ))
     }
 
     /// Of each connection once it has ended.
-    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
-        let lines = self.site.output()?;
-        self.site.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
+    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
+        let lines = directory.output_lines()?;
+        directory.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
     }
 }
 
-const PROGRAM: &str = "dovecot";
 /// Made together with the port that it listens on.
 const LOGIN_SOCKET: &str = "run/login/login";
 const MARK: &str = "lab_port=";
@@ -80,58 +127,6 @@ const TLS: &str = ", TLS, ";
 fn parse(line: &str) -> Option<StarttlsAccount> {
     let (port, rest) = line.split_once(MARK)?.1.split_once(TLS)?;
     Some(StarttlsAccount { client_port: port.parse().ok()?, version: rest.split_once(' ')?.0.to_owned() })
-}
-
-fn configuration(
-    root: &Path,
-    (certificate, key): (&Path, &Path),
-    access: MailAccess,
-    processes: LoginProcesses,
-    address: SocketAddr,
-) -> Result<String> {
-    let protocol = match access {
-        MailAccess::Imap => "imap",
-        MailAccess::Pop3 => "pop3",
-    };
-    let count = match processes {
-        LoginProcesses::OneEach => 1,
-        LoginProcesses::Shared => 0,
-    };
-    let (certificate, key, root, users) = (certificate.display(), key.display(), root.display(), users()?);
-    let (ip, port) = (address.ip(), address.port());
-    Ok(format!(
-        "base_dir = {root}/run
-state_dir = {root}/state
-log_path = /dev/stderr
-protocols = {protocol}
-listen = {ip}
-{users}
-ssl = required
-ssl_cert = <{certificate}
-ssl_key = <{key}
-ssl_min_protocol = TLSv1.2
-mail_location = maildir:{root}/mail
-login_log_format_elements = lab_port=%{{rport}} %c %k
-passdb {{
-  driver = static
-  args = nopassword=y
-}}
-userdb {{
-  driver = static
-  args = uid=65534 gid=65534 home={root}/mail
-}}
-service {protocol}-login {{
-  service_count = {count}
-  process_min_avail = 1
-  inet_listener {protocol} {{
-    port = {port}
-  }}
-  inet_listener {protocol}s {{
-    port = 0
-  }}
-}}
-"
-    ))
 }
 
 /// As root, Dovecot's own users, who are there with its package; anyone else can be no other, nor leave the root directory.

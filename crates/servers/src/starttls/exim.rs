@@ -1,21 +1,14 @@
 //! Exim, an SMTP server on GnuTLS, in a directory of its own.
 
-use std::fs;
-use std::net::SocketAddr;
-use std::path::Path;
-
 use reprise_lab::Identity;
 
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::is_root;
-use crate::{Account, RealServer, RunningServer};
-use crate::{Result, ServerError};
+use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
+use crate::unprivileged::{is_root, user_and_group};
+use crate::{Account, Result};
 
 /// A running Exim that offers STARTTLS and takes no mail. It says itself which connections were resumed.
-#[derive(Debug)]
-pub struct Exim {
-    site: Site,
-}
+pub type Exim = Driven<EximConfig>;
 
 /// What Exim is told; [`EximConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -36,43 +29,59 @@ impl EximConfig {
     }
 }
 
-impl Exim {
-    /// Starts Exim; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Died`] with the end of its log if it refuses the
-    /// configuration, [`ServerError::File`] if its directory cannot be written.
-    pub fn start(config: EximConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let spool = ground.root().join("spool");
-        fs::create_dir(&spool).map_err(|source| ServerError::File { path: spool, source })?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
-            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), address);
-            command.arg("-bdf").arg("-C").arg(ground.write("exim.conf", &text)?);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for EximConfig {}
 
-impl RealServer for Exim {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for EximConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "exim4";
+
+    /// Written when it listens.
+    const READY: Ready = Ready::File(PID_FILE);
+
+    const ARGUMENTS: &'static [&'static str] = &["-bdf", "-C", "{file}"];
+
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        directory.make_directory("spool")
+    }
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let everyone_if = |on| if on { "*" } else { "" };
+        let (resumption, tls) = (everyone_if(self.resumption), everyone_if(self.offers_tls));
+        // It does nothing as root unless it is told to; anyone else can be no other.
+        let [user, group] = user_and_group(|_| ())?;
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        Ok(format!(
+            "exim_user = {user}\n\
+         exim_group = {group}\n\
+         never_users =\n\
+         keep_environment =\n\
+         spool_directory = {{root}}/spool\n\
+         log_file_path = {{root}}/%s.log\n\
+         pid_file_path = {{root}}/{PID_FILE}\n\
+         primary_hostname = localhost\n\
+         local_interfaces = {{ip}}\n\
+         daemon_smtp_ports = {{port}}\n\
+         tls_advertise_hosts = {tls}\n\
+         tls_certificate = {certificate}\n\
+         tls_privatekey = {key}\n\
+         tls_resumption_hosts = {resumption}\n\
+         log_selector = +smtp_no_mail +tls_resumption +incoming_port +tls_cipher\n\
+         host_lookup =\n\
+         rfc1413_query_timeout = 0s\n\
+         acl_smtp_rcpt = deny\n"
+        ))
     }
 
     /// Of each connection over TLS that brought no mail, once it has ended.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        let lines = if is_root() { self.site.lines_of(MAIN_LOG)? } else { self.site.output()? };
-        let ended = lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS));
-        self.site.read(ended, parse)
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        let lines = if is_root() { directory.lines_of(MAIN_LOG)? } else { directory.output_lines()? };
+        directory.read(lines.iter().filter(|line| line.contains(MARK) && line.contains(TLS)), parse)
     }
 }
 
-const PROGRAM: &str = "exim4";
 /// Root's. Anyone else may not write a log by a configuration of their own, and reads it on standard error.
 const MAIN_LOG: &str = "main.log";
-/// Written when it listens.
 const PID_FILE: &str = "exim.pid";
 const MARK: &str = "no MAIL in SMTP connection from ";
 const TLS: &str = " X=TLS";
@@ -85,45 +94,6 @@ fn parse(line: &str) -> Option<Account> {
     let (version, suite) = rest.split_once(TLS)?.1.split(' ').next()?.split_once(':')?;
     let cipher = Some(suite.trim_end_matches('*').to_owned());
     Some(Account { cipher, ..Account::new(port, suite.contains('*'), format!("TLSv{version}")) })
-}
-
-fn configuration(config: &EximConfig, root: &Path, (certificate, key): (&Path, &Path), address: SocketAddr) -> String {
-    let everyone_if = |on| if on { "*" } else { "" };
-    let (resumption, tls) = (everyone_if(config.resumption), everyone_if(config.offers_tls));
-    let (user, group) = identity();
-    let (certificate, key, port) = (certificate.display(), key.display(), address.port());
-    let (ip, root) = (address.ip(), root.display());
-    format!(
-        "exim_user = {user}\n\
-         exim_group = {group}\n\
-         never_users =\n\
-         keep_environment =\n\
-         spool_directory = {root}/spool\n\
-         log_file_path = {root}/%s.log\n\
-         pid_file_path = {root}/{PID_FILE}\n\
-         primary_hostname = localhost\n\
-         local_interfaces = {ip}\n\
-         daemon_smtp_ports = {port}\n\
-         tls_advertise_hosts = {tls}\n\
-         tls_certificate = {certificate}\n\
-         tls_privatekey = {key}\n\
-         tls_resumption_hosts = {resumption}\n\
-         log_selector = +smtp_no_mail +tls_resumption +incoming_port +tls_cipher\n\
-         host_lookup =\n\
-         rfc1413_query_timeout = 0s\n\
-         acl_smtp_rcpt = deny\n"
-    )
-}
-
-/// Exim does nothing as root unless it is told to; anyone else can be no other.
-#[cfg(unix)]
-fn identity() -> (u32, u32) {
-    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
-}
-
-#[cfg(not(unix))]
-fn identity() -> (u32, u32) {
-    (0, 0)
 }
 
 #[cfg(test)]

@@ -1,21 +1,24 @@
 //! PostgreSQL with a database of its own.
 
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
 use std::process::Command;
 
 use reprise_lab::Identity;
 
-use super::{PartialWitness, StarttlsAccount};
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::{hand_over, run_as_nobody};
-use crate::{Result, ServerError};
-use crate::{RunningServer, find};
+use super::StarttlsAccount;
+use crate::Result;
+use crate::driver::{Driven, Driver, Ready};
+use crate::scratch::{ScratchDir, run};
+use crate::unprivileged::run_as_nobody;
 
 /// A running PostgreSQL with `ssl = on`, where the user `postgres` gets in without a password. It does not say which
 /// connections were resumed.
+pub type Postgres = Driven<Database>;
+
+/// What PostgreSQL is told.
 #[derive(Debug)]
-pub struct Postgres {
-    site: Site,
+pub struct Database {
+    identity: Option<Identity>,
 }
 
 impl Postgres {
@@ -23,48 +26,54 @@ impl Postgres {
     /// TLS.
     ///
     /// # Errors
-    /// [`ServerError::Spawn`] if it is not installed, [`ServerError::Program`] if the database cannot be made,
-    /// [`ServerError::Died`] with the end of its log if it refuses the configuration, [`ServerError::File`] if its directory
+    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Program`](crate::ServerError::Program) if the database cannot be made,
+    /// [`ServerError::Died`](crate::ServerError::Died) with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
     /// cannot be written.
     pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        let data = ground.root().join("data");
-        hand_over(ground.root())?;
-        make_database(&data)?;
-        let mut settings = SETTINGS.map(str::to_owned).to_vec();
-        if let Some(identity) = identity {
-            let files = identity.write_pem(ground.root(), "server")?;
-            hand_over(&files.certificate)?;
-            hand_over(&files.key)?;
-            let (certificate, key) = (files.certificate.display(), files.key.display());
-            settings.extend(["ssl=on".to_owned(), format!("ssl_cert_file={certificate}"), format!("ssl_key_file={key}")]);
-        }
-        let site = ground.start(Ready::Says("ready to accept connections"), |_, address, command| {
-            run_as_nobody(command);
-            command.arg("-D").arg(&data);
-            let addressed = [format!("listen_addresses={}", address.ip()), format!("port={}", address.port())];
-            for setting in settings.iter().chain(&addressed) {
-                command.args(["-c", setting]);
-            }
-            Ok(())
-        })?;
-        Ok(Self { site })
+        Self::of(&Database { identity: identity.cloned() })
     }
 }
 
-impl PartialWitness for Postgres {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for Database {
+    type Account = StarttlsAccount;
+
+    const PROGRAM: &'static str = "postgres";
+
+    const READY: Ready = Ready::Says("ready to accept connections");
+
+    const AS_NOBODY: bool = true;
+
+    fn prepare(&self, directory: &ScratchDir) -> Result<()> {
+        run("initdb", |command| {
+            run_as_nobody(command);
+            command.arg("-D").arg(directory.path(DATA)).args(["-A", "trust", "-U", "postgres", "-E", "UTF8"]);
+            command.args(["--no-locale", "--no-sync"]);
+        })?;
+        Ok(())
+    }
+
+    fn configure(&self, directory: &ScratchDir, address: SocketAddr, command: &mut Command) -> Result<()> {
+        command.arg("-D").arg(directory.path(DATA));
+        let mut settings = SETTINGS.map(str::to_owned).to_vec();
+        settings.extend([format!("listen_addresses={}", address.ip()), format!("port={}", address.port())]);
+        if let Some(identity) = &self.identity {
+            let [certificate, key] = directory.write_identity("server", identity)?;
+            settings.extend(["ssl=on".to_owned(), format!("ssl_cert_file={certificate}"), format!("ssl_key_file={key}")]);
+        }
+        for setting in &settings {
+            command.args(["-c", setting]);
+        }
+        Ok(())
     }
 
     /// Of each connection once it has named a user.
-    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
-        let lines = self.site.output()?;
-        self.site.read(lines.iter().filter(|line| line.contains(AUTHORIZED) && line.contains(TLS)), parse)
+    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
+        let lines = directory.output_lines()?;
+        directory.read(lines.iter().filter(|line| line.contains(AUTHORIZED) && line.contains(TLS)), parse)
     }
 }
 
-const PROGRAM: &str = "postgres";
+const DATA: &str = "data";
 const AUTHORIZED: &str = "connection authorized: ";
 const TLS: &str = "SSL enabled (protocol=";
 const SETTINGS: [&str; 5] =
@@ -75,15 +84,6 @@ fn parse(line: &str) -> Option<StarttlsAccount> {
     let client_port = line.split_once('(')?.1.split_once(")|")?.0.parse().ok()?;
     let version = line.split_once(TLS)?.1.split_once(',')?.0.to_owned();
     Some(StarttlsAccount { client_port, version })
-}
-
-fn make_database(data: &Path) -> Result<()> {
-    let failed = |output: String| ServerError::Program { program: "initdb".to_owned(), output };
-    let mut command = Command::new(find("initdb").unwrap_or_else(|| PathBuf::from("initdb")));
-    run_as_nobody(&mut command);
-    command.arg("-D").arg(data).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-locale", "--no-sync"]);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
-    if output.status.success() { Ok(()) } else { Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())) }
 }
 
 #[cfg(test)]

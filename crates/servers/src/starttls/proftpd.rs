@@ -1,24 +1,19 @@
 //! ProFTPD with mod_tls, an FTP server on OpenSSL, in a directory of its own.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::path::Path;
 
 use reprise_lab::Identity;
 
-use crate::Result;
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::{hand_over, run_as_nobody, user_and_group};
-use crate::{Account, RealServer, RunningServer};
+use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
+use crate::unprivileged::{run_as_nobody, user_and_group};
+use crate::{Account, Result};
 
 /// A running ProFTPD where nobody can log in. It says itself which connections were resumed.
 ///
 /// It takes each connection with a process of its own, and after one of them has ended it waits for up to 0.2 s before it
 /// takes the next.
-#[derive(Debug)]
-pub struct ProFtpd {
-    site: Site,
-}
+pub type ProFtpd = Driven<ProFtpdConfig>;
 
 /// What ProFTPD is told; [`ProFtpdConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -52,51 +47,80 @@ impl ProFtpdConfig {
     }
 }
 
-impl ProFtpd {
-    /// Starts ProFTPD; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died)
-    /// with the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its
-    /// directory cannot be written.
-    pub fn start(config: ProFtpdConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        hand_over(ground.root())?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        hand_over(&files.certificate)?;
-        hand_over(&files.key)?;
-        // It takes no numbers.
-        let user = user_and_group(run_as_nobody)?;
-        let site = ground.start(Ready::File(PID_FILE), |ground, address, command| {
-            run_as_nobody(command);
-            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), &user, address);
-            // Without --nodaemon it would leave us.
-            command.arg("--nodaemon").arg("--config").arg(ground.write("proftpd.conf", &text)?);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for ProFtpdConfig {}
 
-impl RealServer for ProFtpd {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for ProFtpdConfig {
+    type Account = Account;
+
+    const PROGRAM: &'static str = "proftpd";
+
+    /// Written when it listens.
+    const READY: Ready = Ready::File(PID_FILE);
+
+    /// Without --nodaemon it would leave us.
+    const ARGUMENTS: &'static [&'static str] = &["--nodaemon", "--config", "{file}"];
+
+    const AS_NOBODY: bool = true;
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let on_if = |on| if on { "on" } else { "off" };
+        let kind = if self.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
+        // It takes no numbers.
+        let [user, group] = user_and_group(run_as_nobody)?;
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        let engine = on_if(self.speaks_tls);
+        let tickets = self.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
+        let cache = match self.session_cache {
+            FtpSessionCache::OneEach => "",
+            FtpSessionCache::Shared => "TLSSessionCache shm:/file={root}/cache\n",
+            FtpSessionCache::Off => "TLSSessionCache off\n",
+        };
+        Ok(format!(
+            r#"<IfModule mod_dso.c>
+    ModulePath {MODULES}
+    LoadModule mod_tls.c
+    LoadModule mod_tls_shmcache.c
+</IfModule>
+ServerName lab
+ServerType standalone
+User {user}
+Group {group}
+DefaultAddress {{ip}}
+Port {{port}}
+SocketBindTight on
+UseIPv6 off
+UseReverseDNS off
+DelayEngine off
+AuthPAM off
+WtmpLog off
+ControlsEngine off
+TransferLog NONE
+ScoreboardFile none
+PidFile {{root}}/{PID_FILE}
+SystemLog {{root}}/system.log
+TLSEngine {engine}
+TLSLog {{root}}/{TLS_LOG}
+TLSProtocol TLSv1.2 TLSv1.3
+TLS{kind}CertificateFile {certificate}
+TLS{kind}CertificateKeyFile {key}
+{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
+ExtendedLog {{root}}/{COMMAND_LOG} ALL lab
+"#
+        ))
     }
 
     /// Of each connection whose TLS was established. The process that served it joins the two logs: one knows the port, the
     /// other what became of the session.
-    fn accounts(&mut self) -> Result<Vec<Account>> {
-        let commands = self.site.lines_of(COMMAND_LOG)?;
-        let handshakes = self.site.lines_of(TLS_LOG)?;
+    fn accounts(directory: &ScratchDir) -> Result<Vec<Account>> {
+        let commands = directory.lines_of(COMMAND_LOG)?;
+        let handshakes = directory.lines_of(TLS_LOG)?;
         let handshakes = handshakes.iter().filter(|line| line.contains(ACCEPTED));
-        let by_process: HashMap<u32, Handshake> = self.site.read(handshakes, handshake)?.into_iter().collect();
+        let by_process: HashMap<u32, Handshake> = directory.read(handshakes, handshake)?.into_iter().collect();
         let asked_for_tls = commands.iter().filter(|line| line.starts_with(MARK) && line.ends_with(ESTABLISHED));
-        self.site.read(asked_for_tls, |line| account(line, &by_process))
+        directory.read(asked_for_tls, |line| account(line, &by_process))
     }
 }
 
-const PROGRAM: &str = "proftpd";
-/// Written when it listens.
 const PID_FILE: &str = "proftpd.pid";
 const TLS_LOG: &str = "tls.log";
 const COMMAND_LOG: &str = "commands.log";
@@ -133,57 +157,6 @@ fn account(line: &str, by_process: &HashMap<u32, Handshake>) -> Option<Account> 
     let (process, port) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let Handshake { version, cipher, resumed } = by_process.get(&process)?.clone();
     Some(Account { cipher: Some(cipher), ..Account::new(port, resumed, version) })
-}
-
-fn configuration(
-    config: &ProFtpdConfig,
-    root: &Path,
-    (certificate, key): (&Path, &Path),
-    [user, group]: &[String; 2],
-    address: SocketAddr,
-) -> String {
-    let on_if = |on| if on { "on" } else { "off" };
-    let kind = if config.identity.label().starts_with("rsa") { "RSA" } else { "EC" };
-    let (certificate, key, ip, port) = (certificate.display(), key.display(), address.ip(), address.port());
-    let (engine, root) = (on_if(config.speaks_tls), root.display());
-    let tickets = config.session_tickets.map(|on| format!("TLSSessionTickets {}\n", on_if(on))).unwrap_or_default();
-    let cache = match config.session_cache {
-        FtpSessionCache::OneEach => String::new(),
-        FtpSessionCache::Shared => format!("TLSSessionCache shm:/file={root}/cache\n"),
-        FtpSessionCache::Off => "TLSSessionCache off\n".to_owned(),
-    };
-    format!(
-        r#"<IfModule mod_dso.c>
-    ModulePath {MODULES}
-    LoadModule mod_tls.c
-    LoadModule mod_tls_shmcache.c
-</IfModule>
-ServerName lab
-ServerType standalone
-User {user}
-Group {group}
-DefaultAddress {ip}
-Port {port}
-SocketBindTight on
-UseIPv6 off
-UseReverseDNS off
-DelayEngine off
-AuthPAM off
-WtmpLog off
-ControlsEngine off
-TransferLog NONE
-ScoreboardFile none
-PidFile {root}/{PID_FILE}
-SystemLog {root}/system.log
-TLSEngine {engine}
-TLSLog {root}/{TLS_LOG}
-TLSProtocol TLSv1.2 TLSv1.3
-TLS{kind}CertificateFile {certificate}
-TLS{kind}CertificateKeyFile {key}
-{tickets}{cache}LogFormat lab "{COMMAND_FORMAT}"
-ExtendedLog {root}/{COMMAND_LOG} ALL lab
-"#
-    )
 }
 
 #[cfg(test)]

@@ -1,23 +1,17 @@
 //! Prosody, an XMPP server on OpenSSL, in a directory of its own.
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
 
 use reprise_lab::Identity;
 
-use super::{PartialWitness, StarttlsAccount};
+use super::StarttlsAccount;
 use crate::Result;
-use crate::RunningServer;
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::{hand_over, run_as_nobody};
+use crate::driver::{Configured, Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
 
 /// A running Prosody that serves the host `127.0.0.1`, where nobody can log in. It does not say which connections were
 /// resumed.
-#[derive(Debug)]
-pub struct Prosody {
-    site: Site,
-}
+pub type Prosody = Driven<ProsodyConfig>;
 
 /// What Prosody is told; [`ProsodyConfig::new`] has the usual values.
 #[derive(Debug, Clone)]
@@ -38,43 +32,50 @@ impl ProsodyConfig {
     }
 }
 
-impl Prosody {
-    /// Starts Prosody; it accepts connections when this returns.
-    ///
-    /// # Errors
-    /// [`ServerError::Spawn`](crate::ServerError::Spawn) if it is not installed, [`ServerError::Died`](crate::ServerError::Died) with
-    /// the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
-    /// cannot be written.
-    pub fn start(config: ProsodyConfig) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        hand_over(ground.root())?;
-        let files = config.identity.write_pem(ground.root(), "server")?;
-        hand_over(&files.key)?;
-        // If another has taken the port meanwhile, it is active on no ports, and goes on.
-        let site = ground.start(Ready::Says(LISTENS), |ground, address, command| {
-            run_as_nobody(command);
-            let text = configuration(&config, ground.root(), (&files.certificate, &files.key), address);
-            command.arg("-F").arg("--config").arg(ground.write("prosody.cfg.lua", &text)?);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
+impl Configured for ProsodyConfig {}
 
-impl PartialWitness for Prosody {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+impl Driver for ProsodyConfig {
+    type Account = StarttlsAccount;
+
+    const PROGRAM: &'static str = "prosody";
+
+    /// If another has taken the port meanwhile, it is active on no ports, and goes on.
+    const READY: Ready = Ready::Says(LISTENS);
+
+    const FILE: &'static str = "prosody.cfg.lua";
+
+    const ARGUMENTS: &'static [&'static str] = &["-F", "--config", "{file}"];
+
+    const AS_NOBODY: bool = true;
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let tls = if self.offers_tls { "tls" } else { "saslauth" };
+        let options = if self.session_tickets { "options = { no_ticket = false }, " } else { "" };
+        let [certificate, key] = directory.write_identity("server", &self.identity)?;
+        Ok(format!(
+            r#"pidfile = "{{root}}/prosody.pid"
+data_path = "{{root}}"
+certificates = "{{root}}"
+interfaces = {{ "{{ip}}" }}
+c2s_ports = {{ {{port}} }}
+modules_enabled = {{ "saslauth", "{tls}" }}
+modules_disabled = {{ "offline", "s2s" }}
+storage = "memory"
+log = {{ {{ levels = {{ min = "debug" }}, to = "stdout" }} }}
+VirtualHost "127.0.0.1"
+    ssl = {{ {options}key = "{key}", certificate = "{certificate}" }}
+"#
+        ))
     }
 
-    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
-        let lines = self.site.output()?;
+    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
+        let lines = directory.output_lines()?;
         let accepted = lines.iter().filter(|line| line.contains(ACCEPTED));
-        let ports: HashMap<String, u16> = self.site.read(accepted, port)?.into_iter().collect();
-        self.site.read(lines.iter().filter(|line| line.contains(ESTABLISHED)), |line| connected(line, &ports))
+        let ports: HashMap<String, u16> = directory.read(accepted, port)?.into_iter().collect();
+        directory.read(lines.iter().filter(|line| line.contains(ESTABLISHED)), |line| connected(line, &ports))
     }
 }
 
-const PROGRAM: &str = "prosody";
 const LISTENS: &str = "Activated service 'c2s' on [";
 const ACCEPTED: &str = "\tConnected (FD ";
 const ESTABLISHED: &str = "\tTLS handshake complete (";
@@ -94,27 +95,6 @@ fn connected(line: &str, ports: &HashMap<String, u16>) -> Option<StarttlsAccount
 /// Prosody gives each connection a random name.
 fn name(line: &str) -> Option<String> {
     line.split(' ').next().map(str::to_owned)
-}
-
-fn configuration(config: &ProsodyConfig, root: &Path, (certificate, key): (&Path, &Path), address: SocketAddr) -> String {
-    let tls = if config.offers_tls { "tls" } else { "saslauth" };
-    let options = if config.session_tickets { "options = { no_ticket = false }, " } else { "" };
-    let (certificate, key, root) = (certificate.display(), key.display(), root.display());
-    let (ip, port, host) = (address.ip(), address.port(), Ipv4Addr::LOCALHOST);
-    format!(
-        r#"pidfile = "{root}/prosody.pid"
-data_path = "{root}"
-certificates = "{root}"
-interfaces = {{ "{ip}" }}
-c2s_ports = {{ {port} }}
-modules_enabled = {{ "saslauth", "{tls}" }}
-modules_disabled = {{ "offline", "s2s" }}
-storage = "memory"
-log = {{ {{ levels = {{ min = "debug" }}, to = "stdout" }} }}
-VirtualHost "{host}"
-    ssl = {{ {options}key = "{key}", certificate = "{certificate}" }}
-"#
-    )
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
 //! OpenLDAP's slapd, in a directory of its own. Debian builds it on GnuTLS.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::path::Path;
 
 use reprise_lab::Identity;
 
-use super::{PartialWitness, StarttlsAccount};
+use super::StarttlsAccount;
 use crate::Result;
-use crate::RunningServer;
-use crate::site::{Ready, ScratchDir, Site};
-use crate::unprivileged::{hand_over, run_as_nobody};
+use crate::driver::{Driven, Driver, Ready};
+use crate::scratch::ScratchDir;
 
 /// A running slapd without a directory, which answers questions about its root alone. It does not say which connections were
 /// resumed.
+pub type Slapd = Driven<Directory>;
+
+/// What slapd is told.
 #[derive(Debug)]
-pub struct Slapd {
-    site: Site,
+pub struct Directory {
+    identity: Option<Identity>,
 }
 
 impl Slapd {
@@ -27,39 +27,39 @@ impl Slapd {
     /// the end of its log if it refuses the configuration, [`ServerError::File`](crate::ServerError::File) if its directory
     /// cannot be written.
     pub fn start(identity: Option<&Identity>) -> Result<Self> {
-        let ground = ScratchDir::new(PROGRAM)?;
-        hand_over(ground.root())?;
-        let mut configuration = format!("pidfile {}\n", ground.root().join("slapd.pid").display());
-        if let Some(identity) = identity {
-            let files = identity.write_pem(ground.root(), "server")?;
-            hand_over(&files.key)?;
-            configuration.push_str(&tls_directives(&files.certificate, &files.key));
+        Self::of(&Directory { identity: identity.cloned() })
+    }
+}
+
+impl Driver for Directory {
+    type Account = StarttlsAccount;
+
+    const PROGRAM: &'static str = "slapd";
+
+    const READY: Ready = Ready::Says("slapd starting");
+
+    /// With -d it stays in the foreground and writes this part of its log to standard error.
+    const ARGUMENTS: &'static [&'static str] = &["-d", "stats", "-h", "ldap://{address}/", "-f", "{file}"];
+
+    const AS_NOBODY: bool = true;
+
+    fn configuration(&self, directory: &ScratchDir) -> Result<String> {
+        let mut text = "pidfile {root}/slapd.pid\n".to_owned();
+        if let Some(identity) = &self.identity {
+            let [certificate, key] = directory.write_identity("server", identity)?;
+            text.push_str(&format!("TLSCertificateFile {certificate}\nTLSCertificateKeyFile {key}\n"));
         }
-        let configuration = ground.write("slapd.conf", &configuration)?;
-        let site = ground.start(Ready::Says("slapd starting"), |_, address, command| {
-            run_as_nobody(command);
-            // With -d it stays in the foreground and writes this part of its log to standard error.
-            command.args(["-d", "stats", "-h", &url(address), "-f"]).arg(&configuration);
-            Ok(())
-        })?;
-        Ok(Self { site })
-    }
-}
-
-impl PartialWitness for Slapd {
-    fn running(&self) -> RunningServer {
-        self.site.running()
+        Ok(text)
     }
 
-    fn connected(&self) -> Result<Vec<StarttlsAccount>> {
-        let lines = self.site.output()?;
+    fn accounts(directory: &ScratchDir) -> Result<Vec<StarttlsAccount>> {
+        let lines = directory.output_lines()?;
         let accepted = lines.iter().filter(|line| line.contains(ACCEPT));
-        let ports: HashMap<u64, u16> = self.site.read(accepted, port)?.into_iter().collect();
-        self.site.read(lines.iter().filter(|line| line.contains(ESTABLISHED)), |line| connected(line, &ports))
+        let ports: HashMap<u64, u16> = directory.read(accepted, port)?.into_iter().collect();
+        directory.read(lines.iter().filter(|line| line.contains(ESTABLISHED)), |line| connected(line, &ports))
     }
 }
 
-const PROGRAM: &str = "slapd";
 const ACCEPT: &str = " ACCEPT from IP=";
 const ESTABLISHED: &str = " TLS established ";
 
@@ -79,14 +79,6 @@ fn connected(line: &str, ports: &HashMap<u64, u16>) -> Option<StarttlsAccount> {
 /// slapd counts its connections, and never gives a number again.
 fn number(line: &str) -> Option<u64> {
     line.split_once(" conn=")?.1.split(' ').next()?.parse().ok()
-}
-
-fn tls_directives(certificate: &Path, key: &Path) -> String {
-    format!("TLSCertificateFile {}\nTLSCertificateKeyFile {}\n", certificate.display(), key.display())
-}
-
-fn url(address: SocketAddr) -> String {
-    format!("ldap://{address}/")
 }
 
 #[cfg(test)]
