@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 mod baseline;
-mod broken_connections;
 mod certificates;
 mod client_authentication;
 mod client_keys;
@@ -28,10 +27,10 @@ mod pre_shared_keys;
 mod protocols_unspoken;
 mod proxies;
 mod proxy_protocol;
+mod refused_starttls;
 mod requests;
 mod resumption;
 mod saved_sessions;
-mod starttls;
 mod stunnel;
 mod ticket_requests;
 mod tickets_not_renewed;
