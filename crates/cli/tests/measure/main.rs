@@ -14,7 +14,6 @@ mod dying_target;
 mod early_data;
 mod embedded_lab;
 mod every_server;
-mod groups;
 mod http2;
 #[cfg(unix)]
 mod interruption;

@@ -1,9 +1,8 @@
 //! Bad input: exit 2 and a message that names it; targets that fail: exit 3 and what to do.
 
-use reprise_lab::{Resumption, Versions};
 use reprise_servers::MisbehavingServer;
 
-use reprise_harness::{Lab, Reprise};
+use reprise_harness::Reprise;
 
 /// Nobody listens there, so that a call that should have been refused fails with another code.
 const NOWHERE: &str = "127.0.0.1:1";
@@ -36,30 +35,10 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
-fn help_tells_what_a_trace_is() {
-    Reprise::new(["trace", "--help"]).run().exits(0).silently().shows(&["--pcap", "message by message", "Examples:"]);
-}
-
-#[test]
 fn who_is_not_there_or_speaks_no_tls() {
     Reprise::new(["trace", NOWHERE, "--insecure"]).run().exits(3).says(&["refused"]);
     let server = MisbehavingServer::plain_http().unwrap();
     let outcome = Reprise::new(["trace", &server.address().to_string()]).arg("--insecure").run();
     let outcome = outcome.exits(3).says(&["does not speak TLS"]);
     assert_eq!(outcome.page, "");
-}
-
-#[test]
-fn a_certificate_that_nobody_vouches_for() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let stranger = Lab::new();
-    stranger.trace(server.address()).run().exits(3).says(&["--ca FILE"]);
-}
-
-#[test]
-fn a_version_that_was_named_and_is_not_spoken() {
-    let lab = Lab::new();
-    let server = lab.server_with(|config| config.versions = Versions::Tls12);
-    lab.trace(server.address()).args(["--tls", "1.3"]).run().exits(3).says(&["protocol_version"]);
 }

@@ -6,6 +6,7 @@ mod outcome;
 mod remedy_text;
 mod reprise;
 mod schema;
+mod snapshot;
 mod version;
 mod witness;
 
@@ -19,6 +20,7 @@ pub use outcome::{Outcome, call_of};
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
 pub use schema::{assert_valid, schema};
+pub use snapshot::assert_page;
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};
 
