@@ -95,3 +95,13 @@ fn built_in_stacks_keep_the_contract() {
         assert!(passed >= at_least, "{name}: {page}");
     }
 }
+
+#[test]
+fn what_no_stack_can_do_is_skipped_and_never_zero() {
+    let call = Reprise::without_plugins("compare full --stacks rustls-ring --keys rsa-2048 --groups ffdhe2048");
+    let (document, outcome) = call.run_for_json();
+    assert_eq!(outcome.code, 1, "nothing was measured");
+    assert_eq!(document["rows"], serde_json::json!([]));
+    assert_eq!(strings(&document["skipped"], "outcome"), ["unsupported", "unsupported"]);
+    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("the client: it has no suite"), "{document:#}");
+}

@@ -35,5 +35,4 @@ mod ticket_requests;
 mod tickets_not_renewed;
 mod tickets_without_request;
 mod unreachable;
-mod usage;
 mod watch;

@@ -83,25 +83,3 @@ fn an_unknown_identity_and_a_wrong_key_are_told_apart() {
         assert!(!outcome.json.unwrap().contains(KEY) && !outcome.page.contains(KEY));
     }
 }
-
-#[test]
-fn flags_of_a_psk_that_make_no_sense() {
-    let psk = ["--psk-identity", "a", "--psk-key", "00", "--insecure"];
-    let with_psk = |more: &[&'static str]| [&psk[..], more].concat();
-    let cases: [(Vec<&str>, &[&str]); 11] = [
-        (vec!["--kinds", "psk", "--insecure"], &["--psk-identity NAME", "--psk-key HEX"]),
-        (vec!["--psk-identity", "a", "--insecure"], &["--psk-key HEX or --psk-key-file FILE"]),
-        (vec!["--psk-key", "00"], &["--psk-identity"]),
-        (vec!["--psk-identity", "", "--psk-key", "00"], &["at least one byte"]),
-        (vec!["--psk-identity", "a", "--psk-key", "abc"], &["even number of hexadecimal digits"]),
-        (with_psk(&["--psk-key-file", "b"]), &["cannot be used with"]),
-        (vec!["--psk-identity", "a", "--psk-key-file", "no-such-file", "--insecure"], &["no-such-file"]),
-        (with_psk(&["--psk-hash", "md5"]), &["sha256", "sha384"]),
-        (vec!["--psk-mode", "dhe"], &["psk_dhe_ke", "psk_ke", "both"]),
-        (with_psk(&["--kinds", "psk", "--tls", "1.2"]), &["the kind psk requires TLS 1.3"]),
-        (with_psk(&["--psk-hash", "sha384", "--ciphers", "TLS_AES_128_GCM_SHA256"]), &["--psk-hash"]),
-    ];
-    for (arguments, words) in cases {
-        Reprise::new(["measure", "127.0.0.1:1"]).args(arguments).run().exits(2).says(words);
-    }
-}

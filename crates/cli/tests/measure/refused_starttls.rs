@@ -215,22 +215,6 @@ fn no_answer_under_tls_is_told() {
     }
 }
 
-#[test]
-fn flags_of_the_route_that_make_no_sense() {
-    let cases: [(&[&str], &[&str]); 6] = [
-        (&["127.0.0.1:1", "--starttls", "gopher"], &["unknown STARTTLS protocol 'gopher'", "smtp, imap"]),
-        (&["127.0.0.1:1", "--starttls", "smtp", "--path", "/x"], &["sends no HTTP request"]),
-        (&["127.0.0.1:1", "--starttls", "smtp", "--connections", "keepalive"], &["cannot be used with --starttls smtp"]),
-        (&["--starttls", "smtp"], &["need a target"]),
-        (&["127.0.0.1:1", "--proxy-protocol", "v3"], &["protocol version 'v3'"]),
-        (&["127.0.0.1:1", "--proxy", "ftp://me:secret@proxy"], &["--proxy", "a proxy is http://HOST:PORT"]),
-    ];
-    for (arguments, words) in cases {
-        let outcome = Reprise::new(["measure"]).args(arguments).run().exits(2).says(words);
-        assert!(!outcome.stderr.contains("secret"), "{}", outcome.stderr);
-    }
-}
-
 /// Without a port, it is the protocol's own.
 #[test]
 fn each_protocol_has_its_port() {

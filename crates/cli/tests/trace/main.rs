@@ -8,4 +8,3 @@ mod outputs;
 mod resumptions;
 mod routes;
 mod traced;
-mod usage;
