@@ -34,5 +34,5 @@ fn ctrl_c_keeps_what_was_measured() {
     let document: Value = serde_json::from_str(&running.finish().exits(130).page).unwrap();
     assert_eq!(document["interrupted"], true);
     assert_eq!(document["rows"].as_array().unwrap().len(), 4);
-    assert_valid(&document, "reprise.layers.1");
+    assert_valid(&document);
 }

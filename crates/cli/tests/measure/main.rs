@@ -9,7 +9,6 @@ mod conditions;
 mod connection_reuse;
 mod connections_that_ask_why;
 mod diagnosed;
-mod documents;
 mod dying_target;
 mod early_data;
 mod embedded_lab;

@@ -11,7 +11,7 @@ use reprise_harness::{Lab, Outcome};
 #[track_caller]
 pub(crate) fn trace(lab: &Lab, target: impl ToString, arguments: &[impl AsRef<OsStr>]) -> (Outcome, TraceDocument) {
     let outcome = lab.trace(target).args(arguments).keeping_its_document().run();
-    let document = serde_json::from_value(outcome.valid_json("reprise.trace.1")).unwrap();
+    let document = outcome.json();
     (outcome, document)
 }
 
