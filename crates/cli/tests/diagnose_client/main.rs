@@ -111,8 +111,8 @@ impl Case {
     /// The remedy whose place is known.
     fn printed(&self) -> Option<Remedy> {
         let Expected::Found { id, fix: Some(fix), .. } = &self.expected else { return None };
-        let own = reprise_explain::software(self.software).unwrap_or(self.software);
-        let remedies = reprise_explain::cause(id).unwrap().client_remedies(Some(own));
+        let own = reprise_diagnosis::software(self.software).unwrap_or(self.software);
+        let remedies = reprise_diagnosis::cause(id).unwrap().client_remedies(Some(own));
         let is_it = |it: &Remedy| it.software.as_deref() == Some(own) && it.text.starts_with(fix.remedy);
         Some(
             remedies
