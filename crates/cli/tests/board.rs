@@ -60,7 +60,7 @@ fn a_result_is_what_its_schema_says() {
     for step in ["mps2-bearssl-Os, build", "mps2-bearssl-Os, p-256"] {
         assert!(left.iter().any(|line| line.ends_with(step)), "{step}: {left:#?}");
     }
-    let result = outcome.valid_json("reprise.board.1");
+    let result = outcome.json_of("reprise.board/1");
     let instructions = |at: usize| result["handshakes"][at]["handshake"]["instructions"].as_u64().unwrap();
     assert!(instructions(0) > 12 * instructions(1), "{result}");
 }

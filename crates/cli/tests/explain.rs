@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reprise_harness::Reprise;
+use reprise_harness::{Lab, Reprise};
+use reprise_lab::Resumption;
 use serde_json::Value;
 
 #[track_caller]
@@ -47,59 +48,36 @@ fn an_unknown_cause_is_a_usage_error_that_names_its_like() {
     }
 }
 
-/// A diagnosis of two targets, of which one was not reached.
-fn saved(folder: &Path) -> PathBuf {
-    let finding = serde_json::json!({
-        "id": "not-offered", "severity": "fault", "confidence": "certain", "title": "no resumption", "evidence": ["seen"],
-        "cost_ns": 1000, "remedy": { "software": "nginx", "text": "ssl_session_tickets on;" },
-        "remedies": [{ "software": "nginx", "text": "ssl_session_tickets on;" }],
-    });
-    let experiment = serde_json::json!({
-        "name": "plain", "varies": "nothing", "asked": { "tls": "1.3", "kind": "ticket" }, "repeats": 2, "connections": 4,
-        "offered": 3, "resumed": 0, "failed": 0, "separates": ["not-offered", "single-use"], "outcome": "none resumed",
-    });
-    let target = |target: &str, reached: bool| {
-        serde_json::json!({
-            "target": target, "subject": "server", "address": null, "software": null, "reached": reached, "failure": null, "incomplete": false,
-            "verdict": if reached { "no resumption" } else { "not reached" },
-            "findings": if reached { vec![finding.clone()] } else { Vec::new() },
-            "experiments": if reached { vec![experiment.clone()] } else { Vec::new() },
-            "connections": 4, "seconds": 0.5, "matrix": [], "figures": [], "warnings": [],
-        })
-    };
-    let document = serde_json::json!({
-        "schema": "reprise.diagnose/1", "targets": [target("a.example", true), target("b.example", false)],
-        "provenance": { "version": "0.1.0", "commit": null, "command": [], "time": "2026-11-22T12:00:00Z", "machine": null,
-            "cpu": null, "kernel": null, "libraries": {} },
-    });
-    let file = folder.join("diagnosis.json");
-    fs::write(&file, document.to_string()).unwrap();
-    file
+/// A diagnosis of two targets: one that does not resume, and one that was not reached.
+fn saved(lab: &Lab) -> (PathBuf, String) {
+    let server = lab.server(Resumption::Off);
+    let call = lab.diagnose(server.address()).arg("127.0.0.1:1").args(["--tls", "1.3", "--rate", "1000"]);
+    (lab.file("diagnosis.json", call.run().exits(1).json.unwrap()), server.address().to_string())
 }
 
 #[test]
 fn a_saved_diagnosis_is_shown_again_in_every_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = saved(folder.path());
+    let lab = Lab::new();
+    let (file, target) = saved(&lab);
     let file = file.to_str().unwrap();
     let page = printed(&["report", file]);
-    assert!(
-        page.contains("a.example: no resumption") && page.contains("not reached") && !page.contains("none resumed"),
-        "{page}"
-    );
-    assert!(printed(&["report", file, "--experiments"]).contains("none resumed, 3 times"));
+    assert!(page.contains(&format!("{target}: ")) && page.contains("not reached"), "{page}");
+    assert!(printed(&["report", file, "--experiments"]).len() > page.len(), "with every experiment");
 
     let json: Value = serde_json::from_str(&printed(&["report", file, "--json", "-"])).unwrap();
     assert_eq!(json, serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).unwrap());
-    assert!(printed(&["report", file, "--csv", "-"]).contains("a.example,not-offered,fault,certain"));
-    assert!(printed(&["report", file, "--markdown", "-"]).contains("## a.example: no resumption"));
+    assert!(printed(&["report", file, "--csv", "-"]).contains(&format!("{target},not-offered,fault,likely")));
+    assert!(printed(&["report", file, "--markdown", "-"]).contains(&format!("## {target}: ")));
     let sarif: Value = serde_json::from_str(&printed(&["report", file, "--sarif", "-"])).unwrap();
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "not-offered");
-    assert!(printed(&["report", file, "--junit", "-"]).contains("<testcase name=\"single-use\" classname=\"a.example\""));
+    assert!(
+        printed(&["report", file, "--junit", "-"])
+            .contains(&format!("<testcase name=\"not-offered\" classname=\"{target}\""))
+    );
 
-    let (sarif, junit) = (folder.path().join("out.sarif"), folder.path().join("out.xml"));
+    let (sarif, junit) = (lab.path("out.sarif"), lab.path("out.xml"));
     let page = printed(&["report", file, "--sarif", sarif.to_str().unwrap(), "--junit", junit.to_str().unwrap()]);
-    assert!(page.contains("a.example: no resumption"), "the page is printed beside files");
+    assert!(page.contains(&format!("{target}: ")), "the page is printed beside files");
     assert!(
         fs::read_to_string(sarif).unwrap().contains("2.1.0") && fs::read_to_string(junit).unwrap().contains("<testsuites")
     );
@@ -107,12 +85,11 @@ fn a_saved_diagnosis_is_shown_again_in_every_format() {
 
 #[test]
 fn formats_of_a_diagnosis_are_refused_where_they_do_not_fit() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = saved(folder.path());
+    let lab = Lab::new();
+    let (file, _) = saved(&lab);
     let file = file.to_str().unwrap();
-    let other = folder.path().join("load.json");
-    fs::write(&other, r#"{"schema":"reprise.load/1"}"#).unwrap();
-    let one = folder.path().join("one").to_str().unwrap().to_owned();
+    let other = lab.file("load.json", r#"{"schema":"reprise.load/1"}"#);
+    let one = lab.path("one").to_str().unwrap().to_owned();
     for (arguments, why) in [
         (&["report", other.to_str().unwrap(), "--sarif", "-"][..], "--sarif applies only to results of diagnose"),
         (&["report", other.to_str().unwrap(), "--experiments"], "--experiments applies only to results of diagnose"),

@@ -41,7 +41,7 @@ fn manual_pages_are_written_one_a_command() {
     let directory = tempfile::tempdir().unwrap();
     let pages = directory.path().join("man1");
     Reprise::line("man").arg(&pages).run().exits(0);
-    for page in ["reprise.1", "reprise-measure.1", "reprise-model.1", "reprise-load.1"] {
+    for page in ["reprise.1", "reprise-measure.1", "reprise-trace.1", "reprise-load.1"] {
         assert!(std::fs::read_to_string(pages.join(page)).unwrap().contains(".SH"), "{page}");
     }
     Reprise::line("man /dev/null/x").run().exits(2);

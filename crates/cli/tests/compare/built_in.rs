@@ -1,6 +1,6 @@
 //! Without any plugin: the stacks that are built in.
 
-use reprise_harness::{Outcome, Reprise, assert_valid};
+use reprise_harness::{Outcome, Reprise};
 use serde_json::Value;
 
 use super::strings;
@@ -30,7 +30,6 @@ fn built_in_stacks_answer_without_plugins() {
     let clock = &document["clock"];
     let charged = clock["charged_ns"].as_f64().unwrap() / clock["thread_ns"].as_f64().unwrap();
     assert!((0.5..=1.0).contains(&charged), "{clock}");
-    assert_valid(&document, "reprise.compare.1");
 }
 
 #[test]
@@ -94,4 +93,14 @@ fn built_in_stacks_keep_the_contract() {
         let passed = page.lines().filter(|line| line.starts_with("ok ")).count();
         assert!(passed >= at_least, "{name}: {page}");
     }
+}
+
+#[test]
+fn what_no_stack_can_do_is_skipped_and_never_zero() {
+    let call = Reprise::without_plugins("compare full --stacks rustls-ring --keys rsa-2048 --groups ffdhe2048");
+    let (document, outcome) = call.run_for_json();
+    assert_eq!(outcome.code, 1, "nothing was measured");
+    assert_eq!(document["rows"], serde_json::json!([]));
+    assert_eq!(strings(&document["skipped"], "outcome"), ["unsupported", "unsupported"]);
+    assert!(document["skipped"][0]["reason"].as_str().unwrap().contains("the client: it has no suite"), "{document:#}");
 }

@@ -10,7 +10,6 @@ mod hostile;
 mod loopback;
 mod plugins;
 mod resumed_run;
-mod usage;
 
 use serde_json::Value;
 

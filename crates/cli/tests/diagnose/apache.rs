@@ -9,8 +9,7 @@ use crate::broken::{Broken, Software, Started, broken};
 use crate::offers;
 use reprise_harness::Lab;
 
-pub(crate) const APACHE: Software =
-    Software { name: "Apache", program: Some("apache2"), version: &["-v"], reveals_itself: true, needs: &[] };
+pub(crate) const APACHE: Software = Software::new("Apache", "apache2", &["-v"]).revealing_itself();
 
 fn start(lab: &Lab, lines: &[String]) -> Started {
     let directives = format!("{}\n", lines.join("\n"));

@@ -48,6 +48,19 @@ pub(crate) struct Software {
 }
 
 impl Software {
+    /// A program that is installed, and reveals nothing of itself.
+    pub(crate) const fn new(name: &'static str, program: &'static str, version: &'static [&'static str]) -> Self {
+        Self { name, program: Some(program), version, reveals_itself: false, needs: &[] }
+    }
+
+    pub(crate) const fn revealing_itself(self) -> Self {
+        Self { reveals_itself: true, ..self }
+    }
+
+    pub(crate) const fn needing(self, needs: &'static [&'static str]) -> Self {
+        Self { needs, ..self }
+    }
+
     /// What it says of itself; of what is linked, the crate's.
     pub(crate) fn version(&self) -> String {
         self.program.map_or_else(|| locked_version(self.name), |program| version(program, self.version))
@@ -70,11 +83,15 @@ impl<S: RealServer + 'static> From<S> for Started {
 }
 
 impl Started {
-    /// Dealt by no chance.
-    pub(crate) fn behind_one_address<S: RealServer + 'static, const N: usize>(nodes: [S; N]) -> Self {
-        let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::InPairs).unwrap();
-        let address = balancer.address();
-        Self { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+    /// A server that keeps no account, and what ends with it.
+    pub(crate) fn without_account(address: SocketAddr, server: impl Any) -> Self {
+        Self { address, server: None, _others: vec![Box::new(server)] }
+    }
+
+    /// Servers at these addresses behind one, dealt by no chance, and what ends with them.
+    pub(crate) fn behind_one_address(addresses: impl IntoIterator<Item = SocketAddr>, servers: impl Any) -> Self {
+        let balancer = Balancer::start(addresses.into_iter().collect(), Balancing::InPairs).unwrap();
+        Self::without_account(balancer.address(), (servers, balancer))
     }
 }
 

@@ -1,21 +1,18 @@
 //! Caddy, by its JSON.
 
-use std::any::Any;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
 use reprise_lab::{Identity, KeyKind};
-use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{Launch, Process, find};
 use serde_json::{Value, json};
 
 use crate::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
-const CADDY: Software =
-    Software { name: "Caddy", program: Some("caddy"), version: &["version"], reveals_itself: true, needs: &[] };
+const CADDY: Software = Software::new("Caddy", "caddy", &["version"]).revealing_itself();
 
 /// Two of them behind one address, over one storage. The lines are objects, which join the rest of its configuration.
 fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
@@ -23,10 +20,7 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
     let identity = lab.identity(KeyKind::P256);
     let nodes = [(); 2].map(|()| start(lab, &identity, &lines));
-    let balancer = Balancer::start(nodes.iter().map(|(_, address)| *address).collect(), Balancing::InPairs).unwrap();
-    let address = balancer.address();
-    let others: Vec<Box<dyn Any>> = vec![Box::new(nodes), Box::new(balancer)];
-    Started { address, server: None, _others: others }
+    Started::behind_one_address(nodes.each_ref().map(|(_, address)| *address), nodes)
 }
 
 fn start(lab: &Lab, identity: &Identity, lines: &[Value]) -> (Process, SocketAddr) {

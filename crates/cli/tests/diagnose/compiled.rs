@@ -1,12 +1,10 @@
 //! Servers in C, compiled from a source of these tests with a test's own statements in it.
 
-use std::any::Any;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use reprise_lab::{Identity, KeyKind};
-use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{Launch, Process};
 
 use crate::broken::Started;
@@ -28,18 +26,15 @@ const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/diagnose/serve
 impl Source {
     /// One process of it.
     pub(crate) fn start(&self, lab: &Lab, lines: &[String]) -> Started {
-        let (address, process) = run(lab, &self.compile(lab, lines), &lab.identity(KeyKind::P256));
-        Started { address, server: None, _others: vec![Box::new(process)] }
+        let (process, address) = run(lab, &self.compile(lab, lines), &lab.identity(KeyKind::P256));
+        Started::without_account(address, process)
     }
 
     /// Two processes of it behind one address. They share the directory of sessions.
     pub(crate) fn start_two(&self, lab: &Lab, lines: &[String]) -> Started {
         let (program, identity) = (self.compile(lab, lines), lab.identity(KeyKind::P256));
-        let ((one, first), (other, second)) = (run(lab, &program, &identity), run(lab, &program, &identity));
-        let balancer = Balancer::start(vec![one, other], Balancing::InPairs).unwrap();
-        let address = balancer.address();
-        let others: Vec<Box<dyn Any>> = vec![Box::new(first), Box::new(second), Box::new(balancer)];
-        Started { address, server: None, _others: others }
+        let nodes = [(); 2].map(|()| run(lab, &program, &identity));
+        Started::behind_one_address(nodes.each_ref().map(|(_, address)| *address), nodes)
     }
 
     fn compile(&self, lab: &Lab, lines: &[String]) -> PathBuf {
@@ -72,7 +67,7 @@ impl Source {
     }
 }
 
-fn run(lab: &Lab, program: &Path, identity: &Identity) -> (SocketAddr, Process) {
+fn run(lab: &Lab, program: &Path, identity: &Identity) -> (Process, SocketAddr) {
     let directory = tempfile::tempdir_in(lab.directory()).unwrap().keep();
     let files = identity.write_pem(&directory, "server").unwrap();
     let log = directory.join("output.log");
@@ -85,6 +80,5 @@ fn run(lab: &Lab, program: &Path, identity: &Identity) -> (SocketAddr, Process) 
         command.arg(address.port().to_string()).args([&files.certificate, &files.key]).arg(lab.ca()).arg(&store);
         Ok(command)
     };
-    let (process, address) = Process::on_free_port(&launch, command).unwrap();
-    (address, process)
+    Process::on_free_port(&launch, command).unwrap()
 }

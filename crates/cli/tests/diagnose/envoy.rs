@@ -6,14 +6,12 @@ use std::process::Command;
 
 use reprise_lab::{Identity, KeyKind};
 use reprise_model::document::Severity;
-use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{Launch, Process, find};
 
 use crate::broken::{Broken, Software, Started, broken, shown};
 use reprise_harness::Lab;
 
-const ENVOY: Software =
-    Software { name: "Envoy", program: Some("envoy"), version: &["--version"], reveals_itself: true, needs: &[] };
+const ENVOY: Software = Software::new("Envoy", "envoy", &["--version"]).revealing_itself();
 
 /// What remedies name `ticket.key`: the same on every node.
 const TICKET_KEY: [u8; 80] = [7; 80];
@@ -21,16 +19,14 @@ const TICKET_KEY: [u8; 80] = [7; 80];
 /// The lines stand in its DownstreamTlsContext.
 fn one(lab: &Lab, lines: &[String]) -> Started {
     let (process, address) = start(lab, &lab.identity(KeyKind::P256), lines);
-    Started { address, server: None, _others: vec![Box::new(process)] }
+    Started::without_account(address, process)
 }
 
 /// Two of them behind one address.
 fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let identity = lab.identity(KeyKind::P256);
     let nodes = [(); 2].map(|()| start(lab, &identity, lines));
-    let balancer = Balancer::start(nodes.iter().map(|(_, address)| *address).collect(), Balancing::InPairs).unwrap();
-    let address = balancer.address();
-    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+    Started::behind_one_address(nodes.each_ref().map(|(_, address)| *address), nodes)
 }
 
 fn start(lab: &Lab, identity: &Identity, lines: &[String]) -> (Process, SocketAddr) {

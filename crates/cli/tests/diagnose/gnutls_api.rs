@@ -4,13 +4,8 @@ use crate::broken::{Broken, Software, Started, broken};
 use crate::compiled::Source;
 use reprise_harness::Lab;
 
-const GNUTLS: Software = Software {
-    name: "GnuTLS",
-    program: Some("gnutls-serv"),
-    version: &["--version"],
-    reveals_itself: false,
-    needs: &["cc", "/usr/include/gnutls/gnutls.h"],
-};
+const GNUTLS: Software =
+    Software::new("GnuTLS", "gnutls-serv", &["--version"]).needing(&["cc", "/usr/include/gnutls/gnutls.h"]);
 
 const SOURCE: Source = Source { text: include_str!("servers/gnutls.c"), libraries: &["-lgnutls", "-lpthread"] };
 

@@ -1,14 +1,13 @@
 //! HAProxy.
 
 use reprise_lab::KeyKind;
-use reprise_servers::{HaProxy, HaProxyConfig};
+use reprise_servers::{HaProxy, HaProxyConfig, RealServer};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::offers;
 use reprise_harness::Lab;
 
-pub(crate) const HAPROXY: Software =
-    Software { name: "HAProxy", program: Some("haproxy"), version: &["-v"], reveals_itself: false, needs: &[] };
+pub(crate) const HAPROXY: Software = Software::new("HAProxy", "haproxy", &["-v"]);
 
 /// What begins with `tune.` stands in the global section, all else on the bind line.
 fn start(lab: &Lab, lines: &[String]) -> Started {
@@ -27,7 +26,7 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let bind: Vec<String> = lines.map(|line| line.replace("ticket.keys", keys.to_str().unwrap())).collect();
     let config = HaProxyConfig { bind: bind.join(" "), ..HaProxyConfig::new(lab.identity(KeyKind::P256)) };
     let nodes = [(); 2].map(|()| HaProxy::start(config.clone()).unwrap());
-    Started::behind_one_address(nodes)
+    Started::behind_one_address(nodes.each_ref().map(HaProxy::address), nodes)
 }
 
 const fn haproxy(cause: &'static str, told: &'static [&'static str]) -> Broken {

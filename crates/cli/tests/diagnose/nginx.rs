@@ -8,8 +8,7 @@ use crate::broken::{Broken, Software, Started, broken};
 use crate::offers;
 use reprise_harness::Lab;
 
-pub(crate) const NGINX: Software =
-    Software { name: "nginx", program: Some("nginx"), version: &["-v"], reveals_itself: true, needs: &[] };
+pub(crate) const NGINX: Software = Software::new("nginx", "nginx", &["-v"]).revealing_itself();
 
 /// The lines stand in the `http` block.
 fn start(lab: &Lab, lines: &[String]) -> Started {

@@ -51,7 +51,7 @@ fn short_sighted(lab: &Lab, _: &[String]) -> Started {
 pub(crate) fn behind_a_small_buffer(server: Started) -> Started {
     let judge = |record: &[u8]| offered_length(record).is_some_and(|length| length > 64).then_some(Refusal::Close);
     let inspector = Inspector::start(server.address, judge).unwrap();
-    Started { address: inspector.address(), server: None, _others: vec![Box::new(server), Box::new(inspector)] }
+    Started::without_account(inspector.address(), (server, inspector))
 }
 
 /// How long the ticket is that this ClientHello offers; of several the first.

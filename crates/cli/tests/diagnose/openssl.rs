@@ -6,13 +6,7 @@ use reprise_servers::{SServer, SServerConfig};
 use crate::broken::{Broken, Software, Started, broken};
 use reprise_harness::Lab;
 
-pub(crate) const OPENSSL: Software = Software {
-    name: "OpenSSL s_server",
-    program: Some("openssl"),
-    version: &["version"],
-    reveals_itself: false,
-    needs: &[],
-};
+pub(crate) const OPENSSL: Software = Software::new("OpenSSL s_server", "openssl", &["version"]);
 
 /// The lines are arguments.
 fn start(lab: &Lab, lines: &[String]) -> Started {

@@ -5,13 +5,8 @@ use crate::compiled::Source;
 use crate::offers;
 use reprise_harness::Lab;
 
-const OPENSSL_API: Software = Software {
-    name: "OpenSSL API",
-    program: Some("openssl"),
-    version: &["version"],
-    reveals_itself: false,
-    needs: &["cc", "/usr/include/openssl/ssl.h"],
-};
+const OPENSSL_API: Software =
+    Software::new("OpenSSL API", "openssl", &["version"]).needing(&["cc", "/usr/include/openssl/ssl.h"]);
 
 const SOURCE: Source = Source { text: include_str!("servers/openssl.c"), libraries: &["-lssl", "-lcrypto", "-lpthread"] };
 

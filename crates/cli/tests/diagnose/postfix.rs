@@ -12,13 +12,7 @@ use reprise_servers::{Launch, Process};
 use crate::broken::{Broken, Software, Started, broken};
 use reprise_harness::Lab;
 
-const POSTFIX: Software = Software {
-    name: "Postfix",
-    program: Some("postconf"),
-    version: &["-d", "mail_version"],
-    reveals_itself: false,
-    needs: &[MASTER, "root"],
-};
+const POSTFIX: Software = Software::new("Postfix", "postconf", &["-d", "mail_version"]).needing(&[MASTER, "root"]);
 
 const MASTER: &str = "/usr/lib/postfix/sbin/master";
 
@@ -39,7 +33,7 @@ fn start(lab: &Lab, lines: &[String]) -> Started {
     let main = format!("{}\n{chain}\n{}\n", MAIN.replace("ROOT", &root.display().to_string()), own.join("\n"));
     fs::write(root.join("conf/main.cf"), main).unwrap();
     let (process, address) = launch(root);
-    Started { address, server: None, _others: vec![Box::new(process), Box::new(directory)] }
+    Started::without_account(address, (process, directory))
 }
 
 fn launch(root: &Path) -> (Process, SocketAddr) {

@@ -37,14 +37,3 @@ fn processor_time_is_that_of_the_sides_that_were_measured() {
     assert!(both.client_ns.is_some() && both.server_ns.is_some(), "{both:?}");
     assert!(page.contains("of the server"), "{page}");
 }
-
-#[test]
-fn a_process_that_is_not_there_is_refused() {
-    let refused = |arguments: &[&str]| {
-        let outcome = Reprise::new(["diagnose"].iter().chain(arguments)).run();
-        assert_eq!(outcome.code, 2, "{}", outcome.stderr);
-        outcome.stderr
-    };
-    assert!(refused(&["127.0.0.1:9", "--server-pid", "4294967295"]).contains("no such process"));
-    assert!(refused(&["127.0.0.1:9", "127.0.0.1:10", "--server-pid", "1"]).contains("exactly one target"));
-}

@@ -3,27 +3,19 @@
 use std::sync::Arc;
 
 use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
-use reprise_servers::{Balancer, Balancing};
-use reprise_servers::{GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, NodeConfig, NodeJs};
+use reprise_servers::{
+    GnutlsServ, GnutlsServConfig, Go, GoConfig, GoProgram, Java, JavaConfig, NodeConfig, NodeJs, RealServer,
+};
 use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 
 use crate::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
-const GNUTLS: Software = Software {
-    name: "gnutls-serv",
-    program: Some("gnutls-serv"),
-    version: &["--version"],
-    reveals_itself: false,
-    needs: &[],
-};
-const GO: Software = Software { name: "Go", program: Some("go"), version: &["version"], reveals_itself: false, needs: &[] };
-const NODE: Software =
-    Software { name: "Node", program: Some("node"), version: &["--version"], reveals_itself: false, needs: &[] };
-const JAVA: Software =
-    Software { name: "Java", program: Some("java"), version: &["--version"], reveals_itself: false, needs: &[] };
-const JAVA_25: Software =
-    Software { name: "Java", program: Some("java-25"), version: &["--version"], reveals_itself: false, needs: &["javac"] };
+const GNUTLS: Software = Software::new("gnutls-serv", "gnutls-serv", &["--version"]);
+const GO: Software = Software::new("Go", "go", &["version"]);
+const NODE: Software = Software::new("Node", "node", &["--version"]);
+const JAVA: Software = Software::new("Java", "java", &["--version"]);
+const JAVA_25: Software = Software::new("Java", "java-25", &["--version"]).needing(&["javac"]);
 const RUSTLS: Software = Software { name: "rustls", program: None, version: &[], reveals_itself: false, needs: &[] };
 
 /// The lines are arguments.
@@ -43,7 +35,8 @@ fn two_gos(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<String> = lines.iter().filter(|line| !line.starts_with('#')).cloned().collect();
     let program = GoProgram::build_with(&[vec![keys], lines].concat()).unwrap();
     let identity = lab.identity(KeyKind::P256);
-    Started::behind_one_address([(); 2].map(|()| Go::start(&program, GoConfig::new(identity.clone())).unwrap()))
+    let nodes = [(); 2].map(|()| Go::start(&program, GoConfig::new(identity.clone())).unwrap());
+    Started::behind_one_address(nodes.each_ref().map(Go::address), nodes)
 }
 
 /// The same in Node.
@@ -51,7 +44,8 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let lines = lines.iter().filter(|line| !line.starts_with('#'));
     let options: Vec<String> = lines.map(|line| line.replace(": keys", ": Buffer.alloc(48, 7)")).collect();
     let config = NodeConfig { options: options.join(", "), ..NodeConfig::new(lab.identity(KeyKind::P256)) };
-    Started::behind_one_address([(); 2].map(|()| NodeJs::start(config.clone()).unwrap()))
+    let nodes = [(); 2].map(|()| NodeJs::start(config.clone()).unwrap());
+    Started::behind_one_address(nodes.each_ref().map(NodeJs::address), nodes)
 }
 
 /// The lines are options of `tls.createServer`, or statements about its `server`.
@@ -122,9 +116,7 @@ fn two_rustls(lab: &Lab, lines: &[String]) -> Started {
         EmbeddedServer::start(config).unwrap()
     };
     let nodes = [node(), node()];
-    let balancer = Balancer::start(nodes.iter().map(EmbeddedServer::address).collect(), Balancing::InPairs).unwrap();
-    let address = balancer.address();
-    Started { address, server: None, _others: vec![Box::new(nodes), Box::new(balancer)] }
+    Started::behind_one_address(nodes.each_ref().map(EmbeddedServer::address), nodes)
 }
 
 /// Lines about `config`, a `rustls::ServerConfig`, and what the lab's server does at each.

@@ -10,8 +10,7 @@ use reprise_servers::{Launch, Process};
 use crate::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
-const PYTHON: Software =
-    Software { name: "Python ssl", program: Some("python3"), version: &["--version"], reveals_itself: false, needs: &[] };
+const PYTHON: Software = Software::new("Python ssl", "python3", &["--version"]);
 
 const SOURCE: &str = include_str!("servers/server.py");
 /// Where a test's own statements stand in it.
@@ -30,7 +29,7 @@ fn start(lab: &Lab, lines: &[String]) -> Started {
         Ok(command)
     };
     let (process, address) = Process::on_free_port(&launch, command).unwrap();
-    Started { address, server: None, _others: vec![Box::new(process)] }
+    Started::without_account(address, process)
 }
 
 examined! {

@@ -6,21 +6,13 @@ use reprise_servers::{Dovecot, Exim, EximConfig, LoginProcesses, MailAccess, Par
 use crate::broken::{Software, Started, broken};
 use reprise_harness::Lab;
 
-const EXIM: Software =
-    Software { name: "Exim", program: Some("exim4"), version: &["-bV"], reveals_itself: false, needs: &[] };
-const DOVECOT: Software =
-    Software { name: "Dovecot", program: Some("dovecot"), version: &["--version"], reveals_itself: false, needs: &[] };
-const PROSODY: Software = Software {
-    name: "Prosody",
-    program: Some("prosodyctl"),
-    version: &["about"],
-    reveals_itself: false,
-    needs: &["prosody"],
-};
+const EXIM: Software = Software::new("Exim", "exim4", &["-bV"]);
+const DOVECOT: Software = Software::new("Dovecot", "dovecot", &["--version"]);
+const PROSODY: Software = Software::new("Prosody", "prosodyctl", &["about"]).needing(&["prosody"]);
 
 /// Who says only who connected.
 fn partial(server: impl PartialWitness + 'static) -> Started {
-    Started { address: server.address(), server: None, _others: vec![Box::new(server)] }
+    Started::without_account(server.address(), server)
 }
 
 fn exim(lab: &Lab, lines: &[String]) -> Started {

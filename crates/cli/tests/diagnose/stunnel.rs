@@ -1,17 +1,13 @@
 //! stunnel.
 
-use std::any::Any;
-
 use reprise_lab::KeyKind;
-use reprise_servers::{Balancer, Balancing};
 use reprise_servers::{RealServer, Stunnel};
 
 use crate::broken::{Broken, Software, Started, broken};
 use crate::sessiond::SessionCacheServer;
 use reprise_harness::Lab;
 
-const STUNNEL: Software =
-    Software { name: "stunnel", program: Some("stunnel"), version: &["-version"], reveals_itself: false, needs: &[] };
+const STUNNEL: Software = Software::new("stunnel", "stunnel", &["-version"]);
 
 /// The lines stand in the section of its service.
 fn start(lab: &Lab, lines: &[String]) -> Started {
@@ -31,10 +27,7 @@ fn two_nodes(lab: &Lab, lines: &[String]) -> Started {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let identity = lab.identity(KeyKind::P256);
     let nodes = [(); 2].map(|()| Stunnel::start(&identity, &lines).unwrap());
-    let balancer = Balancer::start(nodes.iter().map(RealServer::address).collect(), Balancing::InPairs).unwrap();
-    let address = balancer.address();
-    let others: Vec<Box<dyn Any>> = vec![Box::new(nodes), Box::new(balancer), Box::new(cache)];
-    Started { address, server: None, _others: others }
+    Started::behind_one_address(nodes.each_ref().map(Stunnel::address), (nodes, cache))
 }
 
 const fn stunnel(cause: &'static str, told: &'static [&'static str]) -> Broken {

@@ -80,15 +80,6 @@ fn ctrl_c_keeps_what_was_watched() {
     running.finish().exits(130).shows(&["No verdict: the client made one connection", "interrupted"]);
 }
 
-#[test]
-fn wrong_flags_are_refused() {
-    Reprise::new(["diagnose", "--listen", "nowhere"]).run().exits(2).says(&["invalid listen address"]);
-    Reprise::new(["diagnose", "--name", "a.test", "example.org"]).run().exits(2).says(&["--listen"]);
-    Reprise::new(["diagnose", "--listen", "0", "example.org"]).run().exits(2).says(&["cannot be used with"]);
-    listening(&["--", "/nonexistent/program"]).run().exits(2).says(&["cannot run /nonexistent/program"]);
-    listening(&["--cert", "/nonexistent.pem", "--", "true"]).run().exits(2).says(&["/nonexistent.pem"]);
-}
-
 /// Whatever comes instead of a ClientHello is no reason to stop.
 #[test]
 fn what_is_no_client_is_survived() {

@@ -11,29 +11,6 @@ use serde_json::Value;
 use crate::harness::{count, document, document_in, in_a_network_of_its_own, server, sum, warns};
 
 #[test]
-fn a_target_elsewhere_is_refused_until_its_owner_agrees() {
-    // RFC 5737 §3: an address that is nobody's.
-    Reprise::line("load 192.0.2.1:443 -n 1").run().exits(2).says(&["--i-may-load-this-target"]);
-}
-
-#[test]
-fn what_cannot_be_is_a_usage_error() {
-    for line in [
-        "load",
-        "load 127.0.0.1:1 --mix id",
-        "load 127.0.0.1:1 --mix psk",
-        "load 127.0.0.1:1 --step p99=1s",
-        "load 127.0.0.1:1 --ciphers ECDHE-RSA-AES128-GCM-SHA256",
-        "load 127.0.0.1:1 --tls 1.2 --groups X25519MLKEM768",
-        "load 127.0.0.1:1 --start-at 1",
-        "load 127.0.0.1:1 --json /nowhere/at/all.json",
-        "report --merge /nowhere/at/all.json",
-    ] {
-        assert_eq!(Reprise::line(line).run().code, 2, "{line}");
-    }
-}
-
-#[test]
 fn the_rates_of_the_kinds_make_the_rate() {
     let server = server();
     let outcome = Reprise::load(server.address()).flags("--duration 300ms -c 32 --mix full=1,ticket=1").run().exits(0);

@@ -22,14 +22,14 @@ pub(crate) fn outcome(command: &mut Command) -> Outcome {
 /// The result of a load, held against its schema.
 #[track_caller]
 pub(crate) fn document(outcome: &Outcome) -> Value {
-    outcome.valid_json("reprise.load.1")
+    outcome.json_of("reprise.load/1")
 }
 
 /// The result in a file, held against its schema.
 #[track_caller]
 pub(crate) fn document_in(path: &Path) -> Value {
     let document = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    assert_valid(&document, "reprise.load.1");
+    assert_valid(&document);
     document
 }
 

@@ -133,18 +133,3 @@ fn what_was_asked_stands_in_the_result() {
         assert_eq!(asked[name], value, "{name}");
     }
 }
-
-#[test]
-fn conflicting_flags_are_refused_before_anything_is_sent() {
-    for (arguments, words) in [
-        (&["--starttls", "smtp", "-X", "POST"][..], "sends no HTTP request"),
-        (&["--alpn", "h2", "-H", "Upgrade: x"], "specific to HTTP/1.1"),
-        (&["--proxy-protocol", "v3"], "v1 or v2"),
-        (&["--fail-if", "server_cpu > 1us"], "it needs --server-pid"),
-        (&["--fail-if", "p99 > 1ms"], "latency or a phase with p99"),
-        (&["--starttls", "smtp", "--fail-if", "status.5xx > 0"], "no HTTP request is sent"),
-        (&["--json", "x.out", "--junit", "x.out"], "give each its own"),
-    ] {
-        Reprise::line("load 127.0.0.1:1").args(arguments).run().exits(2).says(&[words]);
-    }
-}

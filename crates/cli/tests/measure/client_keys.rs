@@ -9,21 +9,33 @@ use reprise_harness::{Lab, Reprise};
 
 const PASSPHRASE: &str = "correct horse";
 
-fn server(lab: &Lab) -> EmbeddedServer {
-    let authority = lab.authority.certificate().clone();
-    lab.server_with(|config| config.client_auth = ClientAuth::Required(authority))
+/// A server that requires a client's certificate, and calls with one.
+struct Mutual {
+    lab: Lab,
+    server: EmbeddedServer,
 }
 
-fn call(lab: &Lab, server: &EmbeddedServer, certificate: &Path, key: &Path) -> Reprise {
-    lab.measure(server.address()).count(1).arg("--cert").arg(certificate).arg("--key").arg(key)
-}
+impl Mutual {
+    fn new() -> Self {
+        let lab = Lab::new();
+        let authority = lab.authority.certificate().clone();
+        let server = lab.server_with(|config| config.client_auth = ClientAuth::Required(authority));
+        Self { lab, server }
+    }
 
-/// A client key under [`PASSPHRASE`].
-fn encrypted(lab: &Lab) -> PemFiles {
-    let identity = lab.authority.client("client.example").unwrap();
-    let certificate = lab.file("cert.pem", identity.chain_pem());
-    let key = lab.file("key.pem", identity.encrypted_key_pem(PASSPHRASE).unwrap().as_bytes());
-    PemFiles { certificate, key }
+    fn call(&self, certificate: &Path, key: &Path) -> Reprise {
+        self.lab.measure(self.server.address()).count(1).arg("--cert").arg(certificate).arg("--key").arg(key)
+    }
+
+    fn client(&self, key: KeyKind) -> PemFiles {
+        let identity = self.lab.authority.client_with_key("client.example", key).unwrap();
+        identity.write_pem(self.lab.directory(), key.label()).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_not_asked(&self) {
+        assert_eq!((self.server.completed(), self.server.failures().len()), (0, 0), "nobody connected");
+    }
 }
 
 /// The same key, as openssl writes it when told so.
@@ -36,29 +48,20 @@ fn rewrite(lab: &Lab, key: &Path, arguments: &[&str]) -> PathBuf {
 
 #[test]
 fn every_kind_of_key_signs_under_both_versions() {
-    let lab = Lab::new();
-    let server = server(&lab);
+    let mutual = Mutual::new();
     for key in [KeyKind::Rsa2048, KeyKind::P256, KeyKind::P384, KeyKind::Ed25519] {
-        let identity = lab.authority.client_with_key("client.example", key).unwrap();
-        let files = identity.write_pem(lab.directory(), key.label()).unwrap();
-        call(&lab, &server, &files.certificate, &files.key).run().exits(0);
+        let files = mutual.client(key);
+        mutual.call(&files.certificate, &files.key).run().exits(0);
     }
-}
-
-#[test]
-fn certificate_and_key_may_stand_in_one_file() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let identity = lab.authority.client("client.example").unwrap();
-    let both = lab.file("both.pem", format!("{}{}", identity.key_pem(), identity.chain_pem()));
-    lab.measure(server.address()).count(1).arg("--cert").arg(both).run().exits(0);
+    let identity = mutual.lab.authority.client("client.example").unwrap();
+    let both = mutual.lab.file("both.pem", format!("{}{}", identity.key_pem(), identity.chain_pem()));
+    mutual.lab.measure(mutual.server.address()).count(1).arg("--cert").arg(both).run().exits(0);
 }
 
 #[test]
 fn keys_are_read_as_openssl_writes_them() {
     reprise_servers::require!("openssl");
-    let lab = Lab::new();
-    let server = server(&lab);
+    let mutual = Mutual::new();
     let pass = format!("pass:{PASSPHRASE}");
     let encrypt = ["pkcs8", "-topk8", "-passout", &pass];
     let with = |more: &[&'static str]| [&encrypt[..], more].concat();
@@ -68,81 +71,49 @@ fn keys_are_read_as_openssl_writes_them() {
         (KeyKind::P256, [&["ec"][..], &encrypt, &old]),
         (KeyKind::Rsa2048, [&["rsa", "-traditional"], &["pkcs8", "-topk8", "-nocrypt"], &with(&["-scrypt"])]),
     ] {
-        let identity = lab.authority.client_with_key("client.example", key).unwrap();
-        let files = identity.write_pem(lab.directory(), key.label()).unwrap();
+        let files = mutual.client(key);
         for form in forms {
-            let rewritten = rewrite(&lab, &files.key, form);
-            let outcome =
-                call(&lab, &server, &files.certificate, &rewritten).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE).run();
-            assert_eq!(outcome.code, 0, "{key} {form:?}: {}", outcome.stderr);
+            let rewritten = rewrite(&mutual.lab, &files.key, form);
+            let call = mutual.call(&files.certificate, &rewritten).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE);
+            assert!(!call.run().exits(0).json.unwrap().contains(PASSPHRASE), "{key} {form:?}");
         }
     }
-}
-
-#[test]
-fn an_unknown_encryption_is_not_a_wrong_passphrase() {
-    reprise_servers::require!("openssl");
-    let lab = Lab::new();
-    let server = server(&lab);
-    let files = lab.client("client.example");
-    let key = rewrite(&lab, &files.key, &["pkcs8", "-topk8", "-v1", "PBE-SHA1-3DES", "-passout", "pass:correct horse"]);
-    let outcome = call(&lab, &server, &files.certificate, &key).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE).run();
+    let files = mutual.client(KeyKind::P256);
+    let unknown = rewrite(&mutual.lab, &files.key, &with(&["-v1", "PBE-SHA1-3DES"]));
+    let outcome = mutual.call(&files.certificate, &unknown).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE).run();
     outcome.exits(2).says(&["uses an unsupported encryption", "openssl pkcs8 -topk8"]);
 }
 
 #[test]
-fn the_right_passphrase_opens_the_key() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let files = encrypted(&lab);
-    let call = call(&lab, &server, &files.certificate, &files.key).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE);
-    let outcome = call.run().exits(0);
-    assert!(!outcome.json.unwrap().contains(PASSPHRASE));
-}
-
-#[test]
 fn a_wrong_passphrase_is_told_before_any_connection() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let files = encrypted(&lab);
-    let call = |passphrase: &str| {
-        call(&lab, &server, &files.certificate, &files.key).env("REPRISE_KEY_PASSPHRASE", passphrase).run()
-    };
-    call("wrong").exits(2).says(&["the passphrase of", "key.pem is wrong"]);
-    call("").exits(2).says(&["is wrong"]);
-    assert_eq!((server.completed(), server.failures().len()), (0, 0));
+    let mutual = Mutual::new();
+    let identity = mutual.lab.authority.client("client.example").unwrap();
+    let certificate = mutual.lab.file("cert.pem", identity.chain_pem());
+    let key = mutual.lab.file("key.pem", identity.encrypted_key_pem(PASSPHRASE).unwrap().as_bytes());
+    for (passphrase, words) in [
+        (Some("wrong"), &["the passphrase of", "key.pem is wrong"][..]),
+        (Some(""), &["is wrong"]),
+        (None, &["key.pem is encrypted", "set REPRISE_KEY_PASSPHRASE"]),
+    ] {
+        let call = mutual.call(&certificate, &key);
+        let call = passphrase.into_iter().fold(call, |call, passphrase| call.env("REPRISE_KEY_PASSPHRASE", passphrase));
+        call.run().exits(2).says(words);
+    }
+    mutual.assert_not_asked();
+    mutual.call(&certificate, &key).env("REPRISE_KEY_PASSPHRASE", PASSPHRASE).run().exits(0);
 }
 
 #[test]
-fn the_environment_has_the_passphrase_without_a_terminal() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let files = encrypted(&lab);
-    let outcome = call(&lab, &server, &files.certificate, &files.key).run();
-    outcome.exits(2).says(&["key.pem is encrypted", "set REPRISE_KEY_PASSPHRASE"]);
-}
-
-#[test]
-fn a_key_that_does_not_fit_its_certificate_is_refused_first() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let (one, other) = (lab.client("one.example"), lab.client("other.example"));
-    let outcome = call(&lab, &server, &one.certificate, &other.key).run();
-    outcome.exits(2).says(&["other.example-key.pem does not match the certificate in", "one.example-cert.pem"]);
-    assert_eq!((server.completed(), server.failures().len()), (0, 0));
-}
-
-#[test]
-fn files_that_hold_no_certificate_or_key_are_named() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let client = lab.client("client.example");
+fn files_that_are_of_no_use_are_named_before_any_connection() {
+    let mutual = Mutual::new();
+    let lab = &mutual.lab;
+    let [client, other] = ["client.example", "other.example"].map(|name| lab.client(name));
     let empty = lab.file("empty.pem", "");
     let text = lab.file("notes.txt", "no key, no certificate\n");
     let absent = lab.path("absent.pem");
     let old = lab.file("old.pem", OLD_ENCRYPTION);
     let broken = lab.file("broken.pem", "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
-    let cases: [(&Path, &Path, &[&str]); 8] = [
+    let cases: [(&Path, &Path, &[&str]); 9] = [
         (&absent, &client.key, &["cannot read", "absent.pem", "No such file"]),
         (&client.certificate, &absent, &["cannot read", "absent.pem", "No such file"]),
         (lab.directory(), &client.key, &["cannot read", "Is a directory"]),
@@ -151,22 +122,19 @@ fn files_that_hold_no_certificate_or_key_are_named() {
         (&broken, &client.key, &["cannot read", "broken.pem"]),
         (&client.certificate, &client.certificate, &["-cert.pem contains no P"]),
         (&client.certificate, &old, &["unsupported encryption", "openssl pkcs8 -topk8"]),
+        (
+            &client.certificate,
+            &other.key,
+            &["other.example-key.pem does not match the certificate in", "client.example-cert.pem"],
+        ),
     ];
     for (certificate, key, words) in cases {
-        call(&lab, &server, certificate, key).run().exits(2).says(words);
+        mutual.call(certificate, key).run().exits(2).says(words);
     }
-    assert_eq!((server.completed(), server.failures().len()), (0, 0));
-}
-
-#[test]
-fn the_authoritys_file_is_read_before_any_connection() {
-    let lab = Lab::new();
-    let server = server(&lab);
-    let text = lab.file("notes.txt", "nobody to trust\n");
-    for (file, words) in [(lab.path("absent.pem"), "absent.pem"), (text, "notes.txt contains no PEM certificate")] {
-        Reprise::measure(server.address()).arg("--ca").arg(file).run().exits(2).says(&[words]);
+    for (file, words) in [(&absent, "absent.pem"), (&text, "notes.txt contains no PEM certificate")] {
+        Reprise::measure(mutual.server.address()).arg("--ca").arg(file).run().exits(2).says(&[words]);
     }
-    assert_eq!((server.completed(), server.failures().len()), (0, 0));
+    mutual.assert_not_asked();
 }
 
 const OLD_ENCRYPTION: &str = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\

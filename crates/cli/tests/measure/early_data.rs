@@ -1,64 +1,115 @@
 //! Requests as early data: accepted, rejected and not allowed, with nginx and rustls as witnesses.
 
-use reprise_lab::{ClientAuth, EmbeddedServer, KeyKind, Resumption, ServerApplication};
+use reprise_lab::{ClientAuth, EmbeddedConfig, EmbeddedServer, KeyKind, Resumption, ServerApplication};
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 
-use reprise_harness::{DEADLINE, Lab, Outcome, Reprise, assert_account_for, nginx_listening};
+use reprise_harness::{DEADLINE, Lab, Reprise, assert_account_for, nginx_listening};
 
 const COUNT: u32 = 6;
 const ALL: u64 = COUNT as u64;
 
-fn nginx(lab: &Lab, change: impl FnOnce(&mut NginxConfig)) -> Nginx {
-    let session_cache = SessionCache::Shared("1m".to_owned());
-    let mut config = NginxConfig { early_data: true, session_cache, ..NginxConfig::new(vec![lab.identity(KeyKind::P256)]) };
-    change(&mut config);
-    Nginx::start(config).unwrap()
-}
-
-fn rustls(lab: &Lab, max_early_data: u32) -> EmbeddedServer {
+fn rustls(lab: &Lab, max_early_data: u32, change: impl FnOnce(&mut EmbeddedConfig)) -> EmbeddedServer {
     lab.server_with(|config| {
-        config.resumption = Resumption::Id;
-        config.max_early_data = max_early_data;
+        (config.resumption, config.max_early_data) = (Resumption::Id, max_early_data);
+        change(config);
     })
 }
 
-/// What nginx says of each sample is what we say of it. Of early data it tells where it read the request before the client's
-/// Finished, which is most often; what it tells is so, and of no other connection does it tell so.
-#[track_caller]
-fn assert_early_agrees(server: &mut Nginx, outcome: &Outcome) {
-    let document = outcome.document();
-    assert_account_for(server, &document, "nginx");
-    let accounts = server.accounts_when(document.samples.len(), DEADLINE).unwrap();
-    for sample in &document.samples {
-        let account = accounts.iter().find(|account| account.client_port == sample.local_port).unwrap();
-        assert!(sample.kind == Kind::Early || account.early_data != Some(true), "{sample:?}, and {account:?}");
-    }
+/// What becomes of early data at an nginx.
+struct Case {
+    early_data: bool,
+    directives: &'static str,
+    kinds: &'static str,
+    code: i32,
+    /// Of the samples of the kind `early`: observed as that, observed as resumed by ticket, sent, accepted.
+    early: [u64; 4],
+    status: u16,
+    shows: &'static [&'static str],
 }
 
 #[test]
-fn nginx_confirms_every_accepted_early_data() {
+fn what_nginx_does_with_early_data_is_what_is_said() {
     reprise_servers::require!("nginx");
+    let cases = [
+        Case {
+            early_data: true,
+            directives: "",
+            kinds: "full,ticket,early",
+            code: 0,
+            early: [ALL, 0, ALL, ALL],
+            status: 200,
+            shows: &[
+                "[early-data-replayable, certain]",
+                "With early data the request is sent before the handshake is complete",
+            ],
+        },
+        // A HelloRetryRequest rejects it: the kind is what remained, and the request is answered after the handshake.
+        Case {
+            early_data: true,
+            directives: "ssl_ecdh_curve secp384r1;",
+            kinds: "early",
+            code: 1,
+            early: [0, ALL, ALL, 0],
+            status: 200,
+            shows: &["[early-data-hrr, certain]", "Rejected on 6 of 6 connections"],
+        },
+        Case {
+            early_data: false,
+            directives: "",
+            kinds: "early,ticket",
+            code: 1,
+            early: [0, ALL, 0, 0],
+            status: 200,
+            shows: &["[early-data-off, certain]", "ssl_early_data on;"],
+        },
+        // RFC 8470: a service that will not be replayed.
+        Case {
+            early_data: true,
+            directives: "return 425;",
+            kinds: "early",
+            code: 0,
+            early: [ALL, 0, ALL, ALL],
+            status: 425,
+            shows: &["[early-data-too-early, certain]", "Status 425 on 6 of 6 connections"],
+        },
+    ];
     let lab = Lab::new();
-    let mut server = nginx(&lab, |_| {});
-    let outcome = lab.measure(server.address()).count(COUNT).args(["--tls", "1.3"]).run().exits(0).silently();
-    assert_early_agrees(&mut server, &outcome);
-    let early = outcome.measured(Version::Tls13, Kind::Early);
-    assert_eq!((early.n, early.round_trips), (ALL, Some(0)), "nothing is waited for before the request leaves");
-    assert_eq!((early.observed.early_data_sent, early.observed.early_data_accepted), (ALL, ALL));
-    assert_eq!(early.http_status.get(&200), Some(&ALL));
-    assert_eq!(outcome.measured(Version::Tls13, Kind::Full).observed.early_data_allowed, ALL);
-    outcome.shows(&[
-        "[early-data-replayable, certain]",
-        "With early data the request is sent before the handshake is \
-        complete",
-    ]);
+    for Case { early_data, directives, kinds, code, early, status, shows } in cases {
+        let config = NginxConfig {
+            early_data,
+            session_cache: SessionCache::Shared("1m".to_owned()),
+            server_directives: directives.to_owned(),
+            ..NginxConfig::new(vec![lab.identity(KeyKind::P256)])
+        };
+        let mut server = Nginx::start(config).unwrap();
+        let call = lab.measure(server.address()).count(COUNT).args(["--tls", "1.3", "--kinds", kinds]);
+        let outcome = call.run().exits(code).shows(shows);
+        let document = outcome.document();
+        assert_account_for(&mut server, &document, directives);
+        // nginx tells of it where it read the request before the client's Finished, which is most often.
+        let accounts = server.accounts_when(document.samples.len(), DEADLINE).unwrap();
+        for sample in &document.samples {
+            let account = accounts.iter().find(|account| account.client_port == sample.local_port).unwrap();
+            assert!(sample.kind == Kind::Early || account.early_data != Some(true), "{sample:?}, and {account:?}");
+        }
+        let run = outcome.measured(Version::Tls13, Kind::Early);
+        let observed = &run.observed;
+        let [sent, accepted] = [observed.early_data_sent, observed.early_data_accepted];
+        assert_eq!([run.n, observed.kinds.of(Kind::Ticket), sent, accepted], early, "{directives}");
+        assert_eq!((run.failed, run.http_status.get(&status)), (0, Some(&ALL)), "{directives}");
+        if code == 1 {
+            outcome.says(&["early under TLS 1.3 was observed in 0"]);
+        } else {
+            assert_eq!(run.round_trips, Some(0), "nothing is waited for before the request leaves");
+        }
+    }
 }
 
 #[test]
 fn rustls_counts_the_very_bytes_of_the_early_request() {
     let lab = Lab::new();
-    let server = rustls(&lab, 4096);
+    let server = rustls(&lab, 4096, |_| {});
     let outcome = lab.measure(server.address()).count(COUNT).args(["--kinds", "early"]).run().exits(0);
     assert_eq!(outcome.document().runs.len(), 1, "TLS 1.3 alone");
     let early = outcome.measured(Version::Tls13, Kind::Early);
@@ -73,54 +124,26 @@ fn rustls_counts_the_very_bytes_of_the_early_request() {
 }
 
 #[test]
-fn a_hello_retry_request_rejects_early_data() {
-    reprise_servers::require!("nginx");
+fn what_may_not_leave_early_waits_for_the_handshake() {
     let lab = Lab::new();
-    let mut server = nginx(&lab, |config| config.server_directives = "ssl_ecdh_curve secp384r1;".to_owned());
-    let outcome = lab.measure(server.address()).count(COUNT).args(["--kinds", "early"]).run().exits(1);
-    assert_early_agrees(&mut server, &outcome);
-    let early = outcome.measured(Version::Tls13, Kind::Early);
-    assert_eq!((early.n, early.observed.kinds.of(Kind::Ticket)), (0, ALL), "the kind is what remained");
-    assert_eq!((early.observed.early_data_sent, early.observed.early_data_accepted), (ALL, 0));
-    assert_eq!(early.http_status.get(&200), Some(&ALL), "answered after the handshake");
-    outcome.shows(&["[early-data-hrr, certain]", "Rejected on 6 of 6 connections"]);
-}
-
-#[test]
-fn tickets_without_early_data_are_a_finding_not_a_failure() {
-    reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let mut server = nginx(&lab, |config| config.early_data = false);
-    let outcome =
-        lab.measure(server.address()).count(COUNT).args(["--kinds", "early,ticket", "--tls", "1.3"]).run().exits(1);
-    assert_early_agrees(&mut server, &outcome);
-    let early = outcome.measured(Version::Tls13, Kind::Early);
-    assert_eq!((early.failed, early.observed.early_data_sent, early.observed.kinds.of(Kind::Ticket)), (0, 0, ALL));
-    outcome.shows(&["[early-data-off, certain]", "ssl_early_data on;"]).says(&["early under TLS 1.3 was observed in 0"]);
-
-    let unasked = lab.measure(server.address()).count(2).args(["--tls", "1.3"]).run().exits(0).silently();
-    assert!(unasked.document().run(Version::Tls13, Kind::Early).is_none(), "nobody asked, and nothing is offered");
-}
-
-#[test]
-fn a_request_that_does_not_fit_waits_for_the_handshake() {
-    let lab = Lab::new();
-    let server = rustls(&lab, 60);
-    let outcome =
-        lab.measure(server.address()).count(2).args(["--kinds", "early", "-H", "X-Long: 0123456789"]).run().exits(1);
-    let early = outcome.measured(Version::Tls13, Kind::Early);
+    let small = rustls(&lab, 60, |_| {});
+    let call = lab.measure(small.address()).count(2).args(["--kinds", "early", "-H", "X-Long: 0123456789"]);
+    let early = call.run().exits(1).measured(Version::Tls13, Kind::Early);
     assert_eq!((early.observed.early_data_sent, early.observed.max_early_data), (0, Some(60)));
-    assert!(server.accounts().iter().all(|account| account.early_data.is_none()));
-}
+    assert!(small.accounts().iter().all(|account| account.early_data.is_none()));
 
-#[test]
-fn a_service_that_will_not_be_replayed_says_too_early() {
-    reprise_servers::require!("nginx");
-    let lab = Lab::new();
-    let server = nginx(&lab, |config| config.server_directives = "return 425;".to_owned());
-    let outcome = lab.measure(server.address()).count(COUNT).args(["--kinds", "early"]).run().exits(0);
-    assert_eq!(outcome.measured(Version::Tls13, Kind::Early).http_status.get(&425), Some(&ALL));
-    outcome.shows(&["[early-data-too-early, certain]", "Status 425 on 6 of 6 connections"]);
+    let server = rustls(&lab, 4096, |_| {});
+    let outcome = lab.measure(server.address()).count(2).args(["-X", "POST", "--tls", "1.3"]).run().exits(0);
+    assert!(outcome.document().run(Version::Tls13, Kind::Early).is_none(), "not by default either");
+    for (arguments, words) in [
+        (&["-X", "POST"][..], &["POST is not sent as early data", "RFC 8470"][..]),
+        (&["--no-request"], &["--no-request"]),
+        (&["--starttls", "smtp"], &["--starttls"]),
+        (&["--tls", "1.2"], &["the kind early requires TLS 1.3"]),
+    ] {
+        let call = Reprise::new(["measure", "127.0.0.1:1", "--insecure", "--kinds", "early"]);
+        call.args(arguments).run().exits(2).says(words);
+    }
 }
 
 #[test]
@@ -139,11 +162,7 @@ fn an_http2_request_leaves_early_with_its_preface() {
 fn a_client_certificate_is_inherited_by_early_data_too() {
     let lab = Lab::new();
     let authority = lab.authority.certificate().clone();
-    let server = lab.server_with(|config| {
-        config.resumption = Resumption::Id;
-        config.max_early_data = 4096;
-        config.client_auth = ClientAuth::Required(authority);
-    });
+    let server = rustls(&lab, 4096, |config| config.client_auth = ClientAuth::Required(authority));
     let client = lab.client("client.example");
     let call = lab.measure(server.address()).count(3).args(["--kinds", "full,early", "--tls", "1.3"]);
     let outcome = call.arg("--cert").arg(client.certificate).arg("--key").arg(client.key).run().exits(0);
@@ -159,11 +178,7 @@ fn a_client_certificate_is_inherited_by_early_data_too() {
 #[test]
 fn unanswered_early_data_is_named_and_soon_given_up() {
     let lab = Lab::new();
-    let server = lab.server_with(|config| {
-        config.resumption = Resumption::Id;
-        config.max_early_data = 4096;
-        config.application = ServerApplication::HttpAfterHandshake;
-    });
+    let server = rustls(&lab, 4096, |config| config.application = ServerApplication::HttpAfterHandshake);
     let outcome = lab.measure(server.address()).args(["--tls", "1.3"]).timeout("1s").count(8).run().exits(0);
     let document = outcome.document();
     let run = |kind| outcome.measured(Version::Tls13, kind);
@@ -175,21 +190,4 @@ fn unanswered_early_data_is_named_and_soon_given_up() {
 
     let named = lab.measure(server.address()).args(["--tls", "1.3", "--kinds", "early"]).timeout("1s").count(8).run();
     assert_eq!(named.exits(1).document().all_connections.failed, 3);
-}
-
-#[test]
-fn only_what_may_be_repeated_is_sent_early() {
-    let refused = |arguments: &[&str], words: &[&str]| {
-        let call = Reprise::new(["measure", "127.0.0.1:1", "--insecure", "--kinds", "early"]);
-        call.args(arguments).run().exits(2).says(words);
-    };
-    refused(&["-X", "POST"], &["POST is not sent as early data", "RFC 8470"]);
-    refused(&["--no-request"], &["--no-request"]);
-    refused(&["--starttls", "smtp"], &["--starttls"]);
-    refused(&["--tls", "1.2"], &["the kind early requires TLS 1.3"]);
-
-    let lab = Lab::new();
-    let server = rustls(&lab, 4096);
-    let outcome = lab.measure(server.address()).count(2).args(["-X", "POST", "--tls", "1.3"]).run().exits(0);
-    assert!(outcome.document().run(Version::Tls13, Kind::Early).is_none(), "not by default either");
 }

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 mod baseline;
-mod broken_connections;
 mod certificates;
 mod client_authentication;
 mod client_keys;
@@ -10,12 +9,10 @@ mod conditions;
 mod connection_reuse;
 mod connections_that_ask_why;
 mod diagnosed;
-mod documents;
 mod dying_target;
 mod early_data;
 mod embedded_lab;
 mod every_server;
-mod groups;
 mod http2;
 #[cfg(unix)]
 mod interruption;
@@ -28,14 +25,13 @@ mod pre_shared_keys;
 mod protocols_unspoken;
 mod proxies;
 mod proxy_protocol;
+mod refused_starttls;
 mod requests;
 mod resumption;
 mod saved_sessions;
-mod starttls;
 mod stunnel;
 mod ticket_requests;
 mod tickets_not_renewed;
 mod tickets_without_request;
 mod unreachable;
-mod usage;
 mod watch;

@@ -90,20 +90,6 @@ fn what_a_server_says_stays_text_on_a_page() {
 }
 
 #[test]
-fn a_page_on_standard_output_stands_there_alone() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let target = server.address().to_string();
-    let call =
-        |arguments: &[&str]| Reprise::new(["measure", &target, "--count", "2", "--ca"]).arg(lab.ca()).args(arguments).run();
-    let outcome = call(&["--html", "-"]).exits(0).silently();
-    assert!(outcome.page.starts_with("<!DOCTYPE html>") && outcome.page.ends_with("</html>"), "{}", outcome.page);
-    let file = lab.path("same");
-    let file = file.to_str().unwrap();
-    call(&["--html", file, "--har", file]).exits(2).says(&["--html and --har name the same file"]);
-}
-
-#[test]
 fn an_archive_joins_the_servers_account_by_port() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);

@@ -1,19 +1,48 @@
 //! Sessions from one process to the next: `--session-out` and `--session-in`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use reprise_lab::{KeyKind, Resumption};
+use reprise_lab::{EmbeddedConfig, EmbeddedServer, KeyKind, Resumption};
 use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Version};
 use reprise_servers::{Nginx, NginxConfig, RealServer, SessionCache};
 
-use reprise_harness::{DEADLINE, Lab, Reprise, assert_agree};
+use reprise_harness::{DEADLINE, Lab, Outcome, Reprise, assert_agree};
 
-fn nginx(lab: &Lab, session_tickets: bool) -> Nginx {
-    let session_cache = SessionCache::Shared("1m".to_owned());
-    let identities = vec![lab.identity(KeyKind::P256)];
-    Nginx::start(NginxConfig { session_tickets, session_cache, early_data: true, ..NginxConfig::new(identities) }).unwrap()
+/// A server, and a file for its sessions.
+struct Saved {
+    lab: Lab,
+    server: EmbeddedServer,
+    file: PathBuf,
+}
+
+impl Saved {
+    fn of(change: impl FnOnce(&mut EmbeddedConfig)) -> Self {
+        let lab = Lab::new();
+        let server = lab.server_with(change);
+        let file = lab.path("sessions");
+        Self { lab, server, file }
+    }
+
+    fn by(resumption: Resumption) -> Self {
+        Self::of(|config| config.resumption = resumption)
+    }
+
+    fn call(&self, flags: &str) -> Reprise {
+        self.lab.measure(self.server.address()).flags(flags)
+    }
+
+    /// Measures a little, and leaves sessions in the file.
+    #[track_caller]
+    fn leave(&self, flags: &str) -> Outcome {
+        self.call(flags).args(["-n", "1", "--session-out"]).arg(&self.file).run().exits(0)
+    }
+
+    /// Measures with the sessions of the file.
+    fn offer(&self, flags: &str) -> Outcome {
+        self.call(flags).arg("--session-in").arg(&self.file).run()
+    }
 }
 
 fn only_sample(document: &MeasureDocument) -> Kind {
@@ -26,212 +55,153 @@ fn only_sample(document: &MeasureDocument) -> Kind {
     sample.kind
 }
 
-/// A process that leaves sessions behind, and one whose only connection offers them.
-fn first_of_a_new_process(lab: &Lab, server: &Nginx, tls: &str, kind: Kind) -> [MeasureDocument; 2] {
-    let file = lab.path("sessions");
-    let measure = |kind: Kind| lab.measure(server.address()).args(["--tls", tls, "--kinds", kind.name(), "-n"]);
-    // An nginx that answers early data sends no ticket before the client has closed.
-    let first = if kind == Kind::Early { Kind::Ticket } else { kind };
-    let before = measure(first).args(["2", "--session-out"]).arg(&file).run().exits(0);
-    let after = measure(kind).args(["1", "--session-in"]).arg(&file).run().exits(0).silently();
-    let age = "offered a TLS ".to_owned() + tls + " session that was";
-    let [before, after] = [before, after.shows(&[&age])].map(|outcome| outcome.document());
-    [before, after]
-}
-
 #[test]
 fn a_new_processs_first_connection_is_resumed() {
     reprise_servers::require!("nginx");
     let lab = Lab::new();
-    for (tickets, tls, kind) in
+    let file = lab.path("sessions");
+    for (session_tickets, tls, kind) in
         [(true, "1.3", Kind::Ticket), (true, "1.2", Kind::Ticket), (false, "1.2", Kind::Id), (true, "1.3", Kind::Early)]
     {
-        let mut server = nginx(&lab, tickets);
-        let [before, after] = first_of_a_new_process(&lab, &server, tls, kind);
+        let session_cache = SessionCache::Shared("1m".to_owned());
+        let config = NginxConfig::new(vec![lab.identity(KeyKind::P256)]);
+        let mut server = Nginx::start(NginxConfig { session_tickets, session_cache, early_data: true, ..config }).unwrap();
+        let measure = |kind: Kind| lab.measure(server.address()).args(["--tls", tls, "--kinds", kind.name(), "-n"]);
+        // An nginx that answers early data sends no ticket before the client has closed.
+        let first = if kind == Kind::Early { Kind::Ticket } else { kind };
+        let mut both = measure(first).args(["2", "--session-out"]).arg(&file).run().exits(0).document();
+        let after = measure(kind).args(["1", "--session-in"]).arg(&file).run().exits(0).silently();
+        let after = after.shows(&[&format!("offered a TLS {tls} session that was")]).document();
         assert_eq!(only_sample(&after), kind, "{kind} under {tls}");
-        let mut both = before;
         both.samples.extend(after.samples);
-        for (all, more) in [
-            (&mut both.all_connections.full, after.all_connections.full),
-            (&mut both.all_connections.id, after.all_connections.id),
-            (&mut both.all_connections.ticket, after.all_connections.ticket),
-            (&mut both.all_connections.early, after.all_connections.early),
-        ] {
-            *all += more;
-        }
-        let accounts = server.accounts_when(accounts_expected(&both), DEADLINE).unwrap();
-        assert_agree(&both, &accounts, "both processes");
+        let (all, more) = (&mut both.all_connections, after.all_connections);
+        all.full += more.full;
+        all.id += more.id;
+        all.ticket += more.ticket;
+        all.early += more.early;
+        let made = usize::try_from(all.full + all.id + all.ticket + all.early).unwrap();
+        assert_agree(&both, &server.accounts_when(made, DEADLINE).unwrap(), "both processes");
     }
-}
-
-fn accounts_expected(document: &MeasureDocument) -> usize {
-    let all = document.all_connections;
-    usize::try_from(all.full + all.id + all.ticket + all.early).unwrap()
 }
 
 #[test]
 fn a_ticket_is_used_once_and_then_gone_from_the_file() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let file = lab.path("sessions");
-    lab.measure(server.address())
-        .args(["-n", "1", "--kinds", "full", "--tls", "1.3", "--session-out"])
-        .arg(&file)
-        .run()
-        .exits(0);
-    let measure = || lab.measure(server.address()).args(["-n", "1", "--kinds", "ticket", "--session-in"]).arg(&file).run();
-    let mut size = fs::metadata(&file).unwrap().len();
+    let saved = Saved::by(Resumption::Ticket);
+    saved.leave("--kinds full --tls 1.3");
+    let mut size = fs::metadata(&saved.file).unwrap().len();
     let mut used = 0;
     // rustls gives two tickets with each full handshake: those of discovery and of the sample.
     while used < 10 {
-        let outcome = measure();
+        let outcome = saved.offer("-n 1 --kinds ticket");
         if outcome.code == 2 {
             outcome.says(&["no unused session left", "--session-out saves new ones"]);
             break;
         }
         assert_eq!(only_sample(&outcome.exits(0).document()), Kind::Ticket);
-        let smaller = fs::metadata(&file).unwrap().len();
+        let smaller = fs::metadata(&saved.file).unwrap().len();
         assert!(smaller < size, "a ticket was used and is still there");
         (size, used) = (smaller, used + 1);
     }
     assert!((2..10).contains(&used), "{used}");
-}
-
-#[test]
-fn in_and_out_may_be_one_file_and_the_chain_goes_on() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let file = lab.path("sessions");
-    let measure = || lab.measure(server.address()).args(["-n", "1", "--kinds", "ticket", "--tls", "1.3"]);
-    measure().arg("--session-out").arg(&file).run().exits(0);
+    // In and out may be one file, and the chain goes on.
+    saved.leave("--kinds ticket --tls 1.3");
     for _ in 0..3 {
-        let outcome = measure().arg("--session-in").arg(&file).arg("--session-out").arg(&file).run().exits(0);
+        let chained = saved.call("-n 1 --kinds ticket --tls 1.3 --session-out").arg(&saved.file);
+        let outcome = chained.arg("--session-in").arg(&saved.file).run().exits(0);
         assert_eq!(only_sample(&outcome.document()), Kind::Ticket);
     }
 }
 
 #[test]
 fn the_version_and_the_kinds_are_those_of_the_file() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Id);
-    let file = lab.path("sessions");
-    lab.measure(server.address()).args(["-n", "1", "--tls", "1.2", "--session-out"]).arg(&file).run().exits(0);
-    let outcome = lab.measure(server.address()).args(["-n", "2", "--session-in"]).arg(&file).run().exits(0);
-    let runs: Vec<_> = outcome.document().runs.iter().map(|run| (run.asked.tls, run.asked.kind, run.n)).collect();
+    let saved = Saved::by(Resumption::Id);
+    saved.leave("--tls 1.2");
+    let document = saved.offer("-n 2").exits(0).document();
+    let runs: Vec<_> = document.runs.iter().map(|run| (run.asked.tls, run.asked.kind, run.n)).collect();
     assert_eq!(runs, [(Version::Tls12, Kind::Full, 2), (Version::Tls12, Kind::Id, 2)]);
-    let first = outcome.document().first_connection.unwrap();
+    let first = document.first_connection.unwrap();
     assert_eq!((first.asked.kind, first.kind), (Kind::Id, Kind::Id));
 }
 
 #[test]
 fn a_sealed_file_takes_its_passphrase_and_shows_nothing() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let (file, right, wrong) = (lab.path("sealed"), lab.file("right", "correct horse\n"), lab.file("wrong", "battery\n"));
-    let measure = |flag: &str, passphrase: Option<&Path>| {
-        let call = lab.measure(server.address()).args(["-n", "1", "--kinds", "ticket", "--tls", "1.3", flag]).arg(&file);
-        match passphrase {
-            Some(path) => call.arg("--session-passphrase-file").arg(path).run(),
-            None => call.run(),
-        }
+    let saved = Saved::by(Resumption::Ticket);
+    let lab = &saved.lab;
+    let right = lab.file("right", "correct horse\n");
+    let with = |flag: &str, passphrase: &Path| {
+        let call = saved.call("-n 1 --kinds ticket --tls 1.3").arg(flag).arg(&saved.file);
+        call.arg("--session-passphrase-file").arg(passphrase).run()
     };
-    measure("--session-out", Some(&right)).exits(0);
-    let bytes = fs::read(&file).unwrap();
+    with("--session-out", &right).exits(0);
+    let bytes = fs::read(&saved.file).unwrap();
     assert!(!bytes.windows(9).any(|window| window == b"127.0.0.1"));
-    measure("--session-in", Some(&wrong)).exits(2).says(&["the passphrase is wrong"]);
-    measure("--session-in", None).exits(2).says(&["sealed", "--session-passphrase-file"]);
-    measure("--session-in", Some(&lab.file("empty", "\n"))).exits(2).says(&["the passphrase is empty"]);
-    measure("--session-in", Some(&lab.path("none"))).exits(2).says(&["none"]);
-    assert_eq!(fs::read(&file).unwrap(), bytes, "what was refused changes nothing");
+    with("--session-in", &lab.file("wrong", "battery\n")).exits(2).says(&["the passphrase is wrong"]);
+    with("--session-in", &lab.file("empty", "\n")).exits(2).says(&["the passphrase is empty"]);
+    with("--session-in", &lab.path("none")).exits(2).says(&["none"]);
+    saved
+        .offer("-n 1 --kinds ticket --tls 1.3")
+        .exits(2)
+        .says(&["are encrypted and need a passphrase", "--session-passphrase-file"]);
+    assert_eq!(fs::read(&saved.file).unwrap(), bytes, "what was refused changes nothing");
 
-    fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
-    measure("--session-in", Some(&right)).exits(2).says(&["damaged"]);
-    fs::write(&file, &bytes).unwrap();
-    assert_eq!(only_sample(&measure("--session-in", Some(&right)).exits(0).document()), Kind::Ticket);
+    fs::write(&saved.file, &bytes[..bytes.len() - 1]).unwrap();
+    with("--session-in", &right).exits(2).says(&["damaged"]);
+    fs::write(&saved.file, &bytes).unwrap();
+    assert_eq!(only_sample(&with("--session-in", &right).exits(0).document()), Kind::Ticket);
 }
 
 #[test]
 fn sessions_are_offered_only_to_their_own_server() {
-    let lab = Lab::new();
-    let [one, other] = [(); 2].map(|()| lab.server(Resumption::Ticket));
-    let file = lab.path("sessions");
-    lab.measure(one.address()).args(["-n", "1", "--session-out"]).arg(&file).run().exits(0);
-    let elsewhere = lab.measure(other.address()).arg("--session-in").arg(&file).run().exits(2);
-    elsewhere.says(&[&format!("belong to {} and are not offered to {}", one.address(), other.address())]);
-    let renamed = lab.measure(one.address()).args(["--sni", "localhost", "--session-in"]).arg(&file).run();
-    renamed.exits(2).says(&["are not offered to localhost:"]);
+    let saved = Saved::by(Resumption::Ticket);
+    let (one, other) = (saved.server.address(), saved.lab.server(Resumption::Ticket));
+    saved.leave("");
+    let elsewhere = saved.lab.measure(other.address()).arg("--session-in").arg(&saved.file).run().exits(2);
+    elsewhere.says(&[&format!("belong to {one} and are not offered to {}", other.address())]);
+    saved.offer("--sni localhost").exits(2).says(&["are not offered to localhost:"]);
 
-    let insecure = |call: Reprise| call.args(["-n", "1", "--tls", "1.3"]);
-    insecure(Reprise::measure(one.address()).arg("--insecure")).arg("--session-out").arg(&file).run().exits(0);
-    let verifying = insecure(lab.measure(one.address())).arg("--session-in").arg(&file).run().exits(2);
-    verifying.says(&["made with --insecure", "was not verified"]);
-    insecure(Reprise::measure(one.address()).arg("--insecure")).arg("--session-in").arg(&file).run().exits(0);
+    let insecure = |flag: &str| Reprise::measure(one).flags("-k -n 1 --tls 1.3").arg(flag).arg(&saved.file).run();
+    insecure("--session-out").exits(0);
+    saved.offer("-n 1 --tls 1.3").exits(2).says(&["made with --insecure", "was not verified"]);
+    insecure("--session-in").exits(0);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_file_is_private_and_one_that_is_not_is_refused() {
     use std::os::unix::fs::PermissionsExt;
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let file = lab.path("sessions");
-    lab.measure(server.address()).args(["-n", "1", "--session-out"]).arg(&file).run().exits(0);
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).unwrap();
-    let outcome = lab.measure(server.address()).arg("--session-in").arg(&file).run();
-    outcome.exits(2).says(&["other users can read", "mode 604", "chmod 600"]);
+    let saved = Saved::by(Resumption::Ticket);
+    saved.leave("");
+    assert_eq!(fs::metadata(&saved.file).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(&saved.file, fs::Permissions::from_mode(0o604)).unwrap();
+    saved.offer("").exits(2).says(&["other users can read", "mode 604", "chmod 600"]);
 }
 
 #[test]
-fn a_server_that_gives_nothing_leaves_nothing() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Off);
-    let file = lab.path("sessions");
-    let outcome = lab.measure(server.address()).args(["-n", "1", "--tls", "1.3", "--session-out"]).arg(&file).run().exits(0);
-    outcome.says(&["the server issued no session"]);
-    lab.measure(server.address()).arg("--session-in").arg(&file).run().exits(2).says(&["no unused session left"]);
-}
-
-#[test]
-fn flags_that_make_no_sense_and_files_that_are_none() {
-    let lab = Lab::new();
-    let target = "127.0.0.1:1";
-    let refused = |arguments: &[&str], words: &[&str]| {
-        lab.measure(target).args(arguments).run().exits(2).says(words);
-    };
-    refused(&["--session-in", "no-such-file"], &["cannot read the sessions in no-such-file"]);
-    refused(&["--session-out", "no-such-folder/file"], &["cannot write sessions to no-such-folder/file"]);
-    refused(&["--session-passphrase-file", "a"], &["--session-in or --session-out"]);
-    let other = lab.file("other", "-----BEGIN CERTIFICATE-----");
-    refused(&["--session-in", other.to_str().unwrap()], &["not a session file"]);
-    Reprise::new(["measure", "--session-out", "a"]).run().exits(2).says(&["need a target"]);
-
-    let server = lab.server(Resumption::Ticket);
-    let file = lab.path("sessions");
-    lab.measure(server.address()).args(["-n", "1", "--tls", "1.3", "--session-out"]).arg(&file).run().exits(0);
-    let with_file = |arguments: &[&str], words: &[&str]| {
-        let call = lab.measure(server.address()).arg("--session-in").arg(&file);
-        call.args(arguments).run().exits(2).says(words);
-    };
-    with_file(&["--tls", "1.2"], &["no session of the version in --tls"]);
-    with_file(&["--kinds", "full"], &["needs a kind that resumes"]);
+fn a_file_that_leaves_nothing_to_offer_is_refused() {
+    let none = Saved::by(Resumption::Off);
+    none.leave("--tls 1.3").says(&["the server issued no session"]);
+    none.offer("").exits(2).says(&["no unused session left"]);
+    let saved = Saved::by(Resumption::Ticket);
+    fs::write(&saved.file, "-----BEGIN CERTIFICATE-----").unwrap();
+    saved.offer("").exits(2).says(&["not a session file"]);
+    fs::remove_file(&saved.file).unwrap();
+    saved.leave("--tls 1.3");
+    saved.offer("--tls 1.2").exits(2).says(&["no session of the version in --tls"]);
+    saved.offer("--kinds full").exits(2).says(&["needs a kind that resumes"]);
 }
 
 /// A session is offered with its suite, and early data goes by its ticket's protocol: what leaves these out leaves it out.
 #[test]
 fn a_session_excluded_by_flags_is_neither_offered_nor_lost() {
-    let lab = Lab::new();
-    let server = lab.server_with(|config| {
-        config.resumption = Resumption::Id;
-        config.max_early_data = 4096;
+    let saved = Saved::of(|config| {
+        (config.resumption, config.max_early_data) = (Resumption::Id, 4096);
         config.alpn = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     });
-    let file = lab.path("sessions");
-    let call = |arguments: &[&str]| lab.measure(server.address()).args(["-n", "1"]).args(arguments);
-    call(&["--tls", "1.3", "--kinds", "full", "--session-out"]).arg(&file).run().exits(0);
-    let (kept, connections) = (fs::read(&file).unwrap(), server.completed());
-    let refused = |arguments: &[&str]| call(arguments).arg("--session-in").arg(&file).run().exits(2);
-    refused(&["--ciphers", "TLS_CHACHA20_POLY1305_SHA256"]).says(&["has a session of TLS_AES", "which is not in --ciphers"]);
-    refused(&["--kinds", "early", "--alpn", "h2"]).says(&["early data uses http/1.1", "add --alpn http/1.1"]);
-    assert_eq!((fs::read(&file).unwrap(), server.completed()), (kept, connections));
+    saved.leave("--tls 1.3 --kinds full");
+    let (kept, connections) = (fs::read(&saved.file).unwrap(), saved.server.completed());
+    let by_suite = saved.offer("--ciphers TLS_CHACHA20_POLY1305_SHA256").exits(2);
+    by_suite.says(&["has a session of TLS_AES", "which is not in --ciphers"]);
+    let by_protocol = saved.offer("--kinds early --alpn h2").exits(2);
+    by_protocol.says(&["early data uses http/1.1", "add --alpn http/1.1"]);
+    assert_eq!((fs::read(&saved.file).unwrap(), saved.server.completed()), (kept, connections));
 }

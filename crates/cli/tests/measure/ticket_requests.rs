@@ -4,7 +4,7 @@ use reprise_lab::Resumption;
 use reprise_model::document::TicketRequest;
 use reprise_model::{Kind, Version};
 
-use reprise_harness::{Lab, Reprise};
+use reprise_harness::Lab;
 
 #[test]
 fn a_server_that_does_not_answer_is_said_not_to() {
@@ -24,10 +24,4 @@ fn what_is_not_asked_is_not_told() {
     let outcome = lab.measure(server.address()).count(1).run().exits(0);
     assert_eq!(outcome.document().ticket_request, None);
     assert!(!outcome.page.contains("RFC 9149"));
-}
-
-#[test]
-fn numbers_have_bounds() {
-    let call = Reprise::new(["measure", "127.0.0.1:1", "--insecure", "--ticket-requests", "256"]);
-    call.run().exits(2).says(&["invalid number of tickets '256': 0 to 255"]);
 }

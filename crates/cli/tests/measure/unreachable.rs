@@ -16,53 +16,26 @@ fn measure(target: impl ToString) -> Outcome {
 }
 
 #[test]
-fn a_closed_port() {
+fn a_closed_port_is_told_and_stands_in_the_document() {
     let address = closed_port();
-    let outcome = measure(address);
-    assert_eq!(outcome.page, "");
-    outcome.says(&[&format!("cannot connect to {address}: connection refused"), "check the port"]);
-}
-
-#[test]
-fn a_target_alone_means_measure() {
-    let outcome = Reprise::new([closed_port().to_string()]).args(["--insecure", "-n", "1"]).run();
-    outcome.exits(3).says(&["connection refused"]);
-}
-
-#[test]
-fn a_server_of_plain_http() {
-    let server = MisbehavingServer::plain_http().unwrap();
-    measure(server.address()).says(&["does not speak TLS", "HTTP/1.1 400", "plain HTTP", "443"]);
-}
-
-#[test]
-fn silence() {
-    let server = MisbehavingServer::silent().unwrap();
-    measure(server.address()).says(&["no ServerHello within 1 s", "may not speak TLS", "--timeout"]);
-}
-
-#[test]
-fn garbage() {
-    let server = MisbehavingServer::garbage().unwrap();
-    measure(server.address()).says(&["does not speak TLS", "59 00 a7"]);
-}
-
-#[test]
-fn a_server_that_closes_at_once() {
-    let server = MisbehavingServer::closing().unwrap();
-    measure(server.address()).says(&["closed the connection without an answer to the ClientHello"]);
-}
-
-#[test]
-fn a_name_that_does_not_resolve() {
-    let outcome = measure("nobody.invalid");
-    outcome.says(&["cannot resolve nobody.invalid", "--resolve ADDRESS"]);
-}
-
-#[test]
-fn what_failed_is_in_the_document() {
-    let address = closed_port();
-    let document = measure(address).document();
+    let outcome = measure(address).says(&[&format!("cannot connect to {address}: connection refused"), "check the port"]);
+    let document = outcome.document();
     assert_eq!((document.runs.len(), document.all_connections.failed, document.interrupted), (0, 1, false));
-    assert_eq!(document.failures[0].name, "connection_refused");
+    assert_eq!((document.failures[0].name.as_str(), outcome.page.as_str()), ("connection_refused", ""));
+    let alone = Reprise::new([address.to_string()]).args(["--insecure", "-n", "1"]).run();
+    alone.exits(3).says(&["connection refused"]);
+    measure("nobody.invalid").says(&["cannot resolve nobody.invalid", "--resolve ADDRESS"]);
+}
+
+#[test]
+fn whatever_speaks_no_tls_is_told_by_what_it_does() {
+    let cases: [(MisbehavingServer, &[&str]); 4] = [
+        (MisbehavingServer::plain_http().unwrap(), &["does not speak TLS", "HTTP/1.1 400", "plain HTTP", "443"]),
+        (MisbehavingServer::silent().unwrap(), &["no ServerHello within 1 s", "may not speak TLS", "--timeout"]),
+        (MisbehavingServer::garbage().unwrap(), &["does not speak TLS", "59 00 a7"]),
+        (MisbehavingServer::closing().unwrap(), &["closed the connection without an answer to the ClientHello"]),
+    ];
+    for (server, words) in cases {
+        measure(server.address()).says(words);
+    }
 }

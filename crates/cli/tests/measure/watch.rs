@@ -205,22 +205,6 @@ fn an_address_that_is_taken_is_told_before_any_connection() {
     assert_eq!(server.completed(), 0);
 }
 
-#[test]
-fn flags_that_need_or_exclude_one_another() {
-    for (arguments, words) in [
-        (&["--every", "soon"][..], "10s, 2m or 8h"),
-        (&["--every", "0s"], "10s, 2m or 8h"),
-        (&["--every", "25h"], "at most one day"),
-        (&["--repeats", "2"], "--every"),
-        (&["--every", "1s", "--repeats", "0"], "--repeats"),
-        (&["--metrics", "127.0.0.1:1"], "--every"),
-        (&["--every", "1s", "--csv", "-"], "cannot be used with"),
-        (&["--every", "1s", "--markdown", "-"], "cannot be used with"),
-    ] {
-        Reprise::new(["measure", "127.0.0.1:1"]).args(arguments).run().exits(2).says(&[words]);
-    }
-}
-
 type Exposition = MetricsExposition<OpenMetricsType, OpenMetricsValue>;
 
 #[track_caller]

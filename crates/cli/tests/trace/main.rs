@@ -2,13 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test's own functions")]
 
 mod capture;
-mod client_authentication;
 mod ladders;
 mod lesson;
 mod outputs;
-mod refusals;
 mod resumptions;
 mod routes;
 mod traced;
-mod usage;
-mod witness;

@@ -5,17 +5,7 @@ use std::fs;
 use reprise_lab::Resumption;
 
 use crate::traced::trace;
-use reprise_harness::{Lab, Reprise, schema};
-
-#[test]
-fn the_document_is_what_its_schema_says() {
-    let lab = Lab::new();
-    for resumption in [Resumption::Ticket, Resumption::RefusedTicket, Resumption::Off] {
-        let server = lab.server(resumption);
-        trace(&lab, server.address(), &["--tls", "1.2,1.3"]).0.exits(0).valid_json("reprise.trace.1");
-    }
-    assert!(!schema("reprise.trace.1").is_valid(&serde_json::json!({ "schema": "reprise.trace/1" })));
-}
+use reprise_harness::{Lab, Reprise};
 
 #[test]
 fn on_a_terminal_what_was_skipped_is_struck_through() {
@@ -29,7 +19,7 @@ fn on_a_terminal_what_was_skipped_is_struck_through() {
 }
 
 #[test]
-fn markdown_strikes_through_and_csv_has_every_message() {
+fn markdown_strikes_through_and_csv_has_each_message() {
     let lab = Lab::new();
     let server = lab.server(Resumption::Ticket);
     let call = |format| lab.trace(server.address()).args([format, "-"]).run().exits(0).page;
@@ -67,26 +57,6 @@ fn a_key_log_of_the_users_own_is_still_written() {
     lab.trace(server.address()).env("SSLKEYLOGFILE", &log).run().exits(0);
     let secrets = fs::read_to_string(&log).unwrap();
     assert_eq!(secrets.lines().filter(|line| line.starts_with("CLIENT_TRAFFIC_SECRET_0 ")).count(), 2);
-}
-
-#[test]
-fn an_unwritable_output_is_reported_before_any_connection() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let absent = lab.path("no/such/directory/result");
-    for flag in ["--pcap", "--json", "--markdown", "--csv"] {
-        lab.trace(server.address()).arg(flag).arg(&absent).run().exits(2).says(&["cannot write"]);
-    }
-    assert_eq!((server.completed(), server.failures().len()), (0, 0));
-}
-
-#[test]
-fn a_saved_trace_is_shown_again() {
-    let lab = Lab::new();
-    let server = lab.server(Resumption::Ticket);
-    let (outcome, _) = trace(&lab, server.address(), &[""; 0]);
-    let saved = lab.file("trace.json", outcome.json.unwrap());
-    Reprise::line("report").arg(saved).run().exits(0).shows(&["resumed by ticket", "skipped ⇐ Certificate"]);
 }
 
 #[test]

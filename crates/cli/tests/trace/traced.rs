@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 
 use reprise_model::document::{Trace, TraceDocument, TracedConnection};
-use reprise_model::{Direction, Event, Version, What};
+use reprise_model::{Direction, Event, What};
 
 use reprise_harness::{Lab, Outcome};
 
-/// `reprise trace TARGET --ca … --json … ARGUMENTS`: the outcome and the document.
+/// `reprise trace TARGET --ca … --json … ARGUMENTS`: the outcome and the document, held against its schema.
 #[track_caller]
 pub(crate) fn trace(lab: &Lab, target: impl ToString, arguments: &[impl AsRef<OsStr>]) -> (Outcome, TraceDocument) {
     let outcome = lab.trace(target).args(arguments).keeping_its_document().run();
@@ -22,29 +22,9 @@ pub(crate) fn only(document: &TraceDocument) -> &Trace {
     trace
 }
 
-/// Messages as `>ClientHello`, `<ServerHello`; under encryption in parentheses, `<(Finished)`.
-pub(crate) fn messages(events: &[Event]) -> Vec<String> {
-    let message = |event: &Event| {
-        let arrow = if event.direction == Direction::Sent { '>' } else { '<' };
-        let name = event.what.name();
-        if event.encrypted { format!("{arrow}({name})") } else { format!("{arrow}{name}") }
-    };
-    events.iter().map(message).collect()
-}
-
 /// The connection that offered nothing.
 pub(crate) fn full(trace: &Trace) -> &TracedConnection {
     trace.full.as_ref().unwrap()
-}
-
-/// The skipped ones, in the same words.
-pub(crate) fn skipped(trace: &Trace) -> Vec<String> {
-    let events: Vec<Event> =
-        trace.skipped.iter().map(|skipped| full(trace).events.get(skipped.index).unwrap().clone()).collect();
-    for (event, skipped) in events.iter().zip(&trace.skipped) {
-        assert_eq!((&event.what, event.direction, event.size), (&skipped.what, skipped.direction, skipped.size));
-    }
-    messages(&events)
 }
 
 /// The handshake messages alone, with their sizes: no ChangeCipherSpec, no alerts, no data.
@@ -55,5 +35,3 @@ pub(crate) fn handshake_messages(connection: &TracedConnection) -> Vec<(Directio
     };
     connection.events.iter().filter_map(name).collect()
 }
-
-pub(crate) const VERSIONS: [(Version, &str); 2] = [(Version::Tls12, "1.2"), (Version::Tls13, "1.3")];

@@ -6,6 +6,7 @@ mod outcome;
 mod remedy_text;
 mod reprise;
 mod schema;
+mod snapshot;
 mod version;
 mod witness;
 
@@ -18,7 +19,8 @@ pub use lab::{Lab, nginx_behind_proxy, nginx_listening};
 pub use outcome::{Outcome, call_of};
 pub use remedy_text::without_note;
 pub use reprise::{Reprise, Running, program};
-pub use schema::{assert_valid, schema};
+pub use schema::assert_valid;
+pub use snapshot::assert_page;
 pub use version::{locked_version, version};
 pub use witness::{assert_account_for, assert_agree};
 

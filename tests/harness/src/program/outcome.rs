@@ -24,11 +24,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whatever else a test expects, the program neither panics nor dies of a signal.
+    /// Whatever else a test expects, the program neither panics nor dies of a signal, and its document keeps its published schema.
     #[track_caller]
     pub fn new(call: String, status: ExitStatus, page: String, stderr: String, json: Option<String>) -> Self {
         assert!(!stderr.contains("panicked"), "{call}: {stderr}");
         let Some(code) = status.code() else { panic!("{call}: ended by a signal: {status}\n{stderr}") };
+        if let Some(json) = &json {
+            assert_valid(&serde_json::from_str(json).unwrap());
+        }
         Self { call, code, page, stderr, json }
     }
 
@@ -75,11 +78,11 @@ impl Outcome {
         serde_json::from_str(json).unwrap()
     }
 
-    /// The document, held against its schema: [`assert_valid`].
+    /// The document, which names this schema, `reprise.load/1`.
     #[track_caller]
-    pub fn valid_json(&self, schema: &str) -> Value {
-        let document = self.json();
-        assert_valid(&document, schema);
+    pub fn json_of(&self, schema: &str) -> Value {
+        let document: Value = self.json();
+        assert_eq!(document["schema"], schema, "{}", self.call);
         document
     }
 

@@ -9,7 +9,7 @@ use std::{fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{DEADLINE, Outcome, call_of};
+use super::{DEADLINE, Outcome, assert_valid, call_of};
 
 /// One call of the program, in an environment without anything that it listens to.
 pub struct Reprise {
@@ -127,12 +127,13 @@ impl Reprise {
         self.start().finish()
     }
 
-    /// Runs it with `--json -`, and returns the document that it prints.
+    /// Runs it with `--json -`, and returns the document that it prints, which keeps its schema.
     #[track_caller]
     pub fn run_for_json(self) -> (Value, Outcome) {
         let outcome = self.args(["--json", "-"]).run();
-        let document = serde_json::from_str(&outcome.page);
-        (document.unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr)), outcome)
+        let document = serde_json::from_str(&outcome.page).unwrap_or_else(|error| panic!("{error}: {}", outcome.stderr));
+        assert_valid(&document);
+        (document, outcome)
     }
 
     /// Runs it in the background.

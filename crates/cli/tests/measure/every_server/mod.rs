@@ -2,6 +2,7 @@
 //! can do, with its cache on and off and its tickets on and off. The tables of it stand in the guide.
 
 mod beyond;
+mod bystander;
 mod column;
 mod healthy;
 mod services;
