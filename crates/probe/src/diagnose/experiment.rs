@@ -1,4 +1,4 @@
-//! The experiments, as data: what each varies, under what, in which steps, and which causes it tells apart.
+//! The experiments, as data: what each varies, under what and in which steps. A cause names the experiments that tell it from others.
 
 use reprise_model::{Asked, Kind, Version};
 
@@ -11,8 +11,6 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it varies, for people.
     pub varies: &'static str,
-    /// The causes that it tells apart: slugs.
-    pub separates: &'static [&'static str],
     /// The versions and mechanisms that it is made under.
     pub under: &'static [Asked],
     /// What has to hold for it to show anything.
@@ -98,7 +96,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "resume",
         varies: "nothing",
-        separates: &["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"],
         under: ALL,
         needs: Needs::Nothing,
         gravity: Gravity::Nothing,
@@ -107,7 +104,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "resume-more",
         varies: "nothing, more often",
-        separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
         under: ALL,
         needs: Needs::SomeRefusal,
         gravity: Gravity::Nothing,
@@ -119,7 +115,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "no-sni-at-all",
         varies: "neither connection sends server_name",
-        separates: &["vhost-directives", "not-offered"],
         under: ALL,
         needs: Needs::NoResumption,
         gravity: Gravity::Loss,
@@ -128,7 +123,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "no-certificate-at-all",
         varies: "neither connection sends a client certificate",
-        separates: &["session-too-large", "not-offered", "id-never-accepted"],
         under: ALL,
         needs: Needs::Refusal,
         gravity: Gravity::Loss,
@@ -137,7 +131,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "both-psk-modes",
         varies: "both connections offer psk_ke beside psk_dhe_ke",
-        separates: &["client-psk-mode", "not-offered"],
         under: TLS13,
         needs: Needs::Refusal,
         gravity: Gravity::Loss,
@@ -146,7 +139,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "second-use",
         varies: "the same session three times",
-        separates: &["single-use"],
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
@@ -155,7 +147,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "unclean-close",
         varies: "the first connection ends with a FIN, without close_notify",
-        separates: &["unclean-close-evicts"],
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -164,7 +155,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "reset",
         varies: "the first connection ends with a reset",
-        separates: &["unclean-close-evicts"],
         under: STORED,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -173,7 +163,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "fill",
         varies: "other full handshakes in between",
-        separates: &["cache-too-small"],
         under: STORED,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -182,7 +171,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "without-sni",
         varies: "the resumption sends no server_name",
-        separates: &["sni-differs", "vhost-directives"],
         under: ALL,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
@@ -191,7 +179,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "without-alpn",
         varies: "the resumption offers no ALPN",
-        separates: &["vhost-directives"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
@@ -200,7 +187,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "without-extended-master-secret",
         varies: "the resumption leaves out extended_master_secret, which RFC 7627 answers with an alert",
-        separates: &["ems-differs"],
         under: TLS12,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
@@ -209,7 +195,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "with-extended-master-secret",
         varies: "the first connection leaves out extended_master_secret, the resumption has it",
-        separates: &["ems-differs"],
         under: TLS12,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
@@ -218,7 +203,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "other-suite",
         varies: "the first connection leaves out the suite that the server prefers",
-        separates: &["suite-differs"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Note,
@@ -227,7 +211,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "without-certificate",
         varies: "the resumption has no client certificate to send",
-        separates: &["client-policy-changed", "session-context-unset"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
@@ -236,7 +219,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "psk-ke",
         varies: "the resumption offers psk_ke alone",
-        separates: &["client-psk-mode"],
         under: TLS13,
         needs: Needs::Resumption,
         gravity: Gravity::Nothing,
@@ -245,7 +227,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "large-client-hello",
         varies: "a ClientHello of more than 1,600 bytes",
-        separates: &["large-client-hello", "offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -254,7 +235,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "records",
         varies: "a ClientHello split over several records",
-        separates: &["offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -263,7 +243,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "segments",
         varies: "a ClientHello split over two TCP segments",
-        separates: &["offer-breaks-connection"],
         under: TICKETS,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -272,7 +251,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "identities",
         varies: "2, 5 and 40 PSK identities, the true one last",
-        separates: &["offer-breaks-connection"],
         under: TLS13,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -286,7 +264,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "hello-retry-request",
         varies: "no key share, so that the server asks for one first",
-        separates: &["early-data-hrr"],
         under: TLS13,
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -295,7 +272,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "early-data",
         varies: "the request as early data, and after a HelloRetryRequest",
-        separates: &["early-data-off", "early-data-hrr", "early-data-stateful"],
         under: TLS13,
         needs: Needs::EarlyData,
         gravity: Gravity::Nothing,
@@ -304,7 +280,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "quick-acknowledgement",
         varies: "what the server sends is acknowledged at once, on every other connection",
-        separates: &["nagle"],
         under: TICKETS,
         needs: Needs::Stall,
         gravity: Gravity::Nothing,
@@ -313,7 +288,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "burst",
         varies: "many connections at once",
-        separates: &["tickets-run-out", "id-cache-per-process"],
         under: &[TLS13_TICKET, TLS12_ID],
         needs: Needs::Resumption,
         gravity: Gravity::Loss,
@@ -322,7 +296,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "patience",
         varies: "a wait between the first connection and the next",
-        separates: &["lifetime-short", "rotation-no-overlap", "timeout-ignored"],
         under: ALL,
         needs: Needs::Patience,
         gravity: Gravity::Nothing,
@@ -334,7 +307,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
 pub static CONTROL: Experiment = Experiment {
     name: "resume-control",
     varies: "nothing, beside what is made again",
-    separates: &["hidden-nodes", "id-cache-per-process", "restart-lost-keys"],
     under: ALL,
     needs: Needs::Nothing,
     gravity: Gravity::Nothing,
