@@ -15,6 +15,7 @@ test:
 # format and clippy, warnings denied
 lint:
     cargo fmt --all --check
+    rustfmt --edition 2024 --check crates/diagnosis/src/causes/*.rs
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # no crate imports its own or a higher floor

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use clap::Command;
 use reprise_connection::Fault;
-use reprise_diagnosis::{FoundBy, causes};
+use reprise_diagnosis::{Cause, cause, causes};
 use reprise_model::{Failure, FailureClass, FaultName};
 use reprise_results::failure;
 use reprise_results::fault::FaultContext;
@@ -45,7 +45,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("results/src/condition/measure.rs", &["measure"]),
     ("diagnosis/src/diagnose/", &["diagnose"]),
     ("results/src/fault", CONNECTING),
-    ("diagnosis/src/findings/", &["measure", "diagnose"]),
+    ("diagnosis/src/findings", &["measure", "diagnose"]),
     ("results/src/load_", &["load"]),
     ("results/src/response_words.rs", CONNECTING),
     ("results/src/side_by_side.rs", &["load"]),
@@ -60,7 +60,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("stack/src/", &["compare"]),
 ];
 
-/// Files whose flags are other programs', or nothing that is printed; causes are looked at one by one.
+/// Files whose flags are other programs', or nothing that is printed.
 const OTHERS: &[&str] = &[
     "compare/src/callgrind.rs",
     "board/src/image.rs",
@@ -70,8 +70,10 @@ const OTHERS: &[&str] = &[
     "cli/src/printed_flags.rs",
     "cli/src/secrets.rs",
     "cli/src/version.rs",
-    "diagnosis/src/causes/",
 ];
+
+/// Where each cause has a file, with its texts and its rules.
+const CAUSES: &str = "diagnosis/src/causes/";
 
 /// What is named only to somebody who set it: a proxy's fault needs a proxy, a binder's a PSK.
 const SET_BEFORE: &[&str] = &["--proxy", "--psk-identity", "--psk-key", "--psk-hash", "--psk-mode"];
@@ -102,13 +104,21 @@ fn flags_in_the_sources_texts_exist_where_they_are_printed() {
     for name in CRATES {
         for (file, text) in sources(&root().join("crates").join(name).join("src")) {
             let file = file.rsplit_once("/crates/").unwrap().1.to_owned();
+            let of_cause = file.strip_prefix(CAUSES).map(|name| cause(&name.replace(".rs", "").replace('_', "-")));
+            // The texts of a cause, which come first, are looked at one by one; fixes name the flags of other programs.
+            let text = match of_cause {
+                None => text,
+                Some(Some(_)) => text.split_once("\n};\n").unwrap().1.to_owned(),
+                Some(None) => continue,
+            };
             let flags: Vec<Flag> = literals(&text).iter().flat_map(|literal| flags(&program, literal)).collect();
             if flags.is_empty() || OTHERS.iter().any(|other| file.starts_with(other)) {
                 continue;
             }
             let own = file.strip_prefix("cli/src/cmd/").and_then(|rest| rest.split(['/', '.']).next());
             let listed = PRINTED_BY.iter().find(|(begin, _)| file.starts_with(begin)).map(|(_, by)| by.to_vec());
-            let Some(printed_by) = own.map(|own| vec![own]).or(listed) else {
+            let of_cause = of_cause.flatten().map(commands_that_find);
+            let Some(printed_by) = own.map(|own| vec![own]).or(listed).or(of_cause) else {
                 wrong.push(format!("{file} is not in PRINTED_BY"));
                 continue;
             };
@@ -128,7 +138,7 @@ fn flags_in_causes_exist_in_the_commands_that_find_them() {
     let program = built();
     let mut wrong = Vec::new();
     for cause in causes() {
-        let found_by: Vec<&str> = cause.found_by.iter().map(|by| command_of(*by)).collect();
+        let found_by = commands_that_find(cause);
         for flag in flags(&program, cause.advice).iter().filter(|it| !SET_BEFORE.contains(&&*it.name)) {
             let lacking = flag.held_against(&found_by).into_iter().filter(|by| !has(&program, by, &flag.name));
             wrong.extend(lacking.map(|by| format!("{}: {by} advises {}", cause.slug, flag.name)));
@@ -238,8 +248,8 @@ fn has(program: &Command, name: &str, flag: &str) -> bool {
     all.map(flags_known_to).any(|known: BTreeSet<String>| known.contains(flag))
 }
 
-fn command_of(found_by: FoundBy) -> &'static str {
-    found_by.name().split(' ').next().unwrap_or_default()
+fn commands_that_find(cause: &Cause) -> Vec<&'static str> {
+    cause.found_by().iter().filter_map(|by| by.name().split(' ').next()).collect()
 }
 
 /// The files below, each up to its tests.

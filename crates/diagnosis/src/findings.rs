@@ -1,83 +1,54 @@
-//! What a measurement shows, cause by cause: a file each, named by its slug. The slugs are fixed: documents, tests and
-//! dashboards know them.
+//! What a measurement shows, by the rules of the causes.
 
-mod accepted_sometimes;
-mod client_authentication_inherited;
-mod client_certificate_missing;
-mod client_psk_mode;
-mod connection_closed_after_response;
-mod early_data_hrr;
-mod early_data_off;
-mod early_data_rejected;
-mod early_data_replayable;
-mod early_data_too_early;
-mod early_data_unanswered;
-mod error_responses;
-mod hidden_nodes;
-mod id_cache_per_process;
-mod id_never_accepted;
-mod latency_rules;
-mod little_to_save;
-mod no_forward_secrecy;
-mod no_ticket_on_resumption;
-mod node_certificate_differs;
-mod node_protocol_differs;
-mod not_offered;
-mod psk_refused;
-mod resumed_ticket_refused;
-mod signature_unverified;
+pub(crate) mod accepted_sometimes;
 
 use reprise_model::document::{Confidence, Finding, Severity};
 
-use crate::causes::cause;
+use reprise_model::Version;
+
+use crate::causes::{Cause, rules};
 use crate::series::Case;
 use crate::verdict::worst_first;
 
 /// Every finding that these observations support, the worst first. Counts come from the observations, intervals and ratios
 /// from the figures.
 pub fn findings(case: &Case<'_>) -> Vec<Finding> {
-    let causes = [
-        client_certificate_missing::findings,
-        not_offered::findings,
-        id_never_accepted::findings,
-        id_cache_per_process::findings,
-        hidden_nodes::findings,
-        no_ticket_on_resumption::findings,
-        node_certificate_differs::findings,
-        node_protocol_differs::findings,
-        little_to_save::findings,
-        latency_rules::findings,
-        client_psk_mode::findings,
-        client_authentication_inherited::findings,
-        resumed_ticket_refused::findings,
-        psk_refused::findings,
-        no_forward_secrecy::findings,
-        early_data_off::findings,
-        early_data_rejected::findings,
-        early_data_hrr::findings,
-        early_data_too_early::findings,
-        early_data_unanswered::findings,
-        early_data_replayable::findings,
-        error_responses::findings,
-        connection_closed_after_response::findings,
-        signature_unverified::findings,
-    ];
-    let mut findings: Vec<Finding> = causes.iter().flat_map(|cause| cause(case)).collect();
+    let mut findings: Vec<Finding> = rules(|cause| cause.measured).flat_map(|find| find(case)).collect();
     worst_first(&mut findings);
     findings
 }
 
 impl Case<'_> {
     /// A finding with what fixes its cause in the servers of the case's protocol.
-    fn found(&self, slug: &str, severity: Severity, confidence: Confidence, title: impl Into<String>) -> Finding {
-        let remedies = cause(slug).map(|cause| cause.remedies_in(self.figures.target.starttls.as_deref()));
-        Finding::new(slug, severity, confidence, title).fixed_by(remedies.unwrap_or_default())
+    pub(crate) fn found(
+        &self,
+        cause: &Cause,
+        severity: Severity,
+        confidence: Confidence,
+        title: impl Into<String>,
+    ) -> Finding {
+        let remedies = cause.remedies_in(self.figures.target.starttls.as_deref());
+        cause.finding(severity, confidence, title).fixed_by(remedies)
+    }
+
+    /// Full handshakes of one version that differ, as those of several nodes do; `None` without any difference.
+    pub(crate) fn found_unlike(
+        &self,
+        cause: &Cause,
+        version: Version,
+        what: &str,
+        differences: impl IntoIterator<Item = Option<String>>,
+    ) -> Option<Finding> {
+        let evidence: Vec<String> = differences.into_iter().flatten().collect();
+        let title = format!("Full {version} handshakes were not all alike: {what}");
+        (!evidence.is_empty()).then(|| self.found(cause, Severity::Risk, Confidence::Possible, title).because(evidence))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::causes::cause;
     use crate::example::{Example, ticket};
     use reprise_model::{EarlyData, Kind, PskMode};
 
@@ -93,8 +64,9 @@ mod tests {
 
     #[test]
     fn a_service_is_told_of_its_own_servers() {
+        let cause = cause("not-offered").unwrap();
         let first = |example: Example| {
-            let finding = example.case().found("not-offered", Severity::Fault, Confidence::Likely, "");
+            let finding = example.case().found(cause, Severity::Fault, Confidence::Likely, "");
             finding.remedies.first().and_then(|remedy| remedy.software.clone())
         };
         assert_eq!(first(Example::new()).as_deref(), Some("nginx"));

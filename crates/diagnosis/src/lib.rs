@@ -28,7 +28,7 @@ pub mod example;
 mod guide;
 
 pub use causes::{Cause, Fix, FoundBy, Side, cause, causes, software};
-pub use client::{ClientRun, client_diagnosis, client_software};
+pub use client::{ClientRun, client_diagnosis};
 pub use diagnose::{ServerRun, server_diagnosis};
 pub use findings::findings;
 pub use series::Case;

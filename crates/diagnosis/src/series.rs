@@ -34,6 +34,12 @@ impl<'a> Case<'a> {
         samples.filter_map(|observation| Some((observation, observation.facts()?)))
     }
 
+    /// What was seen of its full handshakes of one version.
+    pub fn full_handshakes(&self, version: Version) -> Vec<&'a Facts> {
+        let is_full = |facts: &&Facts| (facts.version, facts.kind) == (version, Kind::Full);
+        self.samples().map(|(_, facts)| facts).filter(is_full).collect()
+    }
+
     /// All of them, by what was asked for.
     pub fn every_series(&self) -> Vec<Series<'a>> {
         series(self.samples())
@@ -50,6 +56,11 @@ impl<'a> Case<'a> {
         let is_conclusive = self.samples().any(|(it, _)| it.asked == asked && it.is_answered_well());
         self.figures.run(tls, kind).filter(|_| is_conclusive)
     }
+}
+
+/// What is found under TLS 1.2, and then under TLS 1.3.
+pub(crate) fn of_each_version<T>(find: impl FnMut(Version) -> Option<T>) -> Vec<T> {
+    [Version::Tls12, Version::Tls13].into_iter().filter_map(find).collect()
 }
 
 /// The connections of one version and kind.
@@ -73,6 +84,11 @@ impl Series<'_> {
     /// How many of them this holds of.
     pub fn with(&self, holds: impl Fn(&Facts) -> bool) -> u64 {
         self.completed.iter().filter(|(_, facts)| holds(facts)).count() as u64
+    }
+
+    /// Whether early data was asked for, and this holds of some connection.
+    pub fn is_early_data_with(&self, holds: impl Fn(&Facts) -> bool) -> bool {
+        self.asked.kind == Kind::Early && self.with(holds) > 0
     }
 
     /// How many are of the kind that was asked for.

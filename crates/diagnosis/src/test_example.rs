@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::causes::Cause;
 use crate::series::Case;
 use reprise_model::document::{
     Calibration, CalibrationRun, Finding, MeasureDocument, NextRequestStatistics, Observed, Provenance, Ratio, Run,
@@ -187,17 +188,17 @@ impl Example {
         self
     }
 
+    /// The only finding of the cause's rule; `None` where there is none.
+    pub fn only(&self, cause: &Cause) -> Option<Finding> {
+        let mut findings = (cause.measured.unwrap().find)(&self.case());
+        assert!(findings.len() < 2, "{findings:?}");
+        findings.pop()
+    }
+
     /// The document.
     pub fn document(self) -> MeasureDocument {
         self.document
     }
-}
-
-/// The only finding of a rule; `None` where there is none.
-pub fn only(rule: fn(&Case<'_>) -> Vec<Finding>, example: Example) -> Option<Finding> {
-    let mut findings = rule(&example.case());
-    assert!(findings.len() < 2, "{findings:?}");
-    findings.pop()
 }
 
 /// A ticket that allows so much early data.

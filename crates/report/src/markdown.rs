@@ -41,9 +41,9 @@ pub fn cause(cause: &Cause) -> String {
 pub fn causes(causes: impl Iterator<Item = &'static Cause>) -> String {
     let joined = |names: Vec<&str>| if names.is_empty() { "–".to_owned() } else { names.join(", ") };
     let row = |cause: &Cause| {
-        let found_by = joined(cause.found_by.iter().map(|it| it.name()).collect());
-        let severities = joined(cause.severities().iter().map(|it| it.name()).collect());
-        let confidences = joined(cause.confidences().iter().map(|it| it.name()).collect());
+        let found_by = joined(cause.found_by().iter().map(|it| it.name()).collect());
+        let severities = joined(cause.severities.iter().map(|it| it.name()).collect());
+        let confidences = joined(cause.confidences.iter().map(|it| it.name()).collect());
         let title = escaped(cause.title);
         format!("| [`{0}`]({0}.md) | {title} | {found_by} | {severities} | {confidences} |\n", cause.slug)
     };

@@ -1,7 +1,13 @@
-use super::FoundBy::Listen;
-use super::{Cause, client_fix};
+//! `alpn-differs`: the client offers a session with other application protocols than it was given with.
+//!
+//! It resumes all the same, but early data is only accepted under the protocol of the session (RFC 9846 §4.3.10).
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, client_fix};
+use crate::client::case::{ClientCase, Offered, named};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "alpn-differs",
     title: "The client changes its application protocols between the connections of one session",
     happens: "\
@@ -19,7 +25,6 @@ Offer a session with another list of protocols:
 openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Nothing where the session resumes all the same; early data, and so a round trip, where it was to be sent.",
-    found_by: &[Listen],
     advice: "Let all connections that share sessions offer the same protocols:",
     fixes: &[
         client_fix("OpenSSL API", "SSL_CTX_set_alpn_protos(ctx, protocols, length);", "on the SSL_CTX, for all its connections"),
@@ -27,4 +32,35 @@ openssl s_client -connect HOST:443 -tls1_3 -alpn http/1.1,h2 -sess_in session.pe
         client_fix("Go", "config.NextProtos = []string{\"h2\", \"http/1.1\"}", "a ClientSessionCache for each list"),
         client_fix("rustls", "", "the same alpn_protocols in all ClientConfigs that share a Resumption store"),
     ],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Certain],
+    watched: Some(Rule { rank: 9, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.alpn != it.offer.alpn);
+    let lines = case.offered().filter(differs).map(|it| line(&it));
+    let title = "The client changes its application protocols between the connections of one session";
+    case.found_in(&CAUSE, Severity::Note, Confidence::Certain, title, lines)
+}
+
+fn line(offered: &Offered<'_>) -> String {
+    let list = |alpn: &[String]| if alpn.is_empty() { "none".to_owned() } else { alpn.join(", ") };
+    let before = offered.source.offer.as_ref().map_or_else(String::new, |offer| list(&offer.alpn));
+    format!("{}: {}, and {before} in the connection of the session", named(offered.connection), list(&offered.offer.alpn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::Client;
+
+    #[test]
+    fn another_list_of_protocols_is_told() {
+        let example = || Client::new().full().resumed(0);
+        assert_eq!(example().only(&CAUSE), None);
+        let changed = example().offers_of(1, |offer| offer.alpn = vec!["h2".to_owned()]);
+        assert_eq!(changed.only(&CAUSE).unwrap().severity, Severity::Note);
+    }
+}

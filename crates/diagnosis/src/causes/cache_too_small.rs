@@ -1,7 +1,13 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `cache-too-small`: a session resumes at once, and not after so many handshakes of others.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::Step;
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, by_outcome, mechanism};
+use crate::figures::connections;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "cache-too-small",
     title: "Other handshakes evict the session",
     happens: "\
@@ -20,7 +26,6 @@ for i in $(seq 200); do openssl s_client -connect HOST:443 -tls1_2 < /dev/null >
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Under load, when handshakes cost most, resumption stops working.",
-    found_by: &[Diagnose],
     advice: "Make the cache as large as the sessions of one lifetime, or use tickets, which need none:",
     fixes: &[
         fix("nginx", "ssl_session_cache shared:SSL:50m;", "1 MB holds about 4000 sessions"),
@@ -39,4 +44,60 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
         ),
         fix("stunnel", "sessionCacheSize = 10000", "default 1000"),
     ],
+    separated_by: &["fill"],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    examined: Some(Rule { rank: 1, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let found = examined.runs("fill").filter_map(|run| {
+        let confidence = examined.loses(run)?;
+        let between = run.seen.iter().filter(|seen| seen.step == Step::Interpose && seen.fault.is_none()).count();
+        if between == 0 {
+            return None;
+        }
+        let between = connections(between as u64);
+        let title = format!("A session of {} is gone after {between}", mechanism(run.asked));
+        let offered = run.all().filter(|seen| seen.observation.offered.is_some());
+        let evidence = std::iter::once(format!("Offered at once, every session resumed; after {between}:"));
+        let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
+        let finding = CAUSE.finding(severity, confidence, title).by_design();
+        Some(examined.priced(finding.because(evidence.chain(by_outcome(offered))), run.asked.tls))
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+    use reprise_model::document::Confidence;
+
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID};
+
+    #[test]
+    fn a_session_that_others_push_out_is_a_risk() {
+        let after = |kind| Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &[Kind::Full, Kind::Full, Kind::Full, kind]);
+        let finding = after(Kind::Full).only(&CAUSE).unwrap();
+        assert!(finding.title.contains("gone after 2 connections"), "{finding:?}");
+        assert_eq!(finding.severity, Severity::Risk);
+        assert_eq!(after(ID).only(&CAUSE), None);
+        assert_eq!(finding.confidence, Confidence::Possible, "once may be chance");
+        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
+        assert_eq!(beside_tickets.only(&CAUSE).unwrap().severity, Severity::Note);
+    }
+
+    #[test]
+    fn a_node_that_does_not_know_the_session_is_no_small_cache() {
+        let lost = [Kind::Full; 4];
+        let twice = || Scene::resuming(TLS12_ID).run("fill", TLS12_ID, &lost).again(&lost);
+        assert_eq!(twice().only(&CAUSE).unwrap().confidence, Confidence::Possible, "so may twice");
+        assert_eq!(twice().again(&lost).only(&CAUSE).unwrap().confidence, Confidence::Likely);
+        let sometimes = twice().again(&[Kind::Full, Kind::Full, Kind::Full, ID]);
+        assert_eq!(sometimes.only(&CAUSE), None);
+        let anyway = twice().control(TLS12_ID, &[Kind::Full, ID, Kind::Full]);
+        assert_eq!(anyway.only(&CAUSE), None);
+    }
+}

@@ -1,6 +1,6 @@
 use super::Cause;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "chain-cap",
     title: "A lineage of sessions has reached its cap",
     happens: "\
@@ -17,7 +17,6 @@ Keep a chain of sessions going from a timer, and note when it breaks:
 reprise measure HOST --kinds ticket --session-in chain.json --session-out chain.json
 ```",
     costs: "One full handshake for each lineage.",
-    found_by: &[],
     advice: "Nothing needs to be fixed. Where the cap is shorter than wanted, raise the session timeout, up to seven days.",
-    fixes: &[],
+    ..Cause::BLANK
 };

@@ -1,7 +1,11 @@
-use super::FoundBy::Listen;
-use super::{Cause, client_fix};
+//! `client-cache-small`: with several names the client remembers too few of them.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, client_fix};
+use crate::client::case::{Chance, ClientCase, first_lines, is_one_client, named};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "client-cache-small",
     title: "The client's session store is too small",
     happens: "\
@@ -14,7 +18,6 @@ had one of, after others came in between, while it remembers over fewer others. 
 Connect to n names in turn and twice around, and count the resumed: below the limit all of the second round, above
 it none.",
     costs: "Full handshakes for clients of many servers: crawlers, proxies, mail relays.",
-    found_by: &[Listen],
     advice: "Make the store as large as the number of servers in use:",
     fixes: &[
         client_fix("OpenSSL API", "", "the store is the program's own: keep a session for each host, by its name and port"),
@@ -40,4 +43,81 @@ it none.",
             "default 256, which counts entries: about 32 servers under TLS 1.3",
         ),
     ],
+    severities: &[Severity::Fault, Severity::Risk],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    watched: Some(Rule { rank: 7, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    // How many other names were asked for since the session's own.
+    let between = |chance: &Chance<'_>| others_since(case, chance);
+    let missed: Vec<(&Chance<'_>, usize)> =
+        case.misses().map(|chance| (chance, between(chance))).filter(|(_, others)| *others > 0).collect();
+    let fewest_missed = missed.iter().map(|(_, others)| *others).min()?;
+    let kept = case.chances().iter().filter(|chance| !chance.offer.sessions.is_empty()).map(between);
+    let most_kept = kept.max();
+    // A name that is remembered over more others than one that is forgotten: something else is at work.
+    if most_kept.is_some_and(|most| most >= fewest_missed) {
+        return None;
+    }
+    // Forgetting the name that was asked for last is no lack of room.
+    if case.misses().any(|chance| between(chance) == 0 && case.open_beside(chance) == 0) {
+        return None;
+    }
+    let confidence = if most_kept.is_some() { Confidence::Likely } else { Confidence::Possible };
+    let severity = if most_kept.is_some() { Severity::Fault } else { Severity::Risk };
+    let title = match fewest_missed {
+        1 => "The client remembers the sessions of only one name".to_owned(),
+        names => format!("The client remembers the sessions of at most {names} names"),
+    };
+    let line = |(chance, others): &(&Chance<'_>, usize)| {
+        let from = chance.latest().map_or_else(String::new, named);
+        let names = if *others == 1 { "1 other name".to_owned() } else { format!("{others} other names") };
+        format!("{}: no session offered after {names} since {from}", named(chance.connection))
+    };
+    let mut evidence = first_lines(missed.iter().map(line));
+    evidence.extend(most_kept.map(|most| format!("A session was offered after {most} other names at most")));
+    Some(case.found(&CAUSE, severity, confidence, title, evidence))
+}
+
+fn others_since(case: &ClientCase<'_>, chance: &Chance<'_>) -> usize {
+    let Some(latest) = chance.latest() else { return 0 };
+    let mut names: Vec<Option<&str>> = case
+        .offers()
+        .filter(|(it, _)| it.number > latest.number && is_one_client(it, chance.connection))
+        .map(|(_, offer)| offer.sni.as_deref())
+        .filter(|name| *name != chance.offer.sni.as_deref())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::Client;
+
+    #[test]
+    fn a_cache_of_one_name_forgets_the_other() {
+        let one = Client::new().to("a.test").full().resumed(0).to("b.test").full().to("a.test").full().resumed(3);
+        let finding = one.only(&CAUSE).unwrap();
+        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
+        assert_eq!(finding.title, "The client remembers the sessions of only one name");
+    }
+
+    #[test]
+    fn without_any_offer_it_is_one_possibility() {
+        let silent = Client::new().to("a.test").full().to("b.test").full().to("a.test").full().to("b.test").full();
+        assert_eq!(silent.only(&CAUSE).unwrap().confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn a_client_that_keeps_all_names_or_none_is_not_meant() {
+        let all = Client::new().to("a.test").full().to("b.test").full().to("a.test").resumed(0);
+        assert_eq!(all.only(&CAUSE), None);
+        let none = Client::new().to("a.test").full().full().to("b.test").full().to("a.test").full();
+        assert_eq!(none.only(&CAUSE), None);
+    }
+}

@@ -1,7 +1,16 @@
-use super::FoundBy::Listen;
-use super::{Cause, client_fix};
+//! `client-closes-early`: the client closes before it reads the tickets that follow the handshake of TLS 1.3.
+//!
+//! Either it had left before they were sent; or its socket was closed with unread bytes in it, which its system answers with
+//! a reset (RFC 2525, section 2.17), and before a response those bytes are tickets. A client that merely finished without a
+//! response may have read them: then both are possible.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Version, WatchedConnection, WatchedEnd};
+
+use super::{Cause, Rule, client_fix};
+use crate::client::case::{ClientCase, named, waited_until};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "client-closes-early",
     title: "The client closes before it has read the tickets",
     happens: "\
@@ -21,7 +30,6 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem < /dev/null > /de
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_out late.pem > /dev/null 2>&1; ls -l late.pem
 ```",
     costs: "Every connection is a full handshake, though both sides support resumption.",
-    found_by: &[Listen],
     advice: "Read until the response is complete, or at least once, before closing, since under TLS 1.3 the tickets follow the handshake, before the first response:",
     fixes: &[
         client_fix("OpenSSL API", "SSL_write(ssl, request, strlen(request)); SSL_read(ssl, buffer, sizeof buffer);", "SSL_read reads the tickets: call it before SSL_get1_session and SSL_shutdown. s_client -reconnect reads nothing under TLS 1.3"),
@@ -32,4 +40,85 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_out early.pem < /dev/null > /de
         client_fix(".NET", "", "read from the SslStream at least once before it is disposed"),
         client_fix("rustls", "conn.read_tls(&mut socket)?; conn.process_new_packets()?;", "after the handshake, before the socket is closed: the response or the tickets come"),
     ],
+    severities: &[Severity::Fault, Severity::Risk],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    watched: Some(Rule { rank: 2, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    if case.offers_any() || !case.chances().is_empty() {
+        return None;
+    }
+    let unread: Vec<(&WatchedConnection, WatchedEnd)> = case
+        .completed()
+        .filter(|(it, _, agreed)| agreed.version == Version::Tls13 && it.sessions_given > 0 && it.first_response.is_none())
+        .filter(|(it, _, agreed)| waited_until(it, agreed).is_none())
+        .filter_map(|(it, _, _)| Some((it, it.end?.1)))
+        .filter(|(_, end)| matches!(end, WatchedEnd::Reset | WatchedEnd::Fin | WatchedEnd::CloseNotify))
+        .collect();
+    // The last connection's tickets are of use to nobody.
+    if unread.len() < 2 || case.completed().any(|(it, _, _)| it.first_response.is_some()) {
+        return None;
+    }
+    // On a busy server a client that waits for a while may have left before tickets that were late.
+    let resets = unread.iter().filter(|(it, end)| !it.left_before_tickets && *end == WatchedEnd::Reset).count();
+    let left = unread.iter().filter(|(it, _)| it.left_before_tickets).count();
+    let confidence = match (resets, left) {
+        (2.., _) => Confidence::Certain,
+        (0, 0) => Confidence::Possible,
+        _ => Confidence::Likely,
+    };
+    let severity = if resets + left > 0 { Severity::Fault } else { Severity::Risk };
+    let title = match resets + left {
+        0 => format!("{} connections ended right after the handshake, perhaps before their tickets were read", unread.len()),
+        _ => "The client closes before it reads its tickets".to_owned(),
+    };
+    let line = |(connection, end): &(&WatchedConnection, WatchedEnd)| {
+        let how = match end {
+            _ if connection.left_before_tickets => "it had closed before they arrived",
+            WatchedEnd::Reset => "reset, so with its tickets unread",
+            _ => "closed without a request",
+        };
+        format!("{}: {} tickets sent, {how}", named(connection), connection.sessions_given)
+    };
+    case.found_in(&CAUSE, severity, confidence, title, unread.iter().map(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Nanos;
+
+    use super::*;
+    use crate::causes::client_never_offers;
+    use crate::client::example::Client;
+
+    fn ended(end: WatchedEnd) -> Client {
+        Client::new().full().full().full().unanswered(end)
+    }
+
+    #[test]
+    fn resets_before_any_response_leave_tickets_unread() {
+        let finding_of_resets = ended(WatchedEnd::Reset).only(&CAUSE).unwrap();
+        assert_eq!((finding_of_resets.severity, finding_of_resets.confidence), (Severity::Fault, Confidence::Certain));
+    }
+
+    #[test]
+    fn an_orderly_end_without_a_request_is_only_a_possibility() {
+        assert_eq!(ended(WatchedEnd::CloseNotify).only(&CAUSE).unwrap().confidence, Confidence::Possible);
+    }
+
+    #[test]
+    fn a_client_that_waits_to_be_greeted_has_read_its_tickets() {
+        let waiting = ended(WatchedEnd::CloseNotify).ended_after(Nanos(700_000_000));
+        assert_eq!(waiting.only(&CAUSE), None);
+        let never_offers = waiting.only(&client_never_offers::CAUSE).unwrap();
+        assert_eq!(never_offers.id, "client-never-offers");
+    }
+
+    #[test]
+    fn one_connection_or_an_answer_accuses_nobody() {
+        assert_eq!(Client::new().full().unanswered(WatchedEnd::Reset).only(&CAUSE), None);
+        assert_eq!(Client::new().full().full().only(&CAUSE), None);
+    }
+}

@@ -1,6 +1,6 @@
 use super::Cause;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "client-policy-changed",
     title: "The server's rules for client certificates changed since the session was made",
     happens: "\
@@ -16,7 +16,7 @@ Compare the server's configuration with what it was when the session was made, a
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client after each such change.",
-    found_by: &[],
     advice: "Nothing needs to be fixed: a refusal is right. Change such rules seldom, and not from node to node.",
-    fixes: &[],
+    separated_by: &["without-certificate"],
+    ..Cause::BLANK
 };

@@ -1,7 +1,17 @@
-use super::FoundBy::Listen;
-use super::{Cause, client_fix};
+//! `client-reuses-ticket`: the client offers one ticket of TLS 1.3 again and again.
+//!
+//! RFC 9846 §C.4: clients should not. Servers that use a ticket once refuse it, and whoever watches the network can
+//! join the connections.
 
-pub(super) const CAUSE: Cause = Cause {
+use std::collections::BTreeMap;
+
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{GivenSession, Version, WatchedConnection};
+
+use super::{Cause, Rule, client_fix};
+use crate::client::case::{ClientCase, first_lines, named, outcome};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "client-reuses-ticket",
     title: "The client offers one ticket more than once",
     happens: "\
@@ -18,7 +28,6 @@ one that failed is not meant.",
 tshark -r capture.pcapng -Y tls.handshake.extensions.psk.identity.identity -T fields -e tls.handshake.extensions.psk.identity.identity
 ```",
     costs: "Full handshakes at servers that take each ticket once, and linkable connections elsewhere.",
-    found_by: &[Listen],
     advice: "Take the newest ticket, and forget it when it has been offered:",
     fixes: &[
         client_fix("OpenSSL API", "session = SSL_get1_session(ssl);", "after each response, in place of the one that was offered. SSL_CTX_sess_set_new_cb brings all tickets of a connection: offer each once"),
@@ -30,4 +39,55 @@ tshark -r capture.pcapng -Y tls.handshake.extensions.psk.identity.identity -T fi
         client_fix("Java", "", "before 24 it holds one session per host; from 24 on it holds up to ten tickets"),
         client_fix("rustls", "", "takes each ticket once by itself"),
     ],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain],
+    watched: Some(Rule { rank: 5, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let mut uses: BTreeMap<GivenSession, Vec<&WatchedConnection>> = BTreeMap::new();
+    // A client may try again with the ticket of an attempt that failed.
+    let completed = case.offered().filter(|it| it.connection.agreed().is_some() && it.session.version == Version::Tls13);
+    for offered in completed {
+        if let Some(given) = offered.session.given {
+            uses.entry(given).or_default().push(offered.connection);
+        }
+    }
+    let again = || uses.values().filter(|connections| connections.len() > 1);
+    let tickets = again().count();
+    if tickets == 0 {
+        return None;
+    }
+    let offers: usize = again().map(Vec::len).sum();
+    let refused = again().flatten().filter(|it| outcome(it) != "resumed").count();
+    let title = match tickets {
+        1 => format!("The client offers one ticket {offers} times: servers that use a ticket once refuse it"),
+        _ => format!("The client offers {tickets} tickets {offers} times: servers that use a ticket once refuse them"),
+    };
+    let lines = again().flatten().map(|connection| format!("{}: {}", named(connection), outcome(connection)));
+    let mut evidence = first_lines(lines);
+    evidence.push(format!("This server takes each ticket once: {refused} of the {offers} offers did not resume"));
+    Some(case.found(&CAUSE, Severity::Risk, Confidence::Certain, title, evidence))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::Client;
+
+    #[test]
+    fn a_second_offer_of_one_ticket_is_told() {
+        let twice = Client::new().full().resumed(0).refused(0);
+        let finding = twice.only(&CAUSE).unwrap();
+        assert!(finding.title.starts_with("The client offers one ticket 2 times"), "{}", finding.title);
+        assert!(finding.evidence.last().unwrap().contains("1 of the 2"), "{:?}", finding.evidence);
+    }
+
+    #[test]
+    fn tls12_sessions_may_be_offered_again() {
+        let twice = Client::new().full().resumed(0).resumed(0).tls12();
+        assert_eq!(twice.only(&CAUSE), None);
+        assert_eq!(Client::new().full().resumed(0).resumed(1).only(&CAUSE), None);
+    }
+}

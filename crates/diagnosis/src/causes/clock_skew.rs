@@ -1,6 +1,6 @@
 use super::Cause;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "clock-skew",
     title: "The clocks of nodes differ",
     happens: "\
@@ -18,7 +18,6 @@ Compare the clocks that the nodes show:
 for i in 1 2 3 4 5 6 7 8; do curl -sI https://HOST/ | grep -i '^date'; sleep 0.2; done
 ```",
     costs: "Refused tickets between some nodes in one direction, and rejected early data.",
-    found_by: &[],
     advice: "Keep the clocks of all nodes by NTP, and alarm at differences above a second.",
-    fixes: &[],
+    ..Cause::BLANK
 };

@@ -1,7 +1,7 @@
 use super::Cause;
 use super::shared::SHARE_KEYS;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "config-rebuilt-on-reload",
     title: "A reload discards cache or ticket keys",
     happens: "\
@@ -20,7 +20,7 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /
 openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client at each reload, all at once.",
-    found_by: &[],
     advice: "Keep ticket keys outside of what is rebuilt:",
     fixes: SHARE_KEYS,
+    ..Cause::BLANK
 };

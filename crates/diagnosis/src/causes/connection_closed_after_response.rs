@@ -1,7 +1,13 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `connection-closed-after-response`: a second request was wanted, and the server ended the connection with the first. What was
+//! asked for and not measured must not be missing in silence.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, fix};
+use crate::figures::connections;
+use crate::series::Case;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "connection-closed-after-response",
     title: "The server ends each connection with the first response",
     happens: "\
@@ -15,7 +21,6 @@ Two requests, one connection: the second must say that it re-uses it:
 curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 're-us'
 ```",
     costs: "Each request pays for a connection and a handshake of its own.",
-    found_by: &[Measure, Diagnose],
     advice: "If that is not wanted, keep connections open:",
     fixes: &[
         fix("nginx", "keepalive_timeout 75s;", "its default"),
@@ -24,4 +29,37 @@ curl -sv -o /dev/null -o /dev/null https://HOST/ https://HOST/ 2>&1 | grep -i 'r
         fix("Node", "", "a server.keepAliveTimeout above 0; its default is 5000"),
         fix("Go", "", "no server.SetKeepAlivesEnabled(false)"),
     ],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Certain],
+    measured: Some(Rule { rank: 23, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    let closed = case.samples().filter(|(observation, _)| observation.next_request.is_none()).count();
+    if !case.keeps_alive || closed == 0 {
+        return Vec::new();
+    }
+    let all = connections(case.samples().count() as u64);
+    let title = format!(
+        "The server closes {closed} of {all} after the first response: no further request is possible on \
+        them"
+    );
+    vec![case.found(&CAUSE, Severity::Note, Confidence::Certain, title)]
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn a_next_request_that_was_asked_for_is_not_missing_in_silence() {
+        let closed = || Example::new().refused("1.3", Kind::Full, 4);
+        assert_eq!(closed().only(&CAUSE), None);
+        let title = closed().keep_alive().only(&CAUSE).unwrap().title;
+        assert!(title.starts_with("The server closes 4 of 4 connections after the first response"), "{title}");
+    }
+}

@@ -1,7 +1,14 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `early-data-hrr`: a HelloRetryRequest rejects early data, whatever the server would have done with it (RFC 9846 §4.3.10).
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind};
+
+use super::early_data_rejected::SENT_TWICE;
+use super::{Cause, Rule, fix};
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-hrr",
     title: "A HelloRetryRequest rejects early data",
     happens: "\
@@ -19,11 +26,53 @@ openssl s_client -connect HOST:443 -tls1_3 -groups X25519 -msg < /dev/null 2> /d
 
 Two ServerHellos mean a HelloRetryRequest.",
     costs: "One round trip, and the bytes of early data twice.",
-    found_by: &[Measure, Diagnose],
     advice: "Offer the key share of the group that the server takes first (here: --groups), or let the server take what its clients offer first:",
     fixes: &[
         fix("nginx", "ssl_ecdh_curve X25519:prime256v1:secp384r1;", ""),
         fix("HAProxy", "curves X25519:P-256:P-384", "on the bind line"),
         fix("OpenSSL API", "SSL_CTX_set1_groups_list(ctx, \"X25519:P-256:P-384\");", ""),
     ],
+    separated_by: &["hello-retry-request", "early-data"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain],
+    measured: Some(Rule { rank: 18, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    let is_retried = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_retried) > 0;
+    case.every_series().iter().filter(is_retried).map(|early| finding(case, early)).collect()
+}
+
+fn is_retried(facts: &Facts) -> bool {
+    facts.early_data == Some(EarlyData::Rejected) && facts.hello_retry_request
+}
+
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
+    let retried = early.with(is_retried);
+    let sent = connections(early.with(|facts| facts.early_data.is_some()));
+    let title = "The server requests another group, and its HelloRetryRequest rejects early data";
+    case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([
+        format!("Rejected on {retried} of {sent} that sent it"),
+        format!("A HelloRetryRequest came on {}, which rejects early data (RFC 8446, section 4.2.10)", connections(retried)),
+        SENT_TWICE.to_owned(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn a_retry_is_told_from_replay_protection() {
+        let rejected = || {
+            let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
+            example.facts(|it| it.early_data = Some(EarlyData::Rejected))
+        };
+        let finding = rejected().facts(|it| it.hello_retry_request = true).only(&CAUSE).unwrap();
+        assert!(finding.evidence[1].starts_with("A HelloRetryRequest came on 100 connections"), "{finding:?}");
+        assert!(finding.remedy.unwrap().text.contains("--groups"));
+        assert_eq!(rejected().only(&CAUSE), None);
+    }
+}

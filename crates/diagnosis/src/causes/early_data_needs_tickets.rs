@@ -1,6 +1,6 @@
 use super::{Cause, fix};
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-needs-tickets",
     title: "Early data is on, and the library needs tickets for it",
     happens: "\
@@ -18,11 +18,10 @@ No ticket after a whole response:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake, and no early data is ever sent.",
-    found_by: &[],
-    advice: "",
     fixes: &[
         fix("nginx", "ssl_session_tickets on;", ""),
         fix("HAProxy", "", "take no-tls-tickets out of the bind line that has allow-0rtt"),
         fix("OpenSSL API", "SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);", "of AWS-LC and BoringSSL"),
     ],
+    ..Cause::BLANK
 };

@@ -1,7 +1,11 @@
-use super::Cause;
-use super::FoundBy::Listen;
+//! `early-data-offered`: the client sends early data, which anybody on the network can send again.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule};
+use crate::client::case::{ClientCase, named};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-offered",
     title: "The client sends early data",
     happens: "\
@@ -18,7 +22,35 @@ Watch the client, and look for `early_data` in its ClientHello:
 tshark -r capture.pcapng -Y 'tls.handshake.type == 1 && tls.handshake.extension.type == 42'
 ```",
     costs: "No time: a risk for requests that change something.",
-    found_by: &[Listen],
     advice: "Send as early data only what may safely be done twice, and repeat after the handshake what is answered with 425 (RFC 8470).",
-    fixes: &[],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Certain],
+    watched: Some(Rule { rank: 13, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let announced = || case.completed().filter(|(_, offer, _)| offer.early_data);
+    let count = announced().count();
+    let accepted = announced().filter(|(_, _, agreed)| agreed.early_data.is_some()).count();
+    let title = format!("The client sends early data: {accepted} of {count} accepted");
+    let lines = announced().map(|(connection, _, agreed)| {
+        let what = agreed.early_data.map_or_else(|| "rejected".to_owned(), |bytes| format!("{bytes} bytes accepted"));
+        format!("{}: {what}", named(connection))
+    });
+    case.found_in(&CAUSE, Severity::Note, Confidence::Certain, title, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::example::Client;
+
+    #[test]
+    fn early_data_is_a_note() {
+        let example = || Client::new().full().resumed(0);
+        assert_eq!(example().only(&CAUSE), None);
+        let early = example().offers_of(1, |offer| offer.early_data = true);
+        assert_eq!(early.only(&CAUSE).unwrap().severity, Severity::Note);
+    }
+}

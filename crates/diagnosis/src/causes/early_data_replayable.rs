@@ -1,7 +1,13 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `early-data-replayable`: early data is accepted, and whoever records it can send it again.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind};
+
+use super::{Cause, Rule, fix};
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-replayable",
     title: "Early data is accepted, and whoever records it can send it again",
     happens: "\
@@ -17,8 +23,45 @@ Send the same early data twice with one saved session: a server without replay p
 for i in 1 2; do (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem -early_data early.txt 2> /dev/null | grep 'Early data was'; done
 ```",
     costs: "No time: a risk for requests that change something.",
-    found_by: &[Measure, Diagnose],
     advice: "Let the service see which requests came early and answer 425 where one must not be replayed (RFC 8470):",
     fixes: &[fix("nginx", "", "proxy_set_header Early-Data $ssl_early_data tells the service which requests came early"),
 fix("HAProxy", "", "http-request wait-for-handshake where a request must not be replayed; it sends Early-Data: 1 to servers by itself"),],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Certain],
+    measured: Some(Rule { rank: 21, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    let is_accepted = |early: &&Series<'_>| early.asked.kind == Kind::Early && early.with(is_accepted) > 0;
+    case.every_series().iter().filter(is_accepted).map(|early| finding(case, early)).collect()
+}
+
+fn is_accepted(facts: &Facts) -> bool {
+    facts.early_data == Some(EarlyData::Accepted)
+}
+
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Finding {
+    let (accepted, sent) = (early.with(is_accepted), early.with(|facts| facts.early_data.is_some()));
+    let title = "Early data is accepted: an attacker can replay such a request";
+    case.found(&CAUSE, Severity::Note, Confidence::Certain, title).because([
+        format!("Accepted on {accepted} of {} that sent it", connections(sent)),
+        "RFC 8446, section 8: nothing in TLS prevents a replay between connections, and section 2.3: early data has no \
+             forward secrecy"
+            .to_owned(),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn what_was_accepted_can_be_replayed() {
+        let early = |fate| Example::new().run("1.3", Kind::Early, 20).facts(|it| it.early_data = Some(fate));
+        let finding = early(EarlyData::Accepted).only(&CAUSE).unwrap();
+        assert_eq!(finding.evidence[0], "Accepted on 100 of 100 connections that sent it");
+        assert_eq!(early(EarlyData::Rejected).only(&CAUSE), None);
+    }
+}

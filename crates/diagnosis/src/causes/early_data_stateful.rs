@@ -1,7 +1,13 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `early-data-stateful`: tickets allow early data and serve once: the server keeps each session itself, against replay, and the
+//! node that gave it alone knows it.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, fix, single_use};
+use crate::diagnose::examined::Examined;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-stateful",
     title: "Early data makes tickets stateful: short and of one process",
     happens: "\
@@ -19,7 +25,6 @@ Look at the length of the ticket, and at what it allows:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 2> /dev/null | grep -E 'Max Early Data|session ticket:' -A3
 ```",
     costs: "Resumption is lost between processes and nodes, and each session takes memory in the cache.",
-    found_by: &[Diagnose],
     advice: "Keep a replay store of one's own and let tickets be stateless again, or switch early data off:",
     fixes: &[
         fix(
@@ -35,4 +40,46 @@ Look at the length of the ticket, and at what it allows:
             "only with protection of one's own, in SSL_CTX_set_allow_early_data_cb",
         ),
     ],
+    separated_by: &["early-data"],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Likely],
+    examined: Some(Rule { rank: 4, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+/// A ticket that holds its session has at least a key name, a nonce, the secret and a tag; one that only names it is shorter.
+const STATELESS: u16 = 100;
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let is_single = single_use::shown(examined).any(|(run, _)| run.asked.tls == Version::Tls13);
+    let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|it| it.version == Version::Tls13);
+    let tickets: Vec<_> = facts.flat_map(|facts| facts.tickets.iter().copied().collect::<Vec<_>>()).collect();
+    let allowing = tickets.iter().filter(|ticket| ticket.max_early_data.is_some_and(|bytes| bytes > 0)).count();
+    let longest = tickets.iter().map(|ticket| ticket.length).max().unwrap_or_default();
+    if !is_single || allowing == 0 || allowing < tickets.len() || longest >= STATELESS {
+        return Vec::new();
+    }
+    let title = "Early data makes TLS 1.3 tickets stateful: only the process that issued one accepts it";
+    let evidence = [format!("{allowing} tickets of at most {longest} bytes, all of which allow early data and serve once")];
+    vec![CAUSE.finding(Severity::Note, Confidence::Likely, title).because(evidence).by_design()]
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::{Kind, Ticket};
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
+
+    fn scene(length: u16, again: Kind) -> Scene {
+        let scene = Scene::resuming(TLS13).run("second-use", TLS13, &[Kind::Full, TICKET, again, again]);
+        scene.facts(|facts| facts.tickets.add(Ticket { length, max_early_data: Some(16_384), ..ticket_of(7_200) }))
+    }
+
+    #[test]
+    fn short_tickets_that_serve_once_with_early_data_are_stateful() {
+        assert!(scene(32, Kind::Full).only(&CAUSE).is_some());
+        assert_eq!(scene(208, Kind::Full).only(&CAUSE), None);
+        assert_eq!(scene(32, TICKET).only(&CAUSE), None);
+    }
+}

@@ -1,7 +1,13 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `early-data-too-early`: TLS accepts early data, and the service behind it answers 425.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{EarlyData, Facts, Kind, Observation};
+
+use super::{Cause, Rule, fix};
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "early-data-too-early",
     title: "The service answers early data with 425 Too Early",
     happens: "\
@@ -15,10 +21,56 @@ See the status of a request that is sent early (curl from 8.11 with GnuTLS, from
 curl --tls-earlydata -so /dev/null -w '%{http_code}\\n' https://HOST/ https://HOST/
 ```",
     costs: "A round trip more than without early data: the request must be sent again after the handshake.",
-    found_by: &[Measure, Diagnose],
     advice: "Ask for a path that may be replayed with --path, or allow no early data where none may:",
     fixes: &[
         fix("nginx", "", "take ssl_early_data out of the configuration"),
         fix("HAProxy", "", "take allow-0rtt out of the bind line"),
     ],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain],
+    measured: Some(Rule { rank: 19, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+/// RFC 8470 §5.2: the server will not risk to process a request that might be replayed.
+const TOO_EARLY: u16 = 425;
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    case.every_series()
+        .iter()
+        .filter(|series| series.asked.kind == Kind::Early)
+        .filter_map(|early| finding(case, early))
+        .collect()
+}
+
+fn finding(case: &Case<'_>, early: &Series<'_>) -> Option<Finding> {
+    let is_too_early = |(observation, facts): &&(&Observation, &Facts)| {
+        observation.http_status == Some(TOO_EARLY) && facts.early_data == Some(EarlyData::Accepted)
+    };
+    let count = early.completed.iter().filter(is_too_early).count();
+    let all = connections(early.count());
+    let evidence = format!(
+        "Status 425 on {count} of {all}: TLS accepted the request, the service behind it did not (RFC 8470, section 5.2)"
+    );
+    let title = "The service answers early data with 425 Too Early";
+    (count > 0).then(|| case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because([evidence]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn a_service_that_says_too_early_is_quoted() {
+        let early = || Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Early, 20);
+        let answered = |early_data| {
+            let answered = early().facts(|it| it.early_data = Some(early_data));
+            answered.all(|it| it.http_status = Some(425)).only(&CAUSE)
+        };
+        let finding = answered(EarlyData::Accepted).unwrap();
+        assert!(finding.evidence[0].starts_with("Status 425 on 100 of 100 connections"));
+        assert_eq!(answered(EarlyData::Rejected), None);
+        assert_eq!(early().only(&CAUSE), None);
+    }
+}

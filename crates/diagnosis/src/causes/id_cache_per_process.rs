@@ -1,7 +1,14 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `id-cache-per-process`: session IDs are accepted now and then, as by processes or nodes with a cache each.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::Kind;
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, fix};
+use crate::findings::accepted_sometimes::{accepted_sometimes, explained};
+use crate::nodes::{Sharing, sharing};
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "id-cache-per-process",
     title: "Session IDs are accepted only sometimes: a cache per process or node",
     happens: "\
@@ -18,7 +25,6 @@ Without tickets, ask several times; `New` among `Reused` says it:
 openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "With n processes, n − 1 of n connections that offer an ID are full handshakes.",
-    found_by: &[Measure, Diagnose],
     advice: "Share the session cache between processes and nodes, or use tickets:",
     fixes: &[
         fix("nginx", "ssl_session_cache shared:SSL:10m;", "builtin is per worker"),
@@ -41,4 +47,54 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -reconnect < /dev/null 2> 
         fix("Node", "", "let newSession and resumeSession use a store that the cluster shares"),
         fix("stunnel", "sessiond = HOST:PORT", "an address of a session cache server"),
     ],
+    separated_by: &["resume-more", "burst", "resume-control"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    measured: Some(Rule { rank: 4, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    accepted_sometimes(case, Kind::Id).iter().map(|ids| finding(case, ids)).collect()
+}
+
+fn finding(case: &Case<'_>, ids: &Series<'_>) -> Finding {
+    let series = case.conclusive_series();
+    let tickets = series.iter().find(|it| (it.asked.tls, it.asked.kind) == (ids.asked.tls, Kind::Ticket));
+    let tickets = tickets.filter(|tickets| tickets.as_asked() == tickets.count());
+    // Where tickets always work, the nodes share keys and only the cache is left.
+    let sharing = sharing(case, ids);
+    let is_in_turn = matches!(sharing, Sharing::InTurn(_));
+    let confidence = if tickets.is_some() || is_in_turn { Confidence::Likely } else { Confidence::Possible };
+    let always = tickets.map(|tickets| format!("Tickets resumed {} of {}", tickets.as_asked(), tickets.count()));
+    let title = format!("{} session IDs are accepted only sometimes", ids.asked.tls);
+    let finding = case.found(&CAUSE, Severity::Risk, confidence, title);
+    let mut finding = explained(finding, case, ids, sharing);
+    finding.evidence.extend(always);
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    #[test]
+    fn ids_that_hit_sometimes_while_tickets_always_do() {
+        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75).run(
+            "1.2",
+            Kind::Ticket,
+            300,
+        );
+        let finding = example.only(&CAUSE).unwrap();
+        assert_eq!((finding.id.as_str(), finding.confidence), ("id-cache-per-process", Confidence::Likely));
+        assert_eq!(finding.evidence[2], "Tickets resumed 100 of 100");
+    }
+
+    #[test]
+    fn without_tickets_beside_them_it_is_one_reading_of_several() {
+        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 300).of_which_full(75);
+        let finding = example.only(&CAUSE).unwrap();
+        assert_eq!((finding.confidence, finding.evidence.len()), (Confidence::Possible, 2));
+    }
+}

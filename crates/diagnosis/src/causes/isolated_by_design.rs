@@ -1,6 +1,6 @@
 use super::Cause;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "isolated-by-design",
     title: "Sessions are bound to certificate, name and client CA by design",
     happens: "\
@@ -18,7 +18,6 @@ openssl s_client -connect HOST:443 -servername NAME1 -tls1_3 -sess_out session.p
 openssl s_client -connect HOST:443 -servername NAME2 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each name.",
-    found_by: &[],
     advice: "Nothing needs to be fixed. A client keeps its sessions by server name.",
-    fixes: &[],
+    ..Cause::BLANK
 };

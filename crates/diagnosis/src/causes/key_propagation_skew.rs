@@ -1,6 +1,6 @@
 use super::{Cause, fix};
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "key-propagation-skew",
     title: "A new ticket key is used before all nodes know it",
     happens: "\
@@ -16,7 +16,6 @@ During a rotation, compare the key names that each node gives:
 openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /dev/null | grep -A1 'session ticket:'
 ```",
     costs: "Full handshakes for tickets that cross nodes during that time.",
-    found_by: &[],
     advice: "Publish a key to every node for decryption first, and let it encrypt only when all have it:",
     fixes: &[
         fix(
@@ -36,4 +35,5 @@ openssl s_client -connect ADDRESS:443 -servername HOST -tls1_2 < /dev/null 2> /d
         ),
         fix("Go", "config.SetSessionTicketKeys([][32]byte{current, next})", "then with next first"),
     ],
+    ..Cause::BLANK
 };

@@ -1,7 +1,12 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `large-client-hello`: a ClientHello as large as those with post-quantum key shares loses the session, or the connection.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, mechanism};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "large-client-hello",
     title: "Sessions are refused where the ClientHello is large",
     happens: "\
@@ -21,7 +26,52 @@ openssl s_client -connect HOST:443 -tls1_3 -groups X25519 < /dev/null 2> /dev/nu
 ```",
     costs: "\
 A full handshake, or a failure, for all clients with post-quantum key exchange: current browsers among them.",
-    found_by: &[Diagnose],
     advice: "Upgrade what reads only the first packet, and let it read whole handshake messages (RFC 8446 §5.1). Until then keep tickets small: session IDs of a cache are 32 bytes.",
     fixes: &[fix("HAProxy", "", "tcp-request inspect-delay with tcp-request content accept if { req.ssl_hello_type 1 } waits for the whole ClientHello"),],
+    separated_by: &["large-client-hello"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    examined: Some(Rule { rank: 6, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let runs = examined.runs("large-client-hello").filter(|run| examined.always_resumes(run.asked));
+    runs.filter_map(|run| finding(examined, run)).collect()
+}
+
+fn finding(examined: &Examined<'_>, run: &ExperimentRun) -> Option<Finding> {
+    let what = what_happens(&run.seen)?;
+    let confidence = Examined::each_time(run, |seen| what_happens(seen) == Some(what))?;
+    let title = format!("{}: a connection with a large ClientHello {what}", mechanism(run.asked));
+    let finding = CAUSE.finding(Severity::Risk, confidence, title);
+    let sent = run.seen.first()?.observation.sent;
+    let evidence = by_outcome(run.all()).map(|line| format!("{sent} sent: {line}"));
+    Some(examined.priced(finding.because(evidence), run.asked.tls))
+}
+
+fn what_happens(seen: &[ProbeRecord]) -> Option<&'static str> {
+    match (seen.first()?.fault.is_some(), seen.iter().filter_map(came).next()) {
+        (true, _) => Some("fails, whether it offers a session or not"),
+        (false, Some(ResumptionOutcome::Refused)) => Some("is not resumed"),
+        (false, Some(ResumptionOutcome::Failed(_))) => Some("fails where it offers a session"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::{FaultName, Kind};
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13};
+
+    #[test]
+    fn a_session_that_a_large_hello_loses_is_a_risk() {
+        let large = |kind| Scene::resuming(TLS13).run("large-client-hello", TLS13, &[Kind::Full, kind]);
+        assert!(large(Kind::Full).only(&CAUSE).unwrap().title.contains("is not resumed"));
+        assert_eq!(large(TICKET).only(&CAUSE), None);
+        let broken = large(TICKET).last_fails(FaultName::ConnectionReset);
+        assert!(broken.only(&CAUSE).unwrap().title.contains("fails where it offers"));
+    }
+}

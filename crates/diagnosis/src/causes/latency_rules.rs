@@ -1,7 +1,17 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, client_fix, fix};
+//! `latency-rules`: the network's round trips make up most of a connection, and a TLS 1.3 resumption saves none of them.
+//!
+//! Said only where the samples bear it: both medians have intervals, which six samples are the least for, and even the ends of
+//! theirs that speak most against it leave the network most of the connection.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Run, Severity};
+use reprise_model::{Kind, Phase, Version};
+
+use super::{Cause, Rule, client_fix, fix};
+use crate::figures::{from_to, percent, span};
+use crate::savings::{interval_ns, median_ns};
+use crate::series::Case;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "latency-rules",
     title: "Round trips rule, and resumption saves none",
     happens: "\
@@ -20,7 +30,6 @@ curl -so /dev/null -w 'tcp %{time_connect} tls %{time_appconnect} all %{time_tot
 ```",
     costs: "\
 The finding gives the share of a whole request that the handshake is, and what a kept connection would save.",
-    found_by: &[Measure, Diagnose],
     advice: "Keep connections alive: the next request waits for one round trip alone. Early data saves one, for requests that may be replayed.",
     fixes: &[
         fix(
@@ -35,4 +44,139 @@ The finding gives the share of a whole request that the handshake is, and what a
         client_fix("Node", "", "an https.Agent with keepAlive: true, as the global agent is from 19"),
         client_fix("Go", "", "read each response body to its end, or the connection is not kept"),
     ],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Likely],
+    measured: Some(Rule { rank: 10, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+/// The share of the whole connection from which waiting for the network is most of it.
+const MOST: f64 = 0.5;
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    let Some(full) = case.conclusive_run(Version::Tls13, Kind::Full) else { return Vec::new() };
+    let saves_no_round_trip = |run: &&Run| {
+        interval_ns(run, Phase::Total).is_some()
+            && matches!((run.round_trips, full.round_trips), (Some(resumed), Some(full)) if resumed >= full)
+    };
+    let kinds = [Kind::Ticket, Kind::Psk, Kind::Early];
+    let resumed = kinds.iter().filter_map(|kind| case.conclusive_run(Version::Tls13, *kind)).find(saves_no_round_trip);
+    let waiting = Waiting::in_run(full).filter(|waiting| waiting.least_share >= MOST);
+    resumed.zip(waiting).map(|(resumed, waiting)| finding(case, full, resumed, waiting)).into_iter().collect()
+}
+
+/// How much of a connection passes with waiting for the network. Connecting is one round trip and nothing else.
+struct Waiting {
+    round_trip_ns: u64,
+    round_trips: u64,
+    total_ns: u64,
+    /// The share of the connection that it is at least, as far as the intervals tell.
+    least_share: f64,
+}
+
+impl Waiting {
+    fn in_run(run: &Run) -> Option<Self> {
+        let request = u64::from(run.phases.contains_key(&Phase::Wait));
+        let round_trips = run.round_trips?.saturating_add(1 + request);
+        let ([shortest, _], [_, longest]) = (interval_ns(run, Phase::Connect)?, interval_ns(run, Phase::Total)?);
+        Some(Self {
+            round_trip_ns: median_ns(run, Phase::Connect)?,
+            round_trips,
+            total_ns: median_ns(run, Phase::Total)?,
+            least_share: share(shortest.saturating_mul(round_trips), longest),
+        })
+    }
+
+    fn ns(&self) -> u64 {
+        self.round_trip_ns.saturating_mul(self.round_trips)
+    }
+
+    fn share(&self) -> f64 {
+        share(self.ns(), self.total_ns)
+    }
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
+}
+
+fn finding(case: &Case<'_>, full: &Run, resumed: &Run, waiting: Waiting) -> Finding {
+    let (waited, total) = from_to(waiting.ns(), waiting.total_ns);
+    let mut evidence = vec![
+        format!(
+            "A round trip takes {} (connect); a full connection waits for {}: {waited} of {total}, {}",
+            span(waiting.round_trip_ns),
+            waiting.round_trips,
+            percent(waiting.share().min(1.0))
+        ),
+        format!(
+            "Round trips before data may be sent: full {}, {} {}",
+            full.round_trips.unwrap_or_default(),
+            resumed.asked.kind,
+            resumed.round_trips.unwrap_or_default()
+        ),
+    ];
+    if let Some(next) = resumed.next_request.or(full.next_request) {
+        evidence.push(format!("The next request on a kept-alive connection takes {}", span(next.wait.median_ns)));
+    }
+    let title = "Latency dominates, not computing: resuming TLS 1.3 saves no round trip";
+    case.found(&CAUSE, Severity::Note, Confidence::Likely, title).because(evidence).by_design()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn far(connect: u64, resumed_round_trips: u64) -> Example {
+        Example::new()
+            .timed_run("1.3", Kind::Full, [connect, connect + 900, connect + 100])
+            .round_trips(1)
+            .timed_run("1.3", Kind::Ticket, [connect, connect + 200, connect + 100])
+            .round_trips(resumed_round_trips)
+    }
+
+    #[test]
+    fn over_a_long_way_the_round_trips_are_counted() {
+        let finding = far(50_000, 1).only(&CAUSE).unwrap();
+        assert_eq!(
+            finding.evidence,
+            [
+                "A round trip takes 50.00 ms (connect); a full connection waits for 3: 150 of 151 ms, 99 %",
+                "Round trips before data may be sent: full 1, ticket 1"
+            ]
+        );
+        assert!(finding.remedy.unwrap().text.contains("Early data"));
+    }
+
+    #[test]
+    fn on_loopback_computing_rules() {
+        assert_eq!(far(40, 1).only(&CAUSE), None);
+    }
+
+    #[test]
+    fn of_too_few_samples_for_an_interval_nothing_is_said() {
+        for (tls, kind) in [("1.3", Kind::Full), ("1.3", Kind::Ticket)] {
+            assert_eq!(far(50_000, 1).without_intervals(tls, kind).only(&CAUSE), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn an_interval_that_leaves_it_open_is_no_finding() {
+        let example = far(50_000, 1);
+        let mut figures = example.case().figures.clone();
+        figures.runs[0].phases.get_mut(&Phase::Connect).unwrap().ci95_ns = Some([20_000_000, 80_000_000]);
+        assert_eq!(of_measurement(&Case { figures: &figures, ..example.case() }), []);
+    }
+
+    #[test]
+    fn a_saved_round_trip_is_a_saving() {
+        assert_eq!(far(50_000, 0).only(&CAUSE), None);
+    }
+
+    #[test]
+    fn a_kept_connection_is_shown_where_it_was_measured() {
+        let finding = far(50_000, 1).next_request(50_200).only(&CAUSE).unwrap();
+        assert_eq!(finding.evidence[2], "The next request on a kept-alive connection takes 50.20 ms");
+    }
+}

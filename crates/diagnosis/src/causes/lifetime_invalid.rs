@@ -1,7 +1,12 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `lifetime-invalid`: a TLS 1.3 ticket states a lifetime that the RFC does not allow.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::Examined;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "lifetime-invalid",
     title: "The lifetime of tickets breaks the RFC",
     happens: "\
@@ -21,7 +26,53 @@ The lifetime stands in what `s_client` prints of each ticket:
     costs: "\
 With 0 no client that follows the RFC ever resumes: each connection is a full handshake. Above seven days, strict
 clients fail.",
-    found_by: &[Diagnose],
     advice: "Keep the lifetime between 1 s and 604800 s.",
     fixes: &[fix("rustls", "fn lifetime(&self) -> u32 { 86400 }", "in your own ProducesTickets")],
+    severities: &[Severity::Fault, Severity::Risk],
+    confidences: &[Confidence::Certain],
+    examined: Some(Rule { rank: 7, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+/// RFC 9846 §4.7.1: the most that a ticket may say, in seconds.
+const MOST_S: u32 = 604_800;
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let Some((longest, evidence)) = stated_lifetimes(examined, Version::Tls13) else { return Vec::new() };
+    let (severity, title) = match longest {
+        0 => (Severity::Fault, "TLS 1.3 tickets have a lifetime of 0 s: clients must discard them immediately".to_owned()),
+        ..=MOST_S => return Vec::new(),
+        _ => (
+            Severity::Risk,
+            format!("TLS 1.3 tickets have a lifetime of {longest} s, more than the seven days that RFC 8446 allows"),
+        ),
+    };
+    vec![CAUSE.finding(severity, Confidence::Certain, title).because([evidence])]
+}
+
+/// The longest lifetime that tickets of this version state, in seconds, and what is said of all; `None` where no ticket came.
+pub(super) fn stated_lifetimes(examined: &Examined<'_>, version: Version) -> Option<(u32, String)> {
+    let facts = examined.full().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
+    let lifetimes: Vec<u32> =
+        facts.flat_map(|facts| facts.tickets.iter().map(|it| it.lifetime_s).collect::<Vec<_>>()).collect();
+    let (shortest, longest) = (*lifetimes.iter().min()?, *lifetimes.iter().max()?);
+    Some((longest, format!("{} tickets, with lifetimes from {shortest} to {longest} s", lifetimes.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TLS12, TLS13, ticket_of};
+
+    #[test]
+    fn zero_and_more_than_seven_days_are_invalid_under_tls13_alone() {
+        let severity = |asked, lifetime_s| {
+            let stating = Scene::resuming(asked).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
+            stating.only(&CAUSE).map(|finding| finding.severity)
+        };
+        assert_eq!(severity(TLS13, 0), Some(Severity::Fault));
+        assert_eq!(severity(TLS13, 604_801), Some(Severity::Risk));
+        assert_eq!(severity(TLS13, 604_800), None);
+        assert_eq!(severity(TLS12, 0), None, "unspecified");
+    }
+}

@@ -1,7 +1,15 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `lifetime-short`: what tickets say of their lifetime, and how long a session was good.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::Nanos;
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
+
+use super::lifetime_invalid::stated_lifetimes;
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite, mechanism};
+use crate::series::of_each_version;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "lifetime-short",
     title: "Sessions expire within minutes",
     happens: "\
@@ -21,7 +29,6 @@ sleep 310
 openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "Each connection of a client that comes back later than that is a full handshake.",
-    found_by: &[Diagnose],
     advice: "Where clients come back less often than every few minutes, raise it:",
     fixes: &[
         fix("nginx", "ssl_session_timeout 4h;", "default 5m"),
@@ -33,4 +40,66 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
         fix("Java", "-Djdk.tls.server.sessionTicketTimeout=14400", "default 86400; in a program SSLSessionContext.setSessionTimeout"),
         fix("Postfix", "smtpd_tls_session_cache_timeout = 14400s", "default 3600s"),
     ],
+    separated_by: &["patience"],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Certain, Confidence::Possible],
+    examined: Some(Rule { rank: 8, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+/// Below, a client that comes back after a few minutes pays in full. nginx's own default is this.
+const SHORT_S: u32 = 300;
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let mut found = of_each_version(|version| {
+        // RFC 5077 §3.3: zero is unspecified. Under TLS 1.3 it is invalid.
+        let (longest, evidence) =
+            stated_lifetimes(examined, version).filter(|(longest, _)| (1..SHORT_S).contains(longest))?;
+        let title = format!("{version} tickets last {longest} s: a client that returns later makes a full handshake");
+        Some(CAUSE.finding(Severity::Note, Confidence::Certain, title).because([evidence]).by_design())
+    });
+    let resumes = examined.runs("patience").filter(|run| examined.always_resumes(run.asked));
+    found.extend(resumes.filter_map(of_what_was_seen));
+    found
+}
+
+/// Resumed at once and refused after the wait, though the ticket's own lifetime was not over.
+fn of_what_was_seen(run: &ExperimentRun) -> Option<Finding> {
+    let offers: Vec<&ProbeRecord> = run.seen.iter().filter(|seen| matches!(seen.step, Step::Resume(_))).collect();
+    let (first, later) = offers.split_first()?;
+    let is_refused = |seen: &&ProbeRecord| came(seen) == Some(ResumptionOutcome::Refused);
+    if came(first) != Some(ResumptionOutcome::Resumed) || later.is_empty() || !is_refused(later.first()?) {
+        return None;
+    }
+    let Nanos(age) = later.first()?.observation.offered?.age;
+    let seconds = age / 1_000_000_000;
+    let severity = if seconds < u64::from(SHORT_S) { Severity::Risk } else { Severity::Note };
+    let title = format!("{}: a session is refused after {seconds} s", mechanism(run.asked));
+    let finding = CAUSE.finding(severity, Confidence::Possible, title).by_design();
+    Some(finding.because(offers.into_iter().map(cite).chain([OTHERWISE.to_owned()])))
+}
+
+const OTHERWISE: &str = "A key change in the meantime (rotation-no-overlap, restart-lost-keys) looks the same: try again \
+    with another --patience";
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13, ticket_of};
+
+    #[test]
+    fn less_than_five_minutes_is_a_note() {
+        let stating = |lifetime_s| Scene::resuming(TLS13).facts(|facts| facts.tickets.add(ticket_of(lifetime_s)));
+        assert_eq!(stating(299).only(&CAUSE).unwrap().severity, Severity::Note);
+        assert_eq!([0, 300].map(|lifetime_s| stating(lifetime_s).only(&CAUSE)), [None, None]);
+    }
+
+    #[test]
+    fn a_session_that_dies_while_waited_for_is_seen() {
+        let waited = |kind| Scene::resuming(TLS13).run("patience", TLS13, &[Kind::Full, TICKET, Kind::Full, kind, TICKET]);
+        assert_eq!(waited(Kind::Full).only(&CAUSE).unwrap().confidence, Confidence::Possible);
+        assert_eq!(waited(TICKET).only(&CAUSE), None);
+    }
+}

@@ -1,7 +1,15 @@
-use super::Cause;
-use super::FoundBy::{Diagnose, Measure};
+//! `little-to-save`: resumed, and still not much faster. The arithmetic is shown. Without an interval, under six samples, nothing
+//! is said.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Remedy, Run, Severity};
+use reprise_model::{Kind, Phase, PskMode, Version};
+
+use super::{Cause, Rule};
+use crate::figures::{connections, from_to, means, percent, ratio_and_interval, span};
+use crate::savings::{Saving, saving};
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "little-to-save",
     title: "Resumed, and little of the handshake is saved",
     happens: "\
@@ -19,7 +27,115 @@ reprise measure HOST --kinds full,ticket
 ```",
     costs: "\
 Nothing is lost. What could be gained lies elsewhere: round trips (`latency-rules`) and kept connections.",
-    found_by: &[Measure, Diagnose],
     advice: "Keep connections open for the next request: that saves the whole handshake. Where the certificate's key is RSA, an ECDSA key makes the full handshake cheaper.",
-    fixes: &[],
+    severities: &[Severity::Note],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    measured: Some(Rule { rank: 9, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+/// Below this share of the full handshake, a saving is little.
+const LITTLE: f64 = 0.10;
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    case.conclusive_series()
+        .iter()
+        .filter(|series| series.asked.kind != Kind::Full)
+        .filter_map(|series| Some((series, case.figures.run(series.asked.tls, series.asked.kind)?)))
+        .filter_map(|(series, run)| Some((series, run, saving(case.figures, run, Phase::Tls)?)))
+        .filter(|(_, _, saving)| saving.ci95.is_some() && (saving.share() < LITTLE || saving.undecided()))
+        .map(|(series, run, saving)| finding(series, run, saving))
+        .collect()
+}
+
+fn finding(series: &Series<'_>, run: &Run, saving: Saving) -> Finding {
+    let mut evidence = vec![arithmetic(run, saving)];
+    if let Some(ci95) = saving.ci95 {
+        let reading = if saving.undecided() { ": either may be faster" } else { "" };
+        let (ratio, interval) = ratio_and_interval(saving.ratio, ci95);
+        evidence.push(format!("Full to resumed {ratio} (95 % interval {interval}){reading}"));
+    }
+    if let Some(what_remains) = what_remains(series) {
+        evidence.push(what_remains.to_owned());
+    }
+    let little = saving.share() < LITTLE;
+    let title = if little {
+        format!("Resuming {} by {} saves little of the handshake", run.asked.tls, means(run.asked.kind))
+    } else {
+        let n = connections(run.n);
+        format!("{n} are too few to show whether resuming {} by {} saves anything", run.asked.tls, means(run.asked.kind))
+    };
+    let confidence = if little && !saving.undecided() { Confidence::Likely } else { Confidence::Possible };
+    let finding = CAUSE.finding(Severity::Note, confidence, title).because(evidence);
+    if little {
+        finding.by_design()
+    } else {
+        finding.fixed_by(vec![Remedy::general("Measure more connections: `reprise measure --count N`")])
+    }
+}
+
+/// "Full 3.42, ticket 3.31 ms: saves 110.0 µs, 3 % of the full handshake".
+fn arithmetic(run: &Run, saving: Saving) -> String {
+    let (full, resumed) = from_to(saving.full_ns, saving.resumed_ns);
+    let verdict = match saving.full_ns.checked_sub(saving.resumed_ns) {
+        Some(saved) => format!("saves {}, {} of the full handshake", span(saved), percent(saving.share())),
+        None => format!("costs {} more, {} of the full handshake", span(saving.lost().0), percent(-saving.share())),
+    };
+    format!("Full {full}, {} {resumed}: {verdict}", run.asked.kind)
+}
+
+/// RFC 9846 §2.2: a resumption with psk_dhe_ke repeats the key exchange.
+fn what_remains(series: &Series<'_>) -> Option<&'static str> {
+    let exchanges = series.with(|facts| facts.psk_mode == Some(PskMode::PskDheKe));
+    (series.asked.tls == Version::Tls13 && exchanges > 0)
+        .then_some("TLS 1.3 resumes with a fresh key exchange (psk_dhe_ke): only certificate and signature are saved")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn resumed(tls_us: u64) -> Example {
+        Example::new().run("1.3", Kind::Full, 400).run("1.3", Kind::Ticket, tls_us)
+    }
+
+    #[test]
+    fn a_saving_below_a_tenth_shows_its_arithmetic() {
+        let example = resumed(388).interval([1.01, 1.05]).facts(|it| it.psk_mode = Some(PskMode::PskDheKe));
+        let finding = example.only(&CAUSE).unwrap();
+        assert_eq!((finding.severity, finding.confidence), (Severity::Note, Confidence::Likely));
+        assert_eq!(finding.evidence[0], "Full 400, ticket 388 µs: saves 12.0 µs, 3 % of the full handshake");
+        assert_eq!(finding.evidence[1], "Full to resumed 1.03 (95 % interval 1.01–1.05)");
+        assert!(finding.evidence[2].contains("fresh key exchange"));
+    }
+
+    #[test]
+    fn a_resumption_that_costs_more_says_so() {
+        let example = resumed(440).interval([0.85, 0.95]);
+        assert_eq!(
+            example.only(&CAUSE).unwrap().evidence[0],
+            "Full 400, ticket 440 µs: costs 40.0 µs more, 10 % of the full handshake"
+        );
+    }
+
+    #[test]
+    fn an_interval_around_one_asks_for_more_connections() {
+        let example = resumed(200).interval([0.7, 5.0]);
+        let finding = example.only(&CAUSE).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+        assert!(finding.title.starts_with("100 connections are too few to show"));
+        assert!(finding.evidence[1].ends_with("either may be faster"));
+        assert!(finding.remedy.unwrap().text.contains("--count"));
+    }
+
+    #[test]
+    fn of_too_few_samples_for_an_interval_nothing_is_said() {
+        assert_eq!(resumed(398).without_intervals("1.3", Kind::Ticket).only(&CAUSE), None);
+    }
+
+    #[test]
+    fn a_tenth_and_more_is_not_little() {
+        assert_eq!(resumed(350).interval([1.1, 1.2]).only(&CAUSE), None);
+    }
+}

@@ -1,7 +1,15 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `no-forward-secrecy`: a PSK was used without a key exchange.
+//!
+//! RFC 9846 §2.2: with psk_ke the application data are as secret as the PSK is, for as long as anyone has recorded them.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Facts, Kind, PskMode};
+
+use super::{Cause, Rule, fix};
+use crate::figures::connections;
+use crate::series::{Case, Series};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "no-forward-secrecy",
     title: "A PSK is used without a key exchange",
     happens: "\
@@ -15,10 +23,56 @@ key that sealed it, can read what was recorded.",
 openssl s_client -connect HOST:443 -tls1_3 -allow_no_dhe_kex -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(Server Temp Key|Reused)'
 ```",
     costs: "No time: it saves the key exchange, at the price of secrecy.",
-    found_by: &[Measure, Diagnose],
     advice: "Let the server insist on psk_dhe_ke, unless a device cannot afford the key exchange:",
     fixes: &[fix("nginx", "", "take Options AllowNoDHEKEX out of ssl_conf_command"),
 fix("Apache", "", "take Options AllowNoDHEKEX out of SSLOpenSSLConfCmd"),
 fix("OpenSSL API", "", "no SSL_OP_ALLOW_NO_DHE_KEX, as by default; s_server without -allow_no_dhe_kex"),
 fix("GnuTLS", "", "-PSK in its priority string"),],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Certain],
+    measured: Some(Rule { rank: 15, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    let all = case.every_series();
+    let uses: Vec<&Series<'_>> = all.iter().filter(|series| series.with(uses_psk_alone) > 0).collect();
+    if uses.is_empty() { Vec::new() } else { vec![finding(case, &uses)] }
+}
+
+fn uses_psk_alone(facts: &Facts) -> bool {
+    facts.psk_mode == Some(PskMode::PskKe)
+}
+
+fn finding(case: &Case<'_>, uses: &[&Series<'_>]) -> Finding {
+    let of = |series: &&Series<'_>| {
+        let (asked, all) = (series.asked, connections(series.count()));
+        format!("{} {}: psk_ke on {} of {all}", asked.tls, asked.kind, series.with(uses_psk_alone))
+    };
+    let psk = if uses.iter().all(|series| series.asked.kind == Kind::Psk) { "external PSK" } else { "ticket's key" };
+    let title = format!("The server accepts psk_ke: a later leak of the {psk} decrypts recorded traffic");
+    case.found(&CAUSE, Severity::Risk, Confidence::Certain, title).because(uses.iter().map(of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+
+    fn resumed(mode: PskMode) -> Example {
+        let example = Example::new().run("1.3", Kind::Full, 900).run("1.3", Kind::Ticket, 200);
+        example.facts(|it| it.psk_mode = Some(mode))
+    }
+
+    #[test]
+    fn a_psk_alone_has_no_forward_secrecy() {
+        let finding = resumed(PskMode::PskKe).only(&CAUSE).unwrap();
+        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Certain));
+        assert_eq!(finding.evidence, ["TLS 1.3 ticket: psk_ke on 100 of 100 connections"]);
+    }
+
+    #[test]
+    fn with_a_key_exchange_there_is_nothing_to_say() {
+        assert_eq!(resumed(PskMode::PskDheKe).only(&CAUSE), None);
+    }
+}

@@ -1,6 +1,6 @@
 use super::{Cause, fix};
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "no-tls13-resumption",
     title: "The server's library does not resume TLS 1.3",
     happens: "\
@@ -17,7 +17,6 @@ No ticket after a whole response:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "Each TLS 1.3 connection is a full handshake.",
-    found_by: &[],
     advice: "Build the server on a library that resumes TLS 1.3, or keep connections open:",
     fixes: &[
         fix("nginx", "", "build it with OpenSSL from 1.1.1 instead of LibreSSL"),
@@ -29,4 +28,5 @@ No ticket after a whole response:
             "with a key of gnutls_session_ticket_key_generate",
         ),
     ],
+    ..Cause::BLANK
 };

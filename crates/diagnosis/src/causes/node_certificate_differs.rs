@@ -1,7 +1,20 @@
-use super::Cause;
-use super::FoundBy::{Diagnose, Measure};
+//! `node-certificate-differs`: full handshakes of one version show different certificates, as of nodes behind one address. One
+//! median of them all tells of none of them.
+//!
+//! `node-certificate-differs`: tickets under one key are refused where another certificate answers than the one that they were
+//! given beside: servers on OpenSSL bind sessions to it. To share the ticket key does not help: it is shared.
 
-pub(super) const CAUSE: Cause = Cause {
+use std::collections::{BTreeMap, BTreeSet};
+
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, Facts, KeyName, Kind, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
+
+use super::{Cause, Rule};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
+use crate::series::{Case, differing, of_each_version};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "node-certificate-differs",
     title: "Full handshakes show different certificates",
     happens: "\
@@ -21,7 +34,116 @@ done | sort | uniq -c
 ```",
     costs: "\
 Refused sessions where the nodes bind them to the certificate; during a rollout of a new certificate it passes.",
-    found_by: &[Measure, Diagnose],
     advice: "If nodes share this address, give them the same certificate and client CA: many servers refuse sessions that were made with another.",
-    fixes: &[],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    measured: Some(Rule { rank: 7, find: of_measurement }),
+    examined: Some(Rule { rank: 10, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    of_each_version(|version| differences(case, version))
+}
+
+fn differences(case: &Case<'_>, version: Version) -> Option<Finding> {
+    // A resumed handshake shows none.
+    let full = case.full_handshakes(version);
+    let keys = differing(full.iter().filter_map(|facts| facts.peer_key).map(|key| key.to_string()));
+    let leaves = differing(full.iter().filter_map(|facts| facts.leaf.as_ref()).map(beginning));
+    let leaves = leaves.map(|leaves| format!("SHA-256 of the certificates: {leaves}"));
+    case.found_unlike(&CAUSE, version, "the server's certificates differ", [keys, leaves])
+}
+
+/// As much of a fingerprint as tells certificates apart.
+fn beginning(leaf: &[u8; 32]) -> String {
+    leaf.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>() + "…"
+}
+
+/// So many refusals, each where the certificate had changed, are no coincidence.
+const ENOUGH: usize = 3;
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    of_each_version(|version| finding(examined, version))
+}
+
+fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+    let all: Vec<&ProbeRecord> = examined.examination.runs.iter().flat_map(ExperimentRun::all).collect();
+    let leaves: BTreeMap<u32, [u8; 32]> =
+        all.iter().filter_map(|seen| Some((seen.observation.index, leaf(seen)?))).collect();
+    let facts = all.iter().filter_map(|seen| seen.observation.facts()).filter(|facts| facts.version == version);
+    let keys: BTreeSet<KeyName> = facts.flat_map(|it| it.tickets.iter().map(|it| it.key_name).collect::<Vec<_>>()).collect();
+    let plain = examined.plain(Asked { tls: version, kind: Kind::Ticket });
+    let refused: Vec<&ProbeRecord> =
+        plain.iter().copied().filter(|seen| came(seen) == Some(ResumptionOutcome::Refused)).collect();
+    // Of a session that a resumed connection gave, nobody saw the certificate.
+    let compared: Vec<(&ProbeRecord, bool)> = refused
+        .into_iter()
+        .filter_map(|seen| Some((seen, leaves.get(&seen.observation.offered?.origin?.index)? != &leaf(seen)?)))
+        .collect();
+    if keys.len() != 1 || compared.len() < ENOUGH || compared.iter().any(|(_, differs)| !differs) {
+        return None;
+    }
+    let title = format!(
+        "{version} tickets are refused where another certificate is presented: nodes with different \
+        certificates"
+    );
+    let counted = format!(
+        "{} refusals, each by another certificate than the one that the ticket was given beside; all tickets come under one key",
+        compared.len()
+    );
+    let cited = compared.into_iter().take(2).map(|(seen, _)| cite(seen));
+    let finding = CAUSE.finding(Severity::Risk, Confidence::Likely, title);
+    Some(finding.because(std::iter::once(counted).chain(cited)))
+}
+
+/// The certificate that was shown: in full handshakes alone.
+fn leaf(seen: &ProbeRecord) -> Option<[u8; 32]> {
+    let shows = |facts: &&Facts| facts.kind == Kind::Full;
+    seen.observation.facts().filter(shows)?.leaf
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::PeerKey;
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TLS13};
+    use crate::example::Example;
+
+    fn alike() -> Example {
+        let alike = |it: &mut Facts| (it.peer_key, it.leaf) = (Some(PeerKey::P256), Some([1; 32]));
+        Example::new().run("1.3", Kind::Full, 900).facts(alike)
+    }
+
+    #[test]
+    fn keys_that_change_between_connections_are_counted() {
+        assert_eq!(alike().run("1.3", Kind::Ticket, 200).only(&CAUSE), None);
+        let another = |it: &mut reprise_model::Observation| {
+            it.outcome.as_mut().unwrap().peer_key = Some(PeerKey::Rsa { bits: 2048 });
+        };
+        let finding = alike().first(1, another).only(&CAUSE).unwrap();
+        assert!(finding.title.starts_with("Full TLS 1.3 handshakes were not all alike"));
+        assert_eq!(finding.evidence, ["p-256 on 99, rsa-2048 on 1"]);
+    }
+
+    #[test]
+    fn another_certificate_for_the_same_key_kind_is_seen() {
+        let another = |it: &mut reprise_model::Observation| it.outcome.as_mut().unwrap().leaf = Some([0xab; 32]);
+        let finding = alike().first(40, another).only(&CAUSE).unwrap();
+        assert_eq!(finding.evidence, ["SHA-256 of the certificates: 01010101… on 60, abababab… on 40"]);
+    }
+
+    /// Three tickets that are refused, under keys of these names; each connection shows its own certificate, or all the same.
+    fn scene(keys: [u8; 8], leaf: impl Fn(u32) -> [u8; 32]) -> Scene {
+        Scene::refusing(TLS13).key_names(&keys).leaves(leaf)
+    }
+
+    #[test]
+    fn a_ticket_of_another_certificate_is_refused_for_that() {
+        let own = |index: u32| [u8::try_from(index).unwrap(); 32];
+        assert_eq!(scene([1; 8], own).only(&CAUSE).unwrap().severity, Severity::Risk);
+        assert_eq!(scene([1; 8], |_| [7; 32]).only(&CAUSE), None, "the certificate is the same");
+        assert_eq!(scene([1, 2, 1, 2, 1, 2, 1, 2], own).only(&CAUSE), None, "nodes with a key each");
+    }
+}

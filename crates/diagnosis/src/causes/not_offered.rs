@@ -1,7 +1,16 @@
-use super::FoundBy::{Diagnose, Measure};
-use super::{Cause, fix};
+//! `not-offered`: the server gives nothing to resume with, or gives tickets that it never accepts.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Kind, Version};
+
+use super::{
+    Cause, Rule, client_psk_mode, fix, lifetime_invalid, restart_lost_keys, services, session_too_large, vhost_directives,
+};
+use crate::figures::connections;
+use crate::nodes::nodes_that_refuse_all;
+use crate::series::{Case, Series, of_each_version};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "not-offered",
     title: "The server offers no resumption, or tickets that it never accepts",
     happens: "\
@@ -29,8 +38,6 @@ openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /
     costs: "\
 Every connection pays a full handshake: the server's signature, the certificates on the wire and their verification by the
 client, and under TLS 1.2 one round trip more.",
-    found_by: &[Measure, Diagnose],
-    advice: "",
     fixes: &[
         fix("nginx", "ssl_session_cache shared:SSL:10m;", ""),
         fix("nginx", "ssl_session_tickets on;", "its default; only an off in the configuration needs to go"),
@@ -66,4 +73,157 @@ client, and under TLS 1.2 one round trip more.",
         fix("stunnel", "options = -NO_TICKET", ""),
         fix("s2n-tls", "s2n_config_set_session_tickets_onoff(config, 1);", "with a key of s2n_config_add_ticket_crypto_key"),
     ],
+    services: services::OF_TICKETS,
+    explained_by: &[
+        &vhost_directives::CAUSE,
+        &session_too_large::CAUSE,
+        &lifetime_invalid::CAUSE,
+        &restart_lost_keys::CAUSE,
+        &client_psk_mode::CAUSE,
+    ],
+    separated_by: &["resume", "no-sni-at-all", "no-certificate-at-all", "both-psk-modes"],
+    severities: &[Severity::Fault, Severity::Risk],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    measured: Some(Rule { rank: 2, find: of_measurement }),
+    ..Cause::BLANK
 };
+
+fn of_measurement(case: &Case<'_>) -> Vec<Finding> {
+    of_each_version(|version| finding(case, version))
+}
+
+fn finding(case: &Case<'_>, version: Version) -> Option<Finding> {
+    let is_of_version = |series: &Series<'_>| series.asked.tls == version;
+    let conclusive: Vec<Series<'_>> = case.conclusive_series().into_iter().filter(is_of_version).collect();
+    if conclusive.is_empty() || (version == Version::Tls13 && client_psk_mode::is_the_cause(case)) {
+        return None;
+    }
+    let all: Vec<Series<'_>> = case.every_series().into_iter().filter(is_of_version).collect();
+    let refused = conclusive.iter().find(|series| series.asked.kind == Kind::Ticket && series.is_all_refused());
+    let (title, evidence, confidence) = if let Some(refused) = refused {
+        let title = format!("{version} tickets arrive and are never accepted");
+        // Nodes taken in turn accept nothing either, as long as no session comes back to the node that gave it.
+        let nodes = nodes_that_refuse_all(refused).filter(|_| !is_off_under_tls12(case));
+        let confidence = if nodes.is_some() { Confidence::Possible } else { confidence(refused) };
+        (title, evidence_of_refusal(refused, nodes), confidence)
+    } else if all.iter().all(gives_nothing) {
+        (nothing_to_resume_with(version), vec![what_was_given(&all, version)], Confidence::Likely)
+    } else {
+        return None;
+    };
+    // Where another kind of the same version resumes, most clients lose nothing now.
+    let resumes = conclusive.iter().any(|series| series.asked.kind != Kind::Full && series.as_asked() > 0);
+    let severity = if resumes { Severity::Risk } else { Severity::Fault };
+    Some(case.found(&CAUSE, severity, confidence, title).because(evidence))
+}
+
+/// A server that gives nothing under TLS 1.2 has resumption off, and its TLS 1.3 tickets are those useless ones: nodes that do not
+/// share their keys would give TLS 1.2 tickets too.
+fn is_off_under_tls12(case: &Case<'_>) -> bool {
+    let tls12: Vec<Series<'_>> = case.every_series().into_iter().filter(|it| it.asked.tls == Version::Tls12).collect();
+    !tls12.is_empty() && tls12.iter().all(gives_nothing)
+}
+
+fn nothing_to_resume_with(version: Version) -> String {
+    match version {
+        Version::Tls12 => format!("{version} offers no resumption: neither a session ID nor a ticket arrives"),
+        Version::Tls13 => format!("{version} offers no resumption: no ticket arrives"),
+    }
+}
+
+/// Whether none of these connections was given anything to offer to the next.
+fn gives_nothing(series: &Series<'_>) -> bool {
+    let gives = series.with(|facts| facts.tickets.count > 0 || facts.session_id_given || facts.session_offered);
+    gives == 0 && series.with(|facts| facts.kind != Kind::Full) == 0
+}
+
+/// A TLS 1.3 ticket that is never accepted has one common reason. Under TLS 1.2 a server that has tickets switched off
+/// sends none, so there it has other reasons too: keys that change, nodes that do not share them.
+fn confidence(refused: &Series<'_>) -> Confidence {
+    match refused.asked.tls {
+        Version::Tls12 => Confidence::Possible,
+        Version::Tls13 => refused.confidence_of_refusal(),
+    }
+}
+
+fn evidence_of_refusal(refused: &Series<'_>, nodes: Option<u32>) -> Vec<String> {
+    let mut evidence = vec![refused.refusal()];
+    if refused.asked.tls == Version::Tls13 {
+        evidence.push("OpenSSL servers send such tickets when both their cache and their tickets are off".to_owned());
+    }
+    evidence.extend(nodes.map(|nodes| format!("So do {nodes} nodes, used in turn, that do not share their keys")));
+    evidence
+}
+
+fn what_was_given(all: &[Series<'_>], version: Version) -> String {
+    let all = connections(all.iter().map(Series::count).sum());
+    match version {
+        Version::Tls12 => format!("{all}, and neither a session ID nor a ticket on any"),
+        Version::Tls13 => format!("{all}, and a NewSessionTicket on none"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::PskMode;
+
+    use super::*;
+    use crate::example::{Example, ticket};
+
+    #[test]
+    fn useless_tls13_tickets_are_told_in_words() {
+        let finding = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 100).only(&CAUSE).unwrap();
+        assert_eq!(finding.title, "TLS 1.3 tickets arrive and are never accepted");
+        assert_eq!(finding.evidence[0], "100 of 100 connections that offered one ended in a full handshake");
+        assert_eq!((finding.severity, finding.confidence), (Severity::Fault, Confidence::Likely));
+        let software = ["nginx", "Apache", "HAProxy", "rustls", "GnuTLS", "Go", "Node", "Java"];
+        assert!(software.iter().all(|software| finding.remedy.as_ref().unwrap().text.contains(software)));
+    }
+
+    #[test]
+    fn a_server_that_gives_nothing_under_tls12_is_no_fleet() {
+        let tls13 = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 18);
+        let confidence = |example: Example| of_measurement(&example.case()).into_iter().map(|it| it.confidence).max();
+        assert_eq!(confidence(tls13.run("1.2", Kind::Full, 900)), Some(Confidence::Likely));
+    }
+
+    #[test]
+    fn a_tls12_server_without_id_or_ticket_offers_nothing() {
+        let finding = Example::new().run("1.2", Kind::Full, 900).only(&CAUSE).unwrap();
+        assert!(finding.title.contains("neither a session ID nor a ticket"));
+        assert_eq!(finding.evidence, ["100 connections, and neither a session ID nor a ticket on any"]);
+    }
+
+    #[test]
+    fn what_was_given_and_not_measured_is_not_missing() {
+        let id = Example::new().run("1.2", Kind::Full, 900).facts(|it| it.session_id_given = true);
+        assert_eq!(id.only(&CAUSE), None);
+        let full = Example::new().run("1.3", Kind::Full, 900);
+        assert_eq!(full.first(1, |it| it.outcome.as_mut().unwrap().tickets.add(ticket(None))).only(&CAUSE), None);
+    }
+
+    /// `--kinds ticket` against a server that gives none: nothing was refused, since nothing was offered.
+    #[test]
+    fn a_ticket_that_never_came_is_not_called_refused() {
+        let example = Example::new().refused("1.2", Kind::Ticket, 100).facts(|it| it.session_offered = false);
+        assert!(example.only(&CAUSE).unwrap().title.contains("neither a session ID nor a ticket"));
+    }
+
+    #[test]
+    fn a_run_that_never_completed_says_nothing() {
+        assert_eq!(Example::new().refused("1.3", Kind::Full, 0).refused("1.3", Kind::Ticket, 0).only(&CAUSE), None);
+    }
+
+    #[test]
+    fn refused_tickets_beside_accepted_ids_are_a_risk() {
+        let example = Example::new().run("1.2", Kind::Full, 900).run("1.2", Kind::Id, 200).refused("1.2", Kind::Ticket, 100);
+        let finding = example.only(&CAUSE).unwrap();
+        assert_eq!((finding.severity, finding.confidence), (Severity::Risk, Confidence::Possible));
+    }
+
+    #[test]
+    fn a_server_is_not_blamed_for_what_the_client_did_not_offer() {
+        let example = Example::new().run("1.3", Kind::Full, 900).refused("1.3", Kind::Ticket, 100);
+        assert_eq!(example.psk_modes(&[PskMode::PskKe]).only(&CAUSE), None);
+    }
+}

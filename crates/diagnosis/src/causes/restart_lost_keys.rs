@@ -1,8 +1,18 @@
-use super::Cause;
-use super::FoundBy::Diagnose;
-use super::shared::SHARE_KEYS;
+//! `restart-lost-keys`: at one moment the name of the ticket key changes for all, and what was sealed before is refused from then
+//! on: a restart, a reload or a rotation without overlap. From outside they look alike.
 
-pub(super) const CAUSE: Cause = Cause {
+use std::collections::BTreeSet;
+
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{KeyName, Version};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord};
+
+use super::shared::SHARE_KEYS;
+use super::{Cause, Rule};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, came, cite};
+use crate::series::of_each_version;
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "restart-lost-keys",
     title: "A restart made all earlier sessions worthless",
     happens: "\
@@ -22,7 +32,79 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
 ```",
     costs: "\
 One full handshake for each client at each restart, all at once: the load of a rollout is the sum of them.",
-    found_by: &[Diagnose],
     advice: "Keep the ticket keys outside of the process:",
     fixes: SHARE_KEYS,
+    separated_by: &["resume-more", "resume-control"],
+    severities: &[Severity::Risk],
+    confidences: &[Confidence::Possible],
+    examined: Some(Rule { rank: 13, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    of_each_version(|version| finding(examined, version))
+}
+
+fn finding(examined: &Examined<'_>, version: Version) -> Option<Finding> {
+    let is_of_version = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == version);
+    let mut seen: Vec<&ProbeRecord> =
+        examined.examination.runs.iter().flat_map(ExperimentRun::all).filter(is_of_version).collect();
+    seen.sort_by_key(|seen| seen.observation.index);
+    // One name before the moment, another after it, and neither on the other side.
+    let given: Vec<(usize, KeyName)> =
+        seen.iter().enumerate().flat_map(|(place, seen)| names(seen).into_iter().map(move |name| (place, name))).collect();
+    let first = given.first()?.1;
+    let (moment, second) = *given.iter().find(|(_, name)| *name != first)?;
+    let others: BTreeSet<KeyName> = given.iter().map(|(_, name)| *name).collect();
+    let is_clean = given.iter().all(|(place, name)| *name == if *place < moment { first } else { second });
+    let enough = [moment, seen.len() - moment].iter().all(|count| *count >= ENOUGH);
+    if others.len() != 2 || !is_clean || !enough {
+        return None;
+    }
+    let refused: Vec<&&ProbeRecord> =
+        seen.iter().filter(|seen| came(seen) == Some(ResumptionOutcome::Refused) && offers(seen, first)).collect();
+    if refused.is_empty()
+        || seen.iter().skip(moment).any(|seen| came(seen) == Some(ResumptionOutcome::Resumed) && offers(seen, first))
+    {
+        return None;
+    }
+    let at = seen.get(moment)?.observation.start.0 as f64 / 1e9;
+    let title = format!("{version}: the ticket key changed at {at:.1} s, and every earlier ticket is refused");
+    let mut evidence = vec![format!("Key name {first} on {moment} connections, then {second} on {}", seen.len() - moment)];
+    evidence.extend(refused.into_iter().take(2).map(|seen| cite(seen)));
+    evidence.push("A restart, a reload, or a rotation without overlap (rotation-no-overlap)".to_owned());
+    let finding = CAUSE.finding(Severity::Risk, Confidence::Possible, title);
+    Some(examined.priced(finding.because(evidence), version))
+}
+
+/// So many connections on either side of the moment.
+const ENOUGH: usize = 3;
+
+fn names(seen: &ProbeRecord) -> Vec<KeyName> {
+    seen.observation.facts().map(|facts| facts.tickets.iter().map(|it| it.key_name).collect()).unwrap_or_default()
+}
+
+fn offers(seen: &ProbeRecord, name: KeyName) -> bool {
+    seen.observation.offered.is_some_and(|offered| offered.key_name == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TICKET, TLS13};
+
+    fn keys(names: &[u8], offered: u8) -> Scene {
+        let kinds: Vec<Kind> = std::iter::once(Kind::Full).chain(std::iter::repeat_n(TICKET, names.len() - 1)).collect();
+        Scene::of("resume", TLS13, &kinds).key_names(names).refuses_key(offered, 4)
+    }
+
+    #[test]
+    fn a_key_that_changes_for_all_at_once_was_lost() {
+        let finding = keys(&[1, 1, 1, 1, 2, 2, 2, 2], 1).only(&CAUSE).unwrap();
+        assert_eq!(finding.confidence, Confidence::Possible);
+        assert_eq!(keys(&[1, 2, 1, 2, 1, 2, 1, 2], 1).only(&CAUSE), None, "two nodes in turn");
+        assert_eq!(keys(&[1; 8], 1).only(&CAUSE), None);
+    }
+}

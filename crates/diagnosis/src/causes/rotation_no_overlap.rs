@@ -1,6 +1,6 @@
 use super::{Cause, fix};
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "rotation-no-overlap",
     title: "Rotation of the ticket key kills all earlier tickets",
     happens: "\
@@ -19,7 +19,6 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /
 openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "One full handshake for each client at each rotation, all in one burst.",
-    found_by: &[],
     advice: "Keep the previous key for decryption as long as its tickets live:",
     fixes: &[
         fix(
@@ -43,4 +42,6 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_in session.pem < /dev/null 2> /
         ),
         fix("Node", "server.setTicketKeys(keys)", "holds one key: use one period longer than the tickets' life"),
     ],
+    separated_by: &["patience"],
+    ..Cause::BLANK
 };

@@ -1,7 +1,13 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `rotation-stalled`: tickets came at first, and later none any more.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::Version;
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ProbeRecord;
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, cite};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "rotation-stalled",
     title: "The server stops giving tickets some time after its start",
     happens: "\
@@ -19,7 +25,6 @@ Note the time of the server's last start, and look for the end of tickets:
 (sleep 1) | openssl s_client -connect HOST:443 -tls1_3 -msg 2> /dev/null | grep -c NewSessionTicket
 ```",
     costs: "From that moment on each new connection is a full handshake.",
-    found_by: &[Diagnose],
     advice: "Restart the server or give it new keys, and let an alarm tell when no key is young enough:",
     fixes: &[
         fix(
@@ -28,4 +33,45 @@ Note the time of the server's last start, and look for the end of tickets:
             "before the last one ends; s2n_config_set_ticket_encrypt_decrypt_key_lifetime sets its life",
         ),
     ],
+    severities: &[Severity::Fault],
+    confidences: &[Confidence::Possible],
+    examined: Some(Rule { rank: 14, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+/// So many full handshakes in a row without a ticket, after one with.
+const MANY: usize = 3;
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    // Under TLS 1.2 some of the connections ask for no ticket.
+    let is_tls13 = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.version == Version::Tls13);
+    let mut full: Vec<&ProbeRecord> = examined.full().filter(is_tls13).collect();
+    full.sort_by_key(|seen| seen.observation.index);
+    let gives = |seen: &&ProbeRecord| seen.observation.facts().is_some_and(|facts| facts.tickets.count > 0);
+    let Some(last) = full.iter().rposition(&gives) else { return Vec::new() };
+    let without = full.get(last + 1..).unwrap_or_default();
+    if without.len() < MANY || !full.iter().take(last).all(gives) {
+        return Vec::new();
+    }
+    let title = "TLS 1.3 tickets arrived at first, and later none";
+    let evidence = full.get(last).into_iter().chain(without.first()).map(|seen| cite(seen));
+    let finding = CAUSE.finding(Severity::Fault, Confidence::Possible, title);
+    vec![finding.because(evidence.chain([format!("{} full handshakes since then without a ticket", without.len())]))]
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::diagnose::scene::{Scene, TLS13};
+
+    #[test]
+    fn tickets_that_cease_to_come_are_a_fault() {
+        let scene = |names: &[u8]| Scene::of("resume", TLS13, &vec![Kind::Full; names.len()]).primes().key_names(names);
+        assert!(scene(&[1, 1, 0, 0, 0]).only(&CAUSE).is_some());
+        assert_eq!(scene(&[1, 0, 1, 0, 0]).only(&CAUSE), None, "not every connection gives one");
+        assert_eq!(scene(&[0, 0, 0, 0, 0]).only(&CAUSE), None);
+        assert_eq!(scene(&[1, 1, 1, 0, 0]).only(&CAUSE), None);
+    }
+}

@@ -1,39 +1,9 @@
-//! What fixes resumption where something else than HTTP is served: the causes that a service's own settings decide.
+//! What fixes resumption where something else than HTTP is served.
 
-use super::{Fix, fix};
+use super::{Fix, Service, fix};
 
-/// Of a protocol by its name in documents; `None` where it is not known, or the cause is not one of the service's settings.
-pub(super) fn fixes(slug: &str, protocol: &str) -> Option<&'static [Fix]> {
-    of_cause(slug).find(|(known, _)| *known == protocol).map(|(_, fixes)| *fixes)
-}
-
-/// Of a software by its name.
-pub(super) fn fixes_of(slug: &str, software: &str) -> Option<&'static [Fix]> {
-    let of = |fixes: &&[Fix]| fixes.iter().any(|fix| fix.software == software);
-    of_cause(slug).map(|(_, fixes)| *fixes).find(of)
-}
-
-/// All of them with the cause that they fix, for tests.
-#[cfg(test)]
-pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static Fix)> {
-    let of = |slug| of_cause(slug).flat_map(move |(_, fixes)| fixes.iter().map(move |fix| (slug, fix)));
-    of("not-offered").chain(of("id-never-accepted"))
-}
-
-/// By protocol; none for a cause that no setting of a service decides.
-fn of_cause(slug: &str) -> impl Iterator<Item = &'static Service> {
-    let (first, others): (&[Service], &[Service]) = match slug {
-        "not-offered" => (SERVICES, &[]),
-        "id-never-accepted" => (OF_IDS, SERVICES),
-        _ => (&[], &[]),
-    };
-    first.iter().chain(others)
-}
-
-/// A protocol by its name in documents, and what fixes its servers.
-type Service = (&'static str, &'static [Fix]);
-
-const SERVICES: &[Service] = &[
+/// Where nothing is resumed.
+pub(super) const OF_TICKETS: &[Service] = &[
     ("smtp", SMTP),
     ("imap", DOVECOT),
     ("pop3", DOVECOT),
@@ -44,8 +14,17 @@ const SERVICES: &[Service] = &[
     ("xmpp", XMPP),
 ];
 
-/// Where session IDs ask for something else than tickets do.
-const OF_IDS: &[Service] = &[("smtp", SMTP_IDS)];
+/// Where session IDs are not accepted: Postfix needs something else for them than for tickets.
+pub(super) const OF_IDS: &[Service] = &[
+    ("smtp", SMTP_IDS),
+    ("imap", DOVECOT),
+    ("pop3", DOVECOT),
+    ("ftp", FTP),
+    ("ldap", LDAP),
+    ("postgres", POSTGRES),
+    ("mysql", MYSQL),
+    ("xmpp", XMPP),
+];
 
 const SMTP_IDS: &[Fix] = &[
     EXIM,

@@ -1,7 +1,13 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `session-context-unset`: a server on OpenSSL asks for client certificates and has no session id context: a session that is
+//! offered ends the connection with internal_error.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_model::{Asked, ClientAuthentication, FaultName};
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "session-context-unset",
     title: "A client certificate is asked for, and no session id context is set",
     happens: "\
@@ -19,8 +25,47 @@ openssl s_client -connect HOST:443 -tls1_2 -cert cert.pem -key key.pem -reconnec
 ```",
     costs: "\
 Each client that resumes fails at its second connection; those that try again without a session pay two attempts.",
-    found_by: &[Diagnose],
-    advice: "",
     fixes: &[fix("OpenSSL API", "SSL_CTX_set_session_id_context(ctx, (const unsigned char *)\"app\", 3);", "any fixed bytes, at most 32, one value for each policy"),
 fix("Node", "sessionIdContext: 'app'", "among the options of tls.createServer; set from the arguments by default"),],
+    separated_by: &["without-certificate"],
+    severities: &[Severity::Fault],
+    confidences: &[Confidence::Likely],
+    examined: Some(Rule { rank: 15, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+/// RFC 9846 §6.2: internal_error.
+const INTERNAL_ERROR: FaultName = FaultName::Alert(80);
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let asked: Vec<Asked> = examined.runs("resume").map(|run| run.asked).filter(|it| is_shown(examined, *it)).collect();
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let title = "The server requests client certificates and cannot resume such sessions: it closes the connection";
+    let seen = asked.into_iter().flat_map(|asked| examined.plain(asked));
+    let evidence = std::iter::once("It asks for a certificate in full handshakes".to_owned()).chain(by_outcome(seen));
+    vec![CAUSE.finding(Severity::Fault, Confidence::Likely, title).because(evidence)]
+}
+
+/// Whether every offer of this mechanism ends in internal_error, at a server that asks for certificates.
+pub(super) fn is_shown(examined: &Examined<'_>, asked: Asked) -> bool {
+    let asks = |it: ClientAuthentication| it != ClientAuthentication::NotRequested;
+    let is_asked = examined.full().filter_map(|seen| seen.observation.facts()).any(|it| asks(it.client_authentication));
+    let offers: Vec<ResumptionOutcome> = examined.plain(asked).into_iter().filter_map(came).collect();
+    is_asked && !offers.is_empty() && offers.iter().all(|came| *came == ResumptionOutcome::Failed(INTERNAL_ERROR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::scene::{Scene, TLS12};
+
+    #[test]
+    fn internal_error_beside_a_certificate_request_is_the_context() {
+        let failing = || Scene::resuming(TLS12).resumptions_fail(INTERNAL_ERROR);
+        assert_eq!(failing().only(&CAUSE), None, "it asks for no certificate");
+        let asks = failing().facts(|facts| facts.client_authentication = ClientAuthentication::Sent);
+        assert_eq!(asks.only(&CAUSE).unwrap().severity, Severity::Fault);
+    }
+}

@@ -1,8 +1,14 @@
-use super::Cause;
-use super::FoundBy::Diagnose;
-use super::shared::MORE_TICKETS;
+//! `single-use`: a session resumes once, and is refused when it is offered again. Under TLS 1.3 that is how tickets are meant to
+//! be used (RFC 9846 §C.4); under TLS 1.2 it surprises.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::{ExperimentRun, ProbeRecord, Step};
+
+use super::shared::MORE_TICKETS;
+use super::{Cause, Rule};
+use crate::diagnose::examined::{Examined, ResumptionOutcome, by_outcome, came, is_tls13, mechanism};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "single-use",
     title: "Each ticket serves once",
     happens: "\
@@ -23,7 +29,61 @@ for i in 1 2; do openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem
     costs: "\
 Nothing for a client that takes the newest ticket each time. A client with more connections at once than tickets
 makes full handshakes.",
-    found_by: &[Diagnose],
     advice: "Give more tickets for each handshake, and let clients ask for as many as they need (RFC 9149):",
     fixes: MORE_TICKETS,
+    separated_by: &["second-use"],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    examined: Some(Rule { rank: 17, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    shown(examined).map(|(run, confidence)| finding(examined, run, confidence)).collect()
+}
+
+/// Where a session resumed once, and was refused each time after.
+pub(super) fn shown<'a>(examined: &Examined<'a>) -> impl Iterator<Item = (&'a ExperimentRun, Confidence)> {
+    let serves_once = |seen: &[ProbeRecord]| {
+        let again: Vec<&ProbeRecord> = seen.iter().filter(|seen| seen.step == Step::Again).collect();
+        again.len() >= 2 && again.iter().all(|seen| came(seen) == Some(ResumptionOutcome::Refused))
+    };
+    let runs = examined.runs("second-use").filter(|run| examined.always_resumes(run.asked));
+    runs.filter_map(move |run| Some((run, Examined::each_time(run, serves_once)?)))
+}
+
+fn finding(examined: &Examined<'_>, run: &ExperimentRun, confidence: Confidence) -> Finding {
+    let severity = if is_tls13(run.asked) { Severity::Note } else { Severity::Risk };
+    let title = format!("A session of {} is accepted only once", mechanism(run.asked));
+    let offered = run.all().filter(|seen| seen.observation.offered.is_some());
+    let finding = CAUSE.finding(severity, confidence, title).because(by_outcome(offered)).by_design();
+    examined.priced(finding, run.asked.tls)
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TICKET, TLS12_ID, TLS13};
+
+    fn again(asked: reprise_model::Asked, kinds: [Kind; 2]) -> Scene {
+        let [one, other] = kinds;
+        Scene::resuming(asked).run("second-use", asked, &[Kind::Full, asked.kind, one, other])
+    }
+
+    #[test]
+    fn a_ticket_that_serves_once_is_no_fault() {
+        let finding = again(TLS13, [Kind::Full; 2]).only(&CAUSE).unwrap();
+        assert_eq!(finding.severity, Severity::Note);
+        assert_eq!(finding.evidence.len(), 2);
+        assert_eq!(again(TLS13, [TICKET; 2]).only(&CAUSE), None);
+        assert_eq!(again(TLS13, [TICKET, Kind::Full]).only(&CAUSE), None, "it was taken a second time");
+    }
+
+    #[test]
+    fn an_id_that_serves_once_is_a_risk() {
+        assert_eq!(again(TLS12_ID, [Kind::Full; 2]).only(&CAUSE).unwrap().severity, Severity::Risk);
+        assert_eq!(again(TLS12_ID, [ID; 2]).only(&CAUSE), None);
+    }
+}

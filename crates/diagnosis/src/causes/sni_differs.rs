@@ -1,7 +1,17 @@
-use super::FoundBy::{Diagnose, Listen};
-use super::{Cause, client_fix};
+//! `sni-differs`: a session resumes only under the name that it was made for, as RFC 6066 §3 wants it: by design.
+//!
+//! `sni-differs`: the client offers a session under another name than the one it was given for.
+//!
+//! RFC 9846 §4.7.1: a client should only resume if the name matches. Servers refuse it, and rightly so.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+use reprise_probe::diagnose::ExperimentRun;
+
+use super::{Cause, Rule, client_fix};
+use crate::client::case::{ClientCase, Offered, named, outcome};
+use crate::diagnose::examined::{Examined, evidence, mechanism};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "sni-differs",
     title: "Sessions resume only under the server name that made them",
     happens: "\
@@ -21,11 +31,64 @@ openssl s_client -connect HOST:443 -servername HOST -tls1_2 -sess_out session.pe
 openssl s_client -connect HOST:443 -noservername -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake whenever the name changes.",
-    found_by: &[Diagnose, Listen],
     advice: "Let a client keep its sessions by the name that it sends as SNI, and offer each to that name alone:",
     fixes: &[
         client_fix("OpenSSL API", "SSL_set_tlsext_host_name(ssl, host);", "before each SSL_connect, with the name of the session's first connection; s_client: the same -servername with -sess_in as with -sess_out"),
         client_fix("Python ssl", "sessions[host] = connection.session", "one for each name; wrap_socket then gets server_hostname=host and session=sessions.get(host)"),
         client_fix("Node", "tls.connect({ host, port, servername: name, session: sessions[name] })", "one session for each name"),
     ],
+    separated_by: &["without-sni"],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Certain, Confidence::Likely, Confidence::Possible],
+    examined: Some(Rule { rank: 18, find: of_experiments }),
+    watched: Some(Rule { rank: 8, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    // A connection that fails without a name may fail for the name alone: a server has no certificate for none.
+    let runs: Vec<(&ExperimentRun, Confidence)> =
+        examined.runs("without-sni").filter_map(|run| Some((run, examined.loses(run)?))).collect();
+    let evidence: Vec<String> = runs.iter().flat_map(|(run, _)| evidence(run)).collect();
+    let by: Vec<String> = runs.iter().map(|(run, _)| mechanism(run.asked)).collect();
+    let Some(confidence) = runs.iter().map(|(_, confidence)| *confidence).min() else { return Vec::new() };
+    let title = format!("Sessions resume only under their own server name ({})", by.join(", "));
+    vec![CAUSE.finding(Severity::Note, confidence, title).because(evidence).by_design()]
+}
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let differs = |it: &Offered<'_>| it.source.offer.as_ref().is_some_and(|source| source.sni != it.offer.sni);
+    let lines = case.offered().filter(differs).map(|it| line(&it));
+    let title = "The client offers sessions of one name to another";
+    case.found_in(&CAUSE, Severity::Risk, Confidence::Certain, title, lines)
+}
+
+fn line(offered: &Offered<'_>) -> String {
+    let of = offered.source.offer.as_ref().and_then(|offer| offer.sni.as_deref()).unwrap_or("no name");
+    format!("{}: a session of {of}; {}", named(offered.connection), outcome(offered.connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::client::example::Client;
+    use crate::diagnose::scene::{Scene, TICKET, TLS12, TLS13};
+
+    #[test]
+    fn a_session_that_is_bound_to_its_name_is_a_note() {
+        let without = |kind| Scene::resuming(TLS13).run("without-sni", TLS13, &[Kind::Full, kind]);
+        assert_eq!(without(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Note);
+        assert_eq!(without(TICKET).only(&CAUSE), None);
+        let both = without(Kind::Full).and_resuming(TLS12).run("without-sni", TLS12, &[Kind::Full, Kind::Full]);
+        assert!(both.only(&CAUSE).unwrap().title.contains("TLS 1.3 by ticket, TLS 1.2 by ticket"));
+    }
+
+    #[test]
+    fn a_session_of_another_name_is_told() {
+        let other = Client::new().to("a.test").full().to("b.test").refused(0);
+        assert!(other.only(&CAUSE).unwrap().evidence[0].contains("a session of a.test"));
+        assert_eq!(Client::new().to("a.test").full().resumed(0).only(&CAUSE), None);
+    }
+}

@@ -83,6 +83,7 @@ const NAMES: &[(&str, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::causes::{Cause, causes};
 
     #[test]
     fn software_is_known_by_its_banner() {
@@ -95,9 +96,8 @@ mod tests {
 
     #[test]
     fn every_software_with_a_fix_is_known_by_its_name() {
-        let of_services = super::super::services::all().map(|(_, fix)| fix.software);
-        for name in super::super::causes().flat_map(|cause| cause.fixes).map(|fix| fix.software).chain(of_services) {
-            assert_eq!(software(name), Some(name));
+        for fix in causes().flat_map(Cause::all_fixes) {
+            assert_eq!(software(fix.software), Some(fix.software));
         }
     }
 }

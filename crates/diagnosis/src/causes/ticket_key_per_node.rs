@@ -1,7 +1,7 @@
 use super::Cause;
 use super::shared::SHARE_KEYS;
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "ticket-key-per-node",
     title: "Each address has a ticket key of its own",
     happens: "\
@@ -21,7 +21,8 @@ openssl s_client -connect ADDRESS1:443 -servername HOST -tls1_2 -sess_out sessio
 openssl s_client -connect ADDRESS2:443 -servername HOST -tls1_2 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "With n addresses taken at random, only one connection in n resumes.",
-    found_by: &[],
     advice: "Give every node behind this name the same ticket keys:",
     fixes: SHARE_KEYS,
+    separated_by: &["resume"],
+    ..Cause::BLANK
 };

@@ -1,6 +1,6 @@
 use super::{Cause, fix};
 
-pub(super) const CAUSE: Cause = Cause {
+pub(super) static CAUSE: Cause = Cause {
     slug: "timeout-ignored",
     title: "The configured session timeout does not apply to TLS 1.3",
     happens: "\
@@ -18,7 +18,6 @@ Compare the lifetimes of both versions:
 openssl s_client -connect HOST:443 -tls1_2 < /dev/null 2> /dev/null | grep 'lifetime hint'
 ```",
     costs: "No time; sessions live longer than the policy says, and a stolen key reads more.",
-    found_by: &[],
     advice: "Set the timeout of TLS 1.3 by its own function, where the program can:",
     fixes: &[
         fix(
@@ -28,4 +27,6 @@ openssl s_client -connect HOST:443 -tls1_2 < /dev/null 2> /dev/null | grep 'life
         ),
         fix("Envoy", "", "has no setting for it: session_timeout holds for TLS 1.2 alone"),
     ],
+    separated_by: &["patience"],
+    ..Cause::BLANK
 };

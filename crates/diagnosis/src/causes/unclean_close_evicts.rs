@@ -1,7 +1,11 @@
-use super::FoundBy::Diagnose;
-use super::{Cause, fix};
+//! `unclean-close-evicts`: a session is forgotten where its connection ended without close_notify.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule, fix};
+use crate::diagnose::examined::{Examined, evidence, mechanism};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "unclean-close-evicts",
     title: "A session dies when its connection ends without close_notify",
     happens: "\
@@ -21,7 +25,6 @@ openssl s_client -connect HOST:443 -tls1_2 -no_ticket -sess_in session.pem < /de
     costs: "\
 Clients on poor networks, and those that do not shut down, pay for a full handshake each time: the clients for whom it \
 costs most.",
-    found_by: &[Diagnose],
     advice: "Use tickets, or let the client end its connections with close_notify (SSL_shutdown):",
     fixes: &[
         fix("HAProxy", "", "take no-tls-tickets out of the bind line"),
@@ -31,4 +34,55 @@ costs most.",
             "or SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) before SSL_free",
         ),
     ],
+    separated_by: &["unclean-close", "reset"],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Likely, Confidence::Possible],
+    examined: Some(Rule { rank: 22, find: of_experiments }),
+    ..Cause::BLANK
 };
+
+fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for run in examined.runs("unclean-close").chain(examined.runs("reset")) {
+        let Some(confidence) = examined.loses(run) else { continue };
+        let evidence = evidence(run).map(|line| format!("{}: {line}", run.experiment.varies));
+        let title = format!("{} forgets sessions whose connection ends without close_notify", mechanism(run.asked));
+        match found.iter_mut().find(|finding| finding.title == title) {
+            Some(finding) => {
+                finding.confidence = finding.confidence.min(confidence);
+                finding.evidence.extend(evidence);
+            }
+            None => {
+                let severity = if examined.has_tickets_instead(run.asked) { Severity::Note } else { Severity::Risk };
+                let finding = CAUSE.finding(severity, confidence, title).by_design();
+                found.push(examined.priced(finding.because(evidence), run.asked.tls));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Kind;
+
+    use super::*;
+    use crate::diagnose::scene::{ID, Scene, TLS12, TLS12_ID};
+
+    #[test]
+    fn a_session_that_dies_with_its_connection_is_a_risk() {
+        let after = |kind| Scene::resuming(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, kind]);
+        assert_eq!(after(Kind::Full).only(&CAUSE).unwrap().severity, Severity::Risk);
+        assert_eq!(after(ID).only(&CAUSE), None);
+        let beside_tickets = after(Kind::Full).and_resuming(TLS12);
+        assert_eq!(beside_tickets.only(&CAUSE).unwrap().severity, Severity::Note);
+        let both = after(Kind::Full).run("reset", TLS12_ID, &[Kind::Full, Kind::Full]);
+        assert_eq!(both.only(&CAUSE).unwrap().evidence.len(), 2, "one finding, a line for each experiment");
+    }
+
+    #[test]
+    fn a_server_that_refuses_anyway_forgets_nothing() {
+        let scene = Scene::refusing(TLS12_ID).run("unclean-close", TLS12_ID, &[Kind::Full, Kind::Full]);
+        assert_eq!(scene.only(&CAUSE), None);
+    }
+}

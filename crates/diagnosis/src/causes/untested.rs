@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{causes, services};
+use super::causes;
 use crate::guide;
 
 /// The tables of what tests applied; the last column holds the code.
@@ -29,10 +29,9 @@ fn the_guide_names_every_remedy_that_no_test_applies() {
 
 /// Software and code of what findings print, with the causes for which they do.
 fn untested(applied: &BTreeSet<String>) -> BTreeMap<(String, String), String> {
-    let of_causes = causes().filter(|cause| !cause.found_by.is_empty());
-    let of_causes = of_causes.flat_map(|cause| cause.fixes.iter().map(|fix| (cause.slug, fix)));
+    let found = causes().filter(|cause| !cause.found_by().is_empty());
     let mut untested: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-    for (slug, fix) in of_causes.chain(services::all()) {
+    for (slug, fix) in found.flat_map(|cause| cause.all_fixes().map(|fix| (cause.slug, fix))) {
         if !fix.set.is_empty() && !applied.contains(&shown(fix.set)) {
             let slugs = untested.entry((fix.software.to_owned(), shown(fix.set))).or_default();
             if !slugs.contains(&format!("`{slug}`")) {

@@ -1,7 +1,11 @@
-use super::Cause;
-use super::FoundBy::Listen;
+//! `version-differs`: the client's later connections do not speak the version of the sessions that it holds.
 
-pub(super) const CAUSE: Cause = Cause {
+use reprise_model::document::{Confidence, Finding, Severity};
+
+use super::{Cause, Rule};
+use crate::client::case::{ClientCase, is_one_client, named};
+
+pub(super) static CAUSE: Cause = Cause {
     slug: "version-differs",
     title: "A session needs the version that made it",
     happens: "\
@@ -21,7 +25,45 @@ openssl s_client -connect HOST:443 -tls1_2 -sess_out session.pem < /dev/null > /
 openssl s_client -connect HOST:443 -tls1_3 -sess_in session.pem < /dev/null 2> /dev/null | grep -E '^(New|Reused)'
 ```",
     costs: "A full handshake at each change of version.",
-    found_by: &[Listen],
     advice: "Let client and nodes settle on one range of versions for all connections: the newest that all of them have.",
-    fixes: &[],
+    severities: &[Severity::Risk, Severity::Note],
+    confidences: &[Confidence::Likely],
+    watched: Some(Rule { rank: 10, find: of_client }),
+    ..Cause::BLANK
 };
+
+fn of_client(case: &ClientCase<'_>) -> Option<Finding> {
+    let mut lines = Vec::new();
+    for (connection, offer) in case.offers().filter(|(_, offer)| offer.sessions.is_empty()) {
+        let before = case
+            .completed()
+            .filter(|(it, before, _)| is_one_client(it, connection) && before.sni == offer.sni && it.sessions_given > 0);
+        let Some((source, _, agreed)) = before.last() else { continue };
+        if !offer.speaks(agreed.version) {
+            let version = agreed.version;
+            lines.push(format!(
+                "{}: does not offer {version}, the version of the session of {}",
+                named(connection),
+                named(source)
+            ));
+        }
+    }
+    let severity = if lines.len() > 1 { Severity::Risk } else { Severity::Note };
+    let title = "The client changes its versions and cannot resume across them";
+    case.found_in(&CAUSE, severity, Confidence::Likely, title, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use reprise_model::Version;
+
+    use super::*;
+    use crate::client::example::Client;
+
+    #[test]
+    fn a_connection_without_the_sessions_version_is_told() {
+        let changed = Client::new().full().full().full().offers_of(1, |offer| offer.versions = vec![Version::Tls12]);
+        assert_eq!(changed.only(&CAUSE).unwrap().severity, Severity::Note);
+        assert_eq!(Client::new().full().full().only(&CAUSE), None);
+    }
+}

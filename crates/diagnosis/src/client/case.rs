@@ -7,24 +7,24 @@ use reprise_model::{
     Agreed, ClientOffer, Kind, Nanos, OfferedSession, Version, Watched, WatchedConnection, WatchedEnd, WatchedHandshake,
 };
 
-use crate::causes::cause;
+use crate::causes::Cause;
 
 /// What the rules judge.
-pub(super) struct ClientCase<'a> {
+pub(crate) struct ClientCase<'a> {
     connections: &'a [WatchedConnection],
     /// What the client is written with, where it says so.
-    pub(super) software: Option<&'static str>,
+    pub(crate) software: Option<&'static str>,
     /// The connections of which a session was offered later, found once: each pair of connections asks.
     offered_later: BTreeSet<u32>,
     chances: Vec<Chance<'a>>,
 }
 
 /// A connection that began when its client held a session for it.
-pub(super) struct Chance<'a> {
-    pub(super) connection: &'a WatchedConnection,
-    pub(super) offer: &'a ClientOffer,
+pub(crate) struct Chance<'a> {
+    pub(crate) connection: &'a WatchedConnection,
+    pub(crate) offer: &'a ClientOffer,
     /// The earlier connections, of the same client and to the same name, whose sessions it had read by then.
-    pub(super) sources: Vec<&'a WatchedConnection>,
+    pub(crate) sources: Vec<&'a WatchedConnection>,
 }
 
 /// A response that was sent so long ago has been read, and with it the tickets before it.
@@ -40,7 +40,7 @@ const ENOUGH: usize = 3;
 const LINES: usize = 5;
 
 impl<'a> ClientCase<'a> {
-    pub(super) fn new(watched: &'a Watched, software: Option<&'static str>) -> Self {
+    pub(crate) fn new(watched: &'a Watched, software: Option<&'static str>) -> Self {
         let (offered_later, chances) = (BTreeSet::new(), Vec::new());
         let mut case = Self { connections: &watched.connections, software, offered_later, chances };
         case.offered_later = case.offered().map(|offered| offered.source.number).collect();
@@ -49,37 +49,37 @@ impl<'a> ClientCase<'a> {
     }
 
     /// All connections, in the order in which they came.
-    pub(super) fn connections(&self) -> &'a [WatchedConnection] {
+    pub(crate) fn connections(&self) -> &'a [WatchedConnection] {
         self.connections
     }
 
     /// Those whose ClientHello was read.
-    pub(super) fn offers(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer)> + use<'a> {
+    pub(crate) fn offers(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer)> + use<'a> {
         self.connections.iter().filter_map(|it| Some((it, it.offer.as_ref()?)))
     }
 
     /// Those whose handshake completed.
-    pub(super) fn completed(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer, &'a Agreed)> + use<'a> {
+    pub(crate) fn completed(&self) -> impl Iterator<Item = (&'a WatchedConnection, &'a ClientOffer, &'a Agreed)> + use<'a> {
         self.offers().filter_map(|(connection, offer)| Some((connection, offer, connection.agreed()?)))
     }
 
     /// Those that could have offered a session.
-    pub(super) fn chances(&self) -> &[Chance<'a>] {
+    pub(crate) fn chances(&self) -> &[Chance<'a>] {
         &self.chances
     }
 
     /// Those that could have and did not offer any.
-    pub(super) fn misses(&self) -> impl Iterator<Item = &Chance<'a>> {
+    pub(crate) fn misses(&self) -> impl Iterator<Item = &Chance<'a>> {
         self.chances.iter().filter(|chance| chance.offer.sessions.is_empty())
     }
 
     /// Whether any connection offered any session.
-    pub(super) fn offers_any(&self) -> bool {
+    pub(crate) fn offers_any(&self) -> bool {
         self.offers().any(|(_, offer)| !offer.sessions.is_empty())
     }
 
     /// Every offer of a session that the server gave: the connection, the session, the connection that it was given on.
-    pub(super) fn offered(&self) -> impl Iterator<Item = Offered<'a>> + use<'a> {
+    pub(crate) fn offered(&self) -> impl Iterator<Item = Offered<'a>> + use<'a> {
         let connections = self.connections;
         self.offers().flat_map(move |(connection, offer)| {
             offer.sessions.iter().filter_map(move |session| {
@@ -90,12 +90,12 @@ impl<'a> ClientCase<'a> {
     }
 
     /// Whether this connection's client offered one of its sessions later.
-    pub(super) fn is_offered_later(&self, source: &WatchedConnection) -> bool {
+    pub(crate) fn is_offered_later(&self, source: &WatchedConnection) -> bool {
         self.offered_later.contains(&source.number)
     }
 
     /// How many different processes called; none where that is not known of all.
-    pub(super) fn processes(&self) -> Option<usize> {
+    pub(crate) fn processes(&self) -> Option<usize> {
         let mut processes: Vec<u32> = self.offers().map(|(it, _)| it.process).collect::<Option<_>>()?;
         processes.sort_unstable();
         processes.dedup();
@@ -103,7 +103,7 @@ impl<'a> ClientCase<'a> {
     }
 
     /// A finding that is more than a note costs what a resumption saves, as this server saw it.
-    pub(super) fn cost_of(&self, finding: Finding) -> Finding {
+    pub(crate) fn cost_of(&self, finding: Finding) -> Finding {
         if finding.severity == Severity::Note {
             return finding;
         }
@@ -119,33 +119,33 @@ impl<'a> ClientCase<'a> {
     }
 
     /// A finding with what fixes its cause in a client: in what this one is written with first.
-    pub(super) fn found(
+    pub(crate) fn found(
         &self,
-        slug: &str,
+        cause: &Cause,
         severity: Severity,
         confidence: Confidence,
         title: impl Into<String>,
         evidence: Vec<String>,
     ) -> Finding {
-        let remedies = cause(slug).map(|cause| cause.client_remedies(self.software)).unwrap_or_default();
-        Finding::new(slug, severity, confidence, title).because(evidence).fixed_by(remedies)
+        let remedies = cause.client_remedies(self.software);
+        cause.finding(severity, confidence, title).because(evidence).fixed_by(remedies)
     }
 
     /// The same with a line for each connection that shows it; none where no connection does.
-    pub(super) fn found_in(
+    pub(crate) fn found_in(
         &self,
-        slug: &str,
+        cause: &Cause,
         severity: Severity,
         confidence: Confidence,
         title: impl Into<String>,
         lines: impl IntoIterator<Item = String>,
     ) -> Option<Finding> {
         let evidence = first_lines(lines);
-        (!evidence.is_empty()).then(|| self.found(slug, severity, confidence, title, evidence))
+        (!evidence.is_empty()).then(|| self.found(cause, severity, confidence, title, evidence))
     }
 
     /// How many other connections were open when this one began.
-    pub(super) fn open_beside(&self, chance: &Chance<'_>) -> usize {
+    pub(crate) fn open_beside(&self, chance: &Chance<'_>) -> usize {
         let is_open = |(it, offer): &(&WatchedConnection, &ClientOffer)| {
             let is_begun = offer.at <= chance.offer.at && it.number != chance.connection.number;
             is_begun && it.end.is_none_or(|(at, _)| at > chance.offer.at + LEARNT_WITHIN)
@@ -199,7 +199,7 @@ impl<'a> ClientCase<'a> {
 }
 
 /// When a client left in order that had waited so long for the server to speak first that it has read its tickets: one of SMTP does.
-pub(super) fn waited_until(source: &WatchedConnection, agreed: &Agreed) -> Option<Nanos> {
+pub(crate) fn waited_until(source: &WatchedConnection, agreed: &Agreed) -> Option<Nanos> {
     let (at, how) = source.end.filter(|_| !source.left_before_tickets)?;
     let is_in_order = matches!(how, WatchedEnd::CloseNotify | WatchedEnd::Fin);
     (is_in_order && at > agreed.at + READ_WITHIN).then_some(at)
@@ -210,31 +210,31 @@ fn is_answered_before(source: &WatchedConnection, offer: &ClientOffer) -> bool {
 }
 
 /// One offer of a session that is known.
-pub(super) struct Offered<'a> {
-    pub(super) connection: &'a WatchedConnection,
-    pub(super) offer: &'a ClientOffer,
-    pub(super) session: &'a OfferedSession,
-    pub(super) source: &'a WatchedConnection,
+pub(crate) struct Offered<'a> {
+    pub(crate) connection: &'a WatchedConnection,
+    pub(crate) offer: &'a ClientOffer,
+    pub(crate) session: &'a OfferedSession,
+    pub(crate) source: &'a WatchedConnection,
 }
 
 impl Chance<'_> {
     /// The latest connection that left a session for this one.
-    pub(super) fn latest(&self) -> Option<&WatchedConnection> {
+    pub(crate) fn latest(&self) -> Option<&WatchedConnection> {
         self.sources.last().copied()
     }
 }
 
 /// Whether two connections can share sessions. Of a process that is not known it is assumed.
-pub(super) fn is_one_client(one: &WatchedConnection, other: &WatchedConnection) -> bool {
+pub(crate) fn is_one_client(one: &WatchedConnection, other: &WatchedConnection) -> bool {
     one.peer.ip() == other.peer.ip() && one.number < other.number && !is_other_process(one, other)
 }
 
-pub(super) fn is_other_process(one: &WatchedConnection, other: &WatchedConnection) -> bool {
+pub(crate) fn is_other_process(one: &WatchedConnection, other: &WatchedConnection) -> bool {
     one.process.zip(other.process).is_some_and(|(one, other)| one != other)
 }
 
 /// A connection, as evidence names it.
-pub(super) fn named(connection: &WatchedConnection) -> String {
+pub(crate) fn named(connection: &WatchedConnection) -> String {
     let at = connection.offer.as_ref().map_or(connection.arrived, |offer| offer.at);
     let name = connection.offer.as_ref().and_then(|offer| offer.sni.as_deref());
     let to = name.map_or_else(String::new, |name| format!(" to {name}"));
@@ -242,7 +242,7 @@ pub(super) fn named(connection: &WatchedConnection) -> String {
 }
 
 /// What became of a connection.
-pub(super) fn outcome(connection: &WatchedConnection) -> &'static str {
+pub(crate) fn outcome(connection: &WatchedConnection) -> &'static str {
     match &connection.handshake {
         WatchedHandshake::Completed(Agreed { kind: Kind::Full, .. }) => "a full handshake",
         WatchedHandshake::Completed(_) => "resumed",
@@ -252,7 +252,7 @@ pub(super) fn outcome(connection: &WatchedConnection) -> &'static str {
 }
 
 /// The first few lines, and how many more there are.
-pub(super) fn first_lines(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+pub(crate) fn first_lines(lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut lines: Vec<String> = lines.into_iter().collect();
     let more = lines.len().saturating_sub(LINES);
     if more > 0 {

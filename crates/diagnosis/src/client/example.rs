@@ -11,56 +11,57 @@ use reprise_model::{
 use super::case::ClientCase;
 use super::software::client_software;
 use super::{ClientRun, client_diagnosis};
+use crate::causes::Cause;
 
 /// Connections one after another, a second apart, each with one answered request and two tickets.
 #[derive(Clone, Default)]
-pub(super) struct Example {
+pub(crate) struct Client {
     watched: Watched,
     name: Option<&'static str>,
 }
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What one rule says.
-pub(super) fn found(rule: fn(&ClientCase<'_>) -> Option<Finding>, example: &Example) -> Option<Finding> {
-    let software = client_software(&[], &example.watched);
-    rule(&ClientCase::new(&example.watched, software))
-}
-
 /// What all rules say together.
-pub(super) fn judged(example: &Example) -> Diagnosis {
-    client_diagnosis(ClientRun::default(), &example.watched)
+pub(crate) fn judged(client: &Client) -> Diagnosis {
+    client_diagnosis(ClientRun::default(), &client.watched)
 }
 
-impl Example {
-    pub(super) fn new() -> Self {
+impl Client {
+    /// What the cause's rule finds.
+    pub(crate) fn only(&self, cause: &Cause) -> Option<Finding> {
+        let software = client_software(&[], &self.watched);
+        (cause.watched.unwrap().find)(&ClientCase::new(&self.watched, software))
+    }
+
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// The name that those connections ask for which follow.
-    pub(super) fn to(self, name: &'static str) -> Self {
+    pub(crate) fn to(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 
     /// One that offers nothing.
-    pub(super) fn full(self) -> Self {
+    pub(crate) fn full(self) -> Self {
         self.connection(Vec::new(), Kind::Full)
     }
 
     /// One that resumes the next unused session of connection `source`.
-    pub(super) fn resumed(self, source: u32) -> Self {
+    pub(crate) fn resumed(self, source: u32) -> Self {
         let session = session(source);
         self.connection(vec![session], Kind::Ticket)
     }
 
     /// One that offers a session of connection `source` and is refused.
-    pub(super) fn refused(self, source: u32) -> Self {
+    pub(crate) fn refused(self, source: u32) -> Self {
         let session = session(source);
         self.connection(vec![session], Kind::Full)
     }
 
     /// All of them begin at the same moment, and end together.
-    pub(super) fn at_once(mut self) -> Self {
+    pub(crate) fn at_once(mut self) -> Self {
         let (mut first, mut last) = (Nanos(u64::MAX), Nanos(0));
         for connection in &self.watched.connections {
             first = first.min(connection.arrived);
@@ -76,7 +77,7 @@ impl Example {
     }
 
     /// These, later.
-    pub(super) fn then(mut self, later: Self) -> Self {
+    pub(crate) fn then(mut self, later: Self) -> Self {
         let shift = self.watched.connections.len() as u32;
         let add = Nanos(u64::from(shift) * SECOND);
         for mut connection in later.watched.connections {
@@ -93,19 +94,19 @@ impl Example {
     }
 
     /// Every offer changed.
-    pub(super) fn offers(mut self, change: impl Fn(&mut ClientOffer)) -> Self {
+    pub(crate) fn offers(mut self, change: impl Fn(&mut ClientOffer)) -> Self {
         self.watched.connections.iter_mut().filter_map(|it| it.offer.as_mut()).for_each(change);
         self
     }
 
     /// The offer of one connection changed.
-    pub(super) fn offers_of(mut self, number: usize, change: impl Fn(&mut ClientOffer)) -> Self {
+    pub(crate) fn offers_of(mut self, number: usize, change: impl Fn(&mut ClientOffer)) -> Self {
         change(self.watched.connections[number].offer.as_mut().unwrap());
         self
     }
 
     /// All under TLS 1.2.
-    pub(super) fn tls12(mut self) -> Self {
+    pub(crate) fn tls12(mut self) -> Self {
         for connection in &mut self.watched.connections {
             let offer = connection.offer.as_mut().unwrap();
             offer.sessions.iter_mut().for_each(|session| session.version = Version::Tls12);
@@ -117,17 +118,17 @@ impl Example {
     }
 
     /// How many sessions each was given.
-    pub(super) fn gives(mut self, sessions: u32) -> Self {
+    pub(crate) fn gives(mut self, sessions: u32) -> Self {
         self.watched.connections.iter_mut().for_each(|it| it.sessions_given = sessions);
         self
     }
 
-    pub(super) fn agent(mut self, agent: &str) -> Self {
+    pub(crate) fn agent(mut self, agent: &str) -> Self {
         self.watched.connections.iter_mut().for_each(|it| it.user_agent = Some(agent.to_owned()));
         self
     }
 
-    pub(super) fn in_processes(mut self, processes: &[u32]) -> Self {
+    pub(crate) fn in_processes(mut self, processes: &[u32]) -> Self {
         for (connection, process) in self.watched.connections.iter_mut().zip(processes) {
             connection.process = Some(*process);
         }
@@ -135,7 +136,7 @@ impl Example {
     }
 
     /// No request came, and so they ended.
-    pub(super) fn unanswered(mut self, end: WatchedEnd) -> Self {
+    pub(crate) fn unanswered(mut self, end: WatchedEnd) -> Self {
         for connection in &mut self.watched.connections {
             connection.requests = 0;
             connection.request_times.clear();
@@ -146,7 +147,7 @@ impl Example {
     }
 
     /// Each ended so long after its handshake.
-    pub(super) fn ended_after(mut self, stay: Nanos) -> Self {
+    pub(crate) fn ended_after(mut self, stay: Nanos) -> Self {
         for connection in &mut self.watched.connections {
             if let (WatchedHandshake::Completed(agreed), Some((at, _))) = (&connection.handshake, &mut connection.end) {
                 *at = agreed.at + stay;

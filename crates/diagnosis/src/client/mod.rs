@@ -1,36 +1,23 @@
 //! What a watched server saw of a client program, judged: does it resume, and if not, why?
 //!
-//! Each cause stands in a file of its own, under the slug by which documents name it. A rule is a pure function of a
-//! [`ClientCase`]: the connections, and for each the sessions that its client then held.
+//! The rules of the causes are pure functions of a [`ClientCase`]: the connections, and for each the sessions that its client then held.
 
-mod alpn_differs;
-mod cache_small;
-mod case;
-mod closes_early;
-mod config_rebuilt;
-mod early_data_offered;
-mod ems_differs;
-mod never_offers;
-mod psk_mode;
-mod reuses_ticket;
-mod sni_differs;
-mod software;
-mod suite_differs;
-mod tickets_run_out;
+pub(crate) mod case;
+pub(crate) mod software;
 mod unreached;
 mod verdict;
-mod version_differs;
 
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 
 use std::time::Duration;
 
 use reprise_model::document::{Diagnosis, Finding, Subject};
 use reprise_model::{Failure, Watched};
 
-use self::case::ClientCase;
-pub use self::software::client_software;
+pub(crate) use self::case::ClientCase;
+use self::software::client_software;
+use crate::causes::rules;
 use crate::verdict::worst_first;
 
 /// What a client program was, apart from its connections.
@@ -54,7 +41,8 @@ pub struct ClientRun {
 pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
     let software = client_software(&run.command, watched);
     let case = ClientCase::new(watched, software);
-    let mut findings = findings(&case);
+    let found = rules(|cause| cause.watched).filter_map(|find| find(&case));
+    let mut findings: Vec<Finding> = found.map(|finding| case.cost_of(finding)).collect();
     worst_first(&mut findings);
     let reached = case.completed().next().is_some();
     let failure = run.failure.or_else(|| unreached::failure(&case, &run.address));
@@ -79,28 +67,4 @@ pub fn client_diagnosis(run: ClientRun, watched: &Watched) -> Diagnosis {
         figures: Vec::new(),
         warnings,
     }
-}
-
-type Rule = fn(&ClientCase<'_>) -> Option<Finding>;
-
-/// In the order in which a client meets them.
-const RULES: [Rule; 13] = [
-    never_offers::finding,
-    closes_early::finding,
-    config_rebuilt::finding,
-    psk_mode::finding,
-    reuses_ticket::finding,
-    tickets_run_out::finding,
-    cache_small::finding,
-    sni_differs::finding,
-    alpn_differs::finding,
-    version_differs::finding,
-    suite_differs::finding,
-    ems_differs::finding,
-    early_data_offered::finding,
-];
-
-fn findings(case: &ClientCase<'_>) -> Vec<Finding> {
-    let with_cost = |finding: Finding| case.cost_of(finding);
-    RULES.iter().filter_map(|rule| rule(case)).map(with_cost).collect()
 }

@@ -3,19 +3,19 @@
 use reprise_model::Watched;
 
 /// The names by which documents call them; [`crate::software`] has those of remedies.
-pub(super) const CURL: &str = "curl";
+pub(crate) const CURL: &str = "curl";
 /// A program of its own on curl's library.
-pub(super) const LIBCURL: &str = "libcurl";
-pub(super) const DOTNET: &str = ".NET";
-pub(super) const GO: &str = "Go";
-pub(super) const JAVA: &str = "Java";
-pub(super) const NODE: &str = "Node";
-pub(super) const OPENSSL: &str = "OpenSSL";
-pub(super) const PYTHON: &str = "Python";
-pub(super) const REQUESTS: &str = "requests";
-pub(super) const HTTPX: &str = "httpx";
-pub(super) const REQWEST: &str = "reqwest";
-pub(super) const RUSTLS: &str = "rustls";
+pub(crate) const LIBCURL: &str = "libcurl";
+pub(crate) const DOTNET: &str = ".NET";
+pub(crate) const GO: &str = "Go";
+pub(crate) const JAVA: &str = "Java";
+pub(crate) const NODE: &str = "Node";
+pub(crate) const OPENSSL: &str = "OpenSSL";
+pub(crate) const PYTHON: &str = "Python";
+pub(crate) const REQUESTS: &str = "requests";
+pub(crate) const HTTPX: &str = "httpx";
+pub(crate) const REQWEST: &str = "reqwest";
+pub(crate) const RUSTLS: &str = "rustls";
 
 /// What stands in a `User-Agent`, in small letters; of two that fit the first.
 const AGENTS: [(&str, &str); 17] = [
@@ -52,7 +52,7 @@ const PROGRAMS: [(&str, &str); 8] = [
 
 /// How a program's TLS library treats sessions when its user says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Habit {
+pub(crate) enum Habit {
     /// It keeps and offers them, as long as the object lives that holds them.
     Resumes,
     /// It offers them only as the program, or its user, says.
@@ -62,7 +62,7 @@ pub(super) enum Habit {
 }
 
 /// What a client calls itself, or else what it was started with.
-pub fn client_software(command: &[String], watched: &Watched) -> Option<&'static str> {
+pub(crate) fn client_software(command: &[String], watched: &Watched) -> Option<&'static str> {
     let agents = watched.connections.iter().filter_map(|it| it.user_agent.as_deref());
     let by_agent = agents
         .map(str::to_ascii_lowercase)
@@ -77,7 +77,7 @@ fn by_program(word: &str) -> Option<&'static str> {
 }
 
 /// What is known of this software.
-pub(super) fn habit(software: Option<&str>) -> Habit {
+pub(crate) fn habit(software: Option<&str>) -> Habit {
     match software {
         // A Go client without a cache asks for no session, which the ClientHello shows.
         Some(DOTNET | GO | JAVA | LIBCURL | REQWEST | RUSTLS) => Habit::Resumes,

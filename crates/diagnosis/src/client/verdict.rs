@@ -121,14 +121,14 @@ fn capitalised(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::client::example::{Example, judged};
+    use crate::client::example::{Client, judged};
 
     #[test]
     fn what_is_found_without_a_chance_to_resume_is_the_verdict() {
-        let mute = Example::new().full().offers(|offer| offer.psk_modes = None).gives(0);
+        let mute = Client::new().full().offers(|offer| offer.psk_modes = None).gives(0);
         assert_eq!(judged(&mute).verdict, "The client does not ask for sessions, so no server issues any");
-        let processes = Example::new().full().full().in_processes(&[10, 11]);
+        let processes = Client::new().full().full().in_processes(&[10, 11]);
         assert!(judged(&processes).verdict.starts_with("2 processes made the connections"), "{:?}", judged(&processes));
-        assert!(judged(&Example::new().full()).verdict.starts_with("No verdict"), "{:?}", judged(&Example::new().full()));
+        assert!(judged(&Client::new().full()).verdict.starts_with("No verdict"), "{:?}", judged(&Client::new().full()));
     }
 }

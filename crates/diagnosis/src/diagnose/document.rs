@@ -9,7 +9,7 @@ use reprise_probe::diagnose::{EarlyEnd, Examination, ExperimentRun, Why};
 
 use super::examined::{Counts, Examined, mechanism, named};
 use super::{findings, processor_time, whole_request};
-use crate::causes::{Side, cause};
+use crate::causes::{Side, cause, causes};
 use crate::figures::connections;
 use crate::series::Case;
 use crate::verdict::verdict;
@@ -122,6 +122,7 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
     let counts = Counts::of(run.all());
     let failed = run.all().filter(|seen| seen.fault.is_some()).count();
     let made = connections(run.all().count() as u64);
+    let separated = causes().filter(|cause| cause.separated_by.contains(&run.experiment.name));
     let outcome = match (counts.offered(), failed) {
         (0, 0) => "the server issued nothing to offer".to_owned(),
         (0, _) => format!("{failed} of {made} failed"),
@@ -137,7 +138,7 @@ fn record(run: &ExperimentRun) -> ExperimentRecord {
         offered: counts.offered() as u32,
         resumed: counts.resumed as u32,
         failed: failed as u32,
-        separates: run.experiment.separates.iter().map(|slug| (*slug).to_owned()).collect(),
+        separates: separated.map(|cause| cause.slug.to_owned()).collect(),
         outcome,
     }
 }

@@ -221,7 +221,7 @@ pub(crate) fn mechanism(asked: Asked) -> String {
     format!("{} by {}", asked.tls, means(asked.kind))
 }
 
-/// Whether each ticket is meant to serve once (RFC 8446 §C.4).
+/// Whether each ticket is meant to serve once (RFC 9846 §C.4).
 pub(crate) fn is_tls13(asked: Asked) -> bool {
     asked.tls == Version::Tls13
 }

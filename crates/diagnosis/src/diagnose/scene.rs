@@ -10,6 +10,7 @@ use reprise_model::{
 use reprise_probe::diagnose::{CONTROL, EXPERIMENTS, Examination, ExperimentRun, ProbeRecord, Spent, Step, Variation};
 
 use super::examined::Examined;
+use crate::causes::Cause;
 use crate::example::Example;
 use crate::series::Case;
 
@@ -23,6 +24,19 @@ pub(crate) const TLS12_ID: Asked = Asked { tls: Version::Tls12, kind: Kind::Id }
 pub(crate) struct Scene(Examination);
 
 impl Scene {
+    /// The only finding of the cause's rule; `None` where there is none.
+    pub(crate) fn only(&self, cause: &Cause) -> Option<Finding> {
+        let Self(examination) = self;
+        let figures = Example::new().document();
+        let runs = examination.runs.iter().flat_map(|run| &run.seen);
+        let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
+        let case =
+            Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
+        let mut findings = (cause.examined.unwrap().find)(&Examined { case, examination });
+        assert!(findings.len() < 2, "{findings:?}");
+        findings.pop()
+    }
+
     /// Every session that is offered as it was given resumes.
     pub(crate) fn resuming(asked: Asked) -> Self {
         Self(empty()).and_resuming(asked)
@@ -210,15 +224,4 @@ fn empty() -> Examination {
 
 pub(crate) fn ticket_of(lifetime_s: u32) -> Ticket {
     Ticket { at: Nanos(0), length: 200, key_name: KeyName::default(), lifetime_s, max_early_data: None }
-}
-
-/// What one rule finds, which is one thing at most.
-pub(crate) fn only(rule: impl Fn(&Examined<'_>) -> Vec<Finding>, Scene(examination): &Scene) -> Option<Finding> {
-    let figures = Example::new().document();
-    let runs = examination.runs.iter().flat_map(|run| &run.seen);
-    let observations: Vec<Observation> = runs.map(|seen| seen.observation).collect();
-    let case = Case { observations: &observations, figures: &figures, keeps_alive: false, psk_modes: &[], cpu_costs: &[] };
-    let mut findings = rule(&Examined { case, examination });
-    assert!(findings.len() <= 1, "{findings:?}");
-    findings.pop()
 }

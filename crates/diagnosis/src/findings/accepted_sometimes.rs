@@ -9,7 +9,7 @@ use crate::savings::{Saving, saving};
 use crate::series::{Case, FEWEST, Series};
 
 /// The connections that offered a session of this kind, where some were resumed and some refused.
-pub(super) fn accepted_sometimes<'a>(case: &Case<'a>, kind: Kind) -> Vec<Series<'a>> {
+pub(crate) fn accepted_sometimes<'a>(case: &Case<'a>, kind: Kind) -> Vec<Series<'a>> {
     let sometimes = |series: &Series<'_>| series.asked.kind == kind && series.as_asked() > 0 && series.refusals() > 0;
     case.conclusive_series().into_iter().filter(sometimes).collect()
 }
@@ -51,7 +51,7 @@ fn origin(accepted: Accepted) -> &'static str {
 }
 
 /// The finding with its evidence and with what the refusals cost.
-pub(super) fn explained(finding: Finding, case: &Case<'_>, series: &Series<'_>, sharing: Sharing) -> Finding {
+pub(crate) fn explained(finding: Finding, case: &Case<'_>, series: &Series<'_>, sharing: Sharing) -> Finding {
     let finding = finding.because(evidence(series, sharing));
     finding.costing(average_cost(case, series)).costing_cpu(case.cpu_cost(series.asked.tls))
 }

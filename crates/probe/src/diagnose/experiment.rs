@@ -1,4 +1,4 @@
-//! The experiments, as data: what each varies, under what, in which steps, and which causes it tells apart.
+//! The experiments, as data: what each varies, under what and in which steps. A cause names the experiments that tell it from others.
 
 use reprise_model::{Asked, Kind, Version};
 
@@ -11,8 +11,6 @@ pub struct Experiment {
     pub name: &'static str,
     /// What it varies, for people.
     pub varies: &'static str,
-    /// The causes that it tells apart: slugs.
-    pub separates: &'static [&'static str],
     /// The versions and mechanisms that it is made under.
     pub under: &'static [Asked],
     /// What has to hold for it to show anything.
@@ -98,52 +96,36 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment::new("resume", "nothing")
         .needs(Needs::Nothing)
         .gravity(Gravity::Nothing)
-        .separates(&["not-offered", "id-never-accepted", "hidden-nodes", "ticket-key-per-node", "offer-breaks-connection"])
         .steps(&[PRIME, RESUME, RESUME, RESUME, PRIME, RESUME, RESUME, RESUME]),
-    Experiment::new("resume-more", "nothing, more often")
-        .needs(Needs::SomeRefusal)
-        .gravity(Gravity::Nothing)
-        .separates(&["hidden-nodes", "id-cache-per-process", "restart-lost-keys"])
-        .steps(&[
-            PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME,
-            RESUME, RESUME,
-        ]),
+    Experiment::new("resume-more", "nothing, more often").needs(Needs::SomeRefusal).gravity(Gravity::Nothing).steps(&[
+        PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, PRIME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME, RESUME,
+        RESUME,
+    ]),
     Experiment::new("no-sni-at-all", "neither connection sends server_name")
         .needs(Needs::NoResumption)
-        .separates(&["vhost-directives", "not-offered"])
         .steps(&[Prime(Variation::WithoutSni), Resume(Variation::WithoutSni)]),
     Experiment::new("no-certificate-at-all", "neither connection sends a client certificate")
         .needs(Needs::Refusal)
-        .separates(&["session-too-large", "not-offered", "id-never-accepted"])
         .steps(&[Prime(Variation::WithoutCertificate), Resume(Variation::WithoutCertificate)]),
     Experiment::new("both-psk-modes", "both connections offer psk_ke beside psk_dhe_ke")
         .under(TLS13)
         .needs(Needs::Refusal)
-        .separates(&["client-psk-mode", "not-offered"])
         .steps(&[Prime(Variation::BothPskModes), Resume(Variation::BothPskModes)]),
     Experiment::new("second-use", "the same session three times")
         .gravity(Gravity::Note)
-        .separates(&["single-use"])
         .steps(&[PRIME, RESUME, Again, Again]),
     Experiment::new("unclean-close", "the first connection ends with a FIN, without close_notify")
-        .separates(&["unclean-close-evicts"])
         .steps(&[Prime(Variation::EndsWithFin), RESUME]),
     Experiment::new("reset", "the first connection ends with a reset")
         .under(STORED)
-        .separates(&["unclean-close-evicts"])
         .steps(&[Prime(Variation::EndsWithReset), RESUME]),
-    Experiment::new("fill", "other full handshakes in between")
-        .under(STORED)
-        .separates(&["cache-too-small"])
-        .steps(&[PRIME, Interpose, RESUME]),
+    Experiment::new("fill", "other full handshakes in between").under(STORED).steps(&[PRIME, Interpose, RESUME]),
     Experiment::new("without-sni", "the resumption sends no server_name")
         .gravity(Gravity::Note)
-        .separates(&["sni-differs", "vhost-directives"])
         .steps(&[PRIME, Resume(Variation::WithoutSni)]),
     Experiment::new("without-alpn", "the resumption offers no ALPN")
         .under(TICKETS)
         .gravity(Gravity::Note)
-        .separates(&["vhost-directives"])
         .steps(&[PRIME, Resume(Variation::WithoutAlpn)]),
     Experiment::new(
         "without-extended-master-secret",
@@ -151,7 +133,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
     )
     .under(TLS12)
     .gravity(Gravity::Nothing)
-    .separates(&["ems-differs"])
     .steps(&[PRIME, Resume(Variation::WithoutExtendedMasterSecret)]),
     Experiment::new(
         "with-extended-master-secret",
@@ -159,68 +140,52 @@ pub static EXPERIMENTS: &[Experiment] = &[
     )
     .under(TLS12)
     .gravity(Gravity::Nothing)
-    .separates(&["ems-differs"])
     .steps(&[Prime(Variation::WithoutExtendedMasterSecret), RESUME]),
     Experiment::new("other-suite", "the first connection leaves out the suite that the server prefers")
         .under(TICKETS)
         .gravity(Gravity::Note)
-        .separates(&["suite-differs"])
         .steps(&[Prime(Variation::WithoutChosenSuite), RESUME]),
     Experiment::new("without-certificate", "the resumption has no client certificate to send")
         .under(TICKETS)
         .gravity(Gravity::Nothing)
-        .separates(&["client-policy-changed", "session-context-unset"])
         .steps(&[PRIME, Resume(Variation::WithoutCertificate)]),
-    Experiment::new("psk-ke", "the resumption offers psk_ke alone")
-        .under(TLS13)
-        .gravity(Gravity::Nothing)
-        .separates(&["client-psk-mode"])
-        .steps(&[Prime(Variation::BothPskModes), Resume(Variation::PskKe), Resume(Variation::BothPskModes)]),
+    Experiment::new("psk-ke", "the resumption offers psk_ke alone").under(TLS13).gravity(Gravity::Nothing).steps(&[
+        Prime(Variation::BothPskModes),
+        Resume(Variation::PskKe),
+        Resume(Variation::BothPskModes),
+    ]),
     Experiment::new("large-client-hello", "a ClientHello of more than 1,600 bytes")
         .under(TICKETS)
-        .separates(&["large-client-hello", "offer-breaks-connection"])
         .steps(&[Prime(Variation::LargeHello), Resume(Variation::LargeHello)]),
     Experiment::new("records", "a ClientHello split over several records")
         .under(TICKETS)
-        .separates(&["offer-breaks-connection"])
         .steps(&[Prime(Variation::SplitOverRecords), Resume(Variation::SplitOverRecords)]),
     Experiment::new("segments", "a ClientHello split over two TCP segments")
         .under(TICKETS)
-        .separates(&["offer-breaks-connection"])
         .steps(&[Prime(Variation::SplitOverSegments), Resume(Variation::SplitOverSegments)]),
-    Experiment::new("identities", "2, 5 and 40 PSK identities, the true one last")
-        .under(TLS13)
-        .separates(&["offer-breaks-connection"])
-        .steps(&[
-            PRIME,
-            Resume(Variation::Identities(2)),
-            Resume(Variation::Identities(5)),
-            Resume(Variation::Identities(40)),
-        ]),
+    Experiment::new("identities", "2, 5 and 40 PSK identities, the true one last").under(TLS13).steps(&[
+        PRIME,
+        Resume(Variation::Identities(2)),
+        Resume(Variation::Identities(5)),
+        Resume(Variation::Identities(40)),
+    ]),
     Experiment::new("hello-retry-request", "no key share, so that the server asks for one first")
         .under(TLS13)
-        .separates(&["early-data-hrr"])
         .steps(&[PRIME, Resume(Variation::WithoutKeyShare)]),
     Experiment::new("early-data", "the request as early data, and after a HelloRetryRequest")
         .under(TLS13)
         .needs(Needs::EarlyData)
         .gravity(Gravity::Nothing)
-        .separates(&["early-data-off", "early-data-hrr", "early-data-stateful"])
         .steps(&[PRIME, EARLY, EARLY, PRIME, Early(Variation::WithoutKeyShare)]),
     Experiment::new("quick-acknowledgement", "what the server sends is acknowledged at once, on every other connection")
         .under(TICKETS)
         .needs(Needs::Stall)
         .gravity(Gravity::Nothing)
-        .separates(&["nagle"])
         .steps(&[PRIME, QUICK, PRIME, QUICK, PRIME, QUICK, PRIME, QUICK]),
-    Experiment::new("burst", "many connections at once")
-        .under(&[TLS13_TICKET, TLS12_ID])
-        .separates(&["tickets-run-out", "id-cache-per-process"])
-        .steps(&[PRIME, Burst]),
+    Experiment::new("burst", "many connections at once").under(&[TLS13_TICKET, TLS12_ID]).steps(&[PRIME, Burst]),
     Experiment::new("patience", "a wait between the first connection and the next")
         .needs(Needs::Patience)
         .gravity(Gravity::Nothing)
-        .separates(&["lifetime-short", "rotation-no-overlap", "timeout-ignored"])
         .steps(&[PRIME, RESUME, PRIME, Wait, RESUME, RESUME]),
 ];
 
@@ -228,7 +193,6 @@ pub static EXPERIMENTS: &[Experiment] = &[
 pub static CONTROL: Experiment = Experiment::new("resume-control", "nothing, beside what is made again")
     .needs(Needs::Nothing)
     .gravity(Gravity::Nothing)
-    .separates(&["hidden-nodes", "id-cache-per-process", "restart-lost-keys"])
     .steps(&[PRIME, RESUME, RESUME]);
 
 impl Experiment {
@@ -236,11 +200,7 @@ impl Experiment {
     /// of this kind, and the others say what they have instead.
     const fn new(name: &'static str, varies: &'static str) -> Self {
         let (needs, gravity) = (Needs::Resumption, Gravity::Loss);
-        Self { name, varies, separates: &[], under: ALL, needs, gravity, steps: &[] }
-    }
-
-    const fn separates(self, separates: &'static [&'static str]) -> Self {
-        Self { separates, ..self }
+        Self { name, varies, under: ALL, needs, gravity, steps: &[] }
     }
 
     const fn under(self, under: &'static [Asked]) -> Self {

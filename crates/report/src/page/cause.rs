@@ -55,7 +55,7 @@ pub(crate) fn sections(cause: &Cause) -> [(&'static str, &'static str); 4] {
 
 /// The commands that find it, or that none does.
 pub(crate) fn found_by(cause: &Cause) -> String {
-    match cause.found_by {
+    match cause.found_by().as_slice() {
         [] => "Nothing: one run cannot detect it from outside.".to_owned(),
         commands => commands.iter().map(|it| format!("`{}`", it.command())).collect::<Vec<_>>().join(", "),
     }
