@@ -49,7 +49,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("results/src/load_", &["load"]),
     ("results/src/response_words.rs", CONNECTING),
     ("results/src/side_by_side.rs", &["load"]),
-    ("probe/src/roots.rs", CONNECTING),
+    ("probe/src/credentials.rs", CONNECTING),
     ("probe/src/saved/", SESSIONS),
     ("report/src/junit.rs", &["measure"]),
     ("report/src/openmetrics.rs", &["measure"]),
