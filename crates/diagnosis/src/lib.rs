@@ -22,6 +22,7 @@ mod series;
 mod verdict;
 
 #[cfg(any(test, feature = "example"))]
+#[allow(clippy::unwrap_used, clippy::new_without_default, reason = "only tests call it")]
 #[path = "test_example.rs"]
 pub mod example;
 #[cfg(test)]

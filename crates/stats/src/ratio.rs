@@ -64,7 +64,8 @@ mod tests {
     fn a_ratio_is_what_its_samples_allow() {
         let may_be_zero = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
         let known = |median, ci95| Some(Ratio { median, ci95 });
-        let cases: [(&[u64], &[u64], Option<Ratio>, &str); 7] = [
+        type Case<'a> = (&'a [u64], &'a [u64], Option<Ratio>, &'a str);
+        let cases: [Case<'_>; 7] = [
             (&[400; 9], &[100; 9], known(4.0, Some((4.0, 4.0))), "above one means that `to` is faster"),
             (&[], &[1], None, "nothing has no ratio"),
             (&[1], &[], None, "nor to nothing"),

@@ -41,10 +41,10 @@ fn of_experiments(examined: &Examined<'_>) -> Vec<Finding> {
     let Some((longest, evidence)) = stated_lifetimes(examined, Version::Tls13) else { return Vec::new() };
     let (severity, title) = match longest {
         0 => (Severity::Fault, "TLS 1.3 tickets have a lifetime of 0 s: clients must discard them immediately".to_owned()),
-        ..=MOST_S => return Vec::new(),
+        1..=MOST_S => return Vec::new(),
         _ => (
             Severity::Risk,
-            format!("TLS 1.3 tickets have a lifetime of {longest} s, more than the seven days that RFC 8446 allows"),
+            format!("TLS 1.3 tickets have a lifetime of {longest} s, more than the seven days that RFC 9846 allows"),
         ),
     };
     vec![CAUSE.finding(severity, Confidence::Certain, title).because([evidence])]

@@ -96,6 +96,13 @@ causes! {
     signature_unverified,
 }
 
+/// What a measurement shows of a cause.
+type MeasuredRule = fn(&Case<'_>) -> Vec<Finding>;
+/// What the experiments with a server show of a cause.
+type ExaminedRule = fn(&Examined<'_>) -> Vec<Finding>;
+/// What the connections of a watched client show of a cause.
+type WatchedRule = fn(&ClientCase<'_>) -> Option<Finding>;
+
 /// A reason, as text and as data. Texts are Markdown of paragraphs, lists and fenced commands.
 #[derive(Debug)]
 pub struct Cause {
@@ -126,11 +133,11 @@ pub struct Cause {
     /// Causes that say why: where experiments show one of them, findings of this cause are left out.
     pub(crate) explained_by: &'static [&'static Cause],
     /// Finds it in the connections of a measurement, whether `measure` or `diagnose` makes them.
-    pub(crate) measured: Option<Rule<fn(&Case<'_>) -> Vec<Finding>>>,
+    pub(crate) measured: Option<Rule<MeasuredRule>>,
     /// Finds it in the experiments of `diagnose`.
-    pub(crate) examined: Option<Rule<fn(&Examined<'_>) -> Vec<Finding>>>,
+    pub(crate) examined: Option<Rule<ExaminedRule>>,
     /// Finds it in the connections of a client that `diagnose --listen` watched.
-    pub(crate) watched: Option<Rule<fn(&ClientCase<'_>) -> Option<Finding>>>,
+    pub(crate) watched: Option<Rule<WatchedRule>>,
 }
 
 /// What finds a cause.
