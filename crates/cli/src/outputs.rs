@@ -67,7 +67,11 @@ impl<D: Documented> OutputArgs<D> {
     /// Refuses a format that documents of this schema do not have.
     pub(crate) fn check(&self, schema: &str) -> anyhow::Result<()> {
         match self.files.iter().find(|(format, _)| !format.writes(schema)) {
-            Some((format, _)) => anyhow::bail!("--{} does not apply to a result of {schema}", format.name),
+            Some((format, _)) => {
+                let commands = format.schemas.iter().filter_map(|schema| schema.strip_prefix("reprise.")?.split('/').next());
+                let commands: Vec<&str> = commands.collect();
+                anyhow::bail!("--{} applies only to results of {}", format.name, commands.join(", "))
+            }
             None => Ok(()),
         }
     }

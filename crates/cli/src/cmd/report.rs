@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
     let open = |schema: &str| {
         ensure!(
             !arguments.experiments || schema == DiagnoseDocument::SCHEMA,
-            "--experiments is for results of diagnose alone"
+            "--experiments applies only to results of diagnose"
         );
         arguments.output.check(schema)?;
         Outputs::open(&arguments.output, &[])
