@@ -1,88 +1,40 @@
-//! The command line: commands here, the flags of each beside it.
+//! The command line: the flags of every command here, the commands in [`cmd`].
 
 use std::ffi::OsString;
 
+use anstream::ColorChoice;
 use anyhow::bail;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Command};
 
-use crate::cmd::board::BoardArgs;
-use crate::cmd::compare::{CompareArgs, StacksArgs};
-use crate::cmd::completions::CompletionsArgs;
-use crate::cmd::diagnose::DiagnoseArgs;
-use crate::cmd::explain::ExplainArgs;
-use crate::cmd::layers::LayersArgs;
-use crate::cmd::load::LoadArgs;
-use crate::cmd::man::ManArgs;
-use crate::cmd::measure::MeasureArgs;
-use crate::cmd::report::ReportArgs;
-use crate::cmd::trace::TraceArgs;
+use crate::cmd;
+use crate::values::one_of;
 
 /// Measure, explain and remove the cost of TLS connections.
-#[derive(Parser)]
-#[command(name = "reprise", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-    #[command(flatten)]
-    pub(crate) everywhere: EverywhereArgs,
-}
-
-/// The flags of every command.
-#[derive(Args, Clone, Debug)]
+#[derive(Args)]
+#[command(version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct EverywhereArgs {
     /// Suppress progress output on standard error
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Colour the output; auto: on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = "Output")]
-    pub(crate) color: Color,
+    #[arg(long, global = true, value_parser = one_of(COLORS), value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub(crate) color: ColorChoice,
 }
 
-/// When to colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-/// What to do.
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Measure what a connection costs, new and resumed, phase by phase
-    Measure(Box<MeasureArgs>),
-    /// Show, message by message, what a resumed handshake skips
-    Trace(Box<TraceArgs>),
-    /// Find out why sessions are not resumed, and how to fix it
-    Diagnose(Box<DiagnoseArgs>),
-    /// Explain a cause: what happens, how it shows, how to fix it
-    Explain(Box<ExplainArgs>),
-    /// Load-test handshakes: rate, latency, bottleneck
-    Load(Box<LoadArgs>),
-    /// Measure TLS on emulated microcontrollers
-    Board(Box<BoardArgs>),
-    /// Compare TLS libraries side by side
-    Compare(Box<CompareArgs>),
-    /// Measure the cost of starting again: process, library, context, connection, session
-    Layers(Box<LayersArgs>),
-    /// List the TLS libraries to compare, and check plugins
-    Stacks(Box<StacksArgs>),
-    /// What the child processes of compare and stacks run
-    #[command(hide = true)]
-    StackChild,
-    /// Show a saved result again, in any format
-    Report(Box<ReportArgs>),
-    /// Print a completion script for a shell
-    Completions(CompletionsArgs),
-    /// Print the manual page, or write one for each command
-    Man(ManArgs),
-}
+const COLORS: [(&str, ColorChoice); 3] =
+    [("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
 
 const EXAMPLES: &str = "\
 Examples:
   reprise measure                          an embedded lab on loopback: nothing else needed
   reprise example.org                      your own server; 'measure' may be left out
   reprise measure --help                   every flag, with more examples";
+
+/// The program with all its commands.
+pub(crate) fn program() -> Command {
+    let commands = cmd::list().into_iter().map(|entry| entry.command);
+    EverywhereArgs::augment_args(Command::new("reprise").subcommands(commands)).subcommand_required(true)
+}
 
 /// A target alone means `measure`: `reprise example.org` is `reprise measure example.org`.
 ///
@@ -98,13 +50,13 @@ pub(crate) fn with_default_command(arguments: impl Iterator<Item = OsString>) ->
         }
         return Ok(arguments);
     };
-    let command = Cli::command();
+    let command = program();
     let is_command = command.get_subcommands().any(|known| known.get_name() == first);
     if is_command || ["help", "-h", "--help", "-V", "--version"].contains(&first) {
         return Ok(arguments);
     }
     if is_bare_word(first) {
-        let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(clap::Command::get_name);
+        let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name);
         let similar =
             names.map(|name| (strsim::jaro_winkler(first, name), name)).filter(|(similarity, _)| *similarity > 0.8);
         let meant = similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name);
@@ -176,6 +128,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        program().debug_assert();
     }
 }

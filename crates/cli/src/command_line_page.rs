@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use clap::builder::PossibleValue;
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 
-use crate::args::Cli;
-use crate::ending;
+use crate::{args, ending};
 
 const PAGE: &str = "docs/guide/19-command-line.md";
 
@@ -123,7 +122,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 pub(crate) fn built() -> Command {
-    let mut program = Cli::command();
+    let mut program = args::program();
     program.build();
     program
 }

@@ -19,6 +19,7 @@ mod resumption_flags;
 mod route_flags;
 mod saved_result;
 mod secrets;
+mod server_process;
 mod session_files;
 mod values;
 mod version;
@@ -26,11 +27,10 @@ mod version;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anstream::ColorChoice;
 use clap::FromArgMatches;
 use reprise_probe::{Interrupt, abandon_unfinished};
 
-use crate::args::{Cli, Color, Command};
+use crate::args::EverywhereArgs;
 use crate::ending::Ending;
 use crate::notice::notice;
 
@@ -45,37 +45,19 @@ fn main() -> ExitCode {
     };
     let command = help::command(&arguments);
     secrets::learn_flags(&command);
-    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let parsed = command.try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|matches| Ok((EverywhereArgs::from_arg_matches(&matches)?, matches)));
+    let (everywhere, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(usage) => return ending::of_usage(usage),
     };
-    match cli.everywhere.color {
-        Color::Auto => {}
-        Color::Always => ColorChoice::Always.write_global(),
-        Color::Never => ColorChoice::Never.write_global(),
-    }
-    progress::be_quiet(cli.everywhere.quiet);
+    everywhere.color.write_global();
+    progress::be_quiet(everywhere.quiet);
     let interrupt = Interrupt::default();
     if let Err(error) = stop_on_ctrl_c(interrupt.clone()) {
         notice(format_args!("cannot handle Ctrl-C, it will discard the results: {error}"));
     }
-    let result = match cli.command {
-        Command::Measure(arguments) => cmd::measure::run(*arguments, &interrupt),
-        Command::Trace(arguments) => cmd::trace::run(*arguments, &interrupt),
-        Command::Diagnose(arguments) => cmd::diagnose::run(*arguments, &interrupt),
-        Command::Explain(arguments) => cmd::explain::run(*arguments),
-        Command::Load(arguments) => cmd::load::run(*arguments, &interrupt),
-        Command::Board(arguments) => cmd::board::run(*arguments, &interrupt),
-        Command::Layers(arguments) => cmd::layers::run(*arguments, &interrupt),
-        Command::Compare(arguments) => cmd::compare::run(*arguments, &interrupt),
-        Command::Stacks(arguments) => cmd::compare::run_stacks(*arguments),
-        Command::StackChild => cmd::compare::run_child(),
-        Command::Report(arguments) => cmd::report::run(*arguments),
-        Command::Completions(arguments) => cmd::completions::run(&arguments, help::command(&[])),
-        Command::Man(arguments) => cmd::man::run(&arguments, help::command(&[])),
-    };
-    Ending::from(result).into_exit_code()
+    Ending::from(cmd::run(&matches, &interrupt)).into_exit_code()
 }
 
 /// Signals this soon after the first are the same one: timeout(1) signals the process and then its group, and a terminal's

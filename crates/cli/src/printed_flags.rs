@@ -34,6 +34,7 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("cli/src/resumption_flags.rs", SESSIONS),
     ("cli/src/route_flags.rs", &["measure", "trace", "diagnose"]),
     ("cli/src/saved_result.rs", &["measure"]),
+    ("cli/src/server_process.rs", &["measure", "diagnose", "load"]),
     ("cli/src/session_files.rs", SESSIONS),
     ("cli/src/values.rs", &["measure"]),
     ("results/src/clear_text.rs", CONNECTING),

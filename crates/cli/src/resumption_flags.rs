@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValue;
 use reprise_engine::suite::{Hash, Suite};
 use reprise_engine::{ExternalPsk, Tls13Extensions};
 use reprise_model::{Kind, PskMode, Version};
@@ -12,13 +13,15 @@ use reprise_probe::Options;
 use reprise_wire::extensions::TicketRequest;
 use zeroize::Zeroizing;
 
+use crate::values::{explained, one_of};
+
 /// What is offered to resume, and how.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resumption")]
 pub(crate) struct ResumptionArgs {
     /// PSK modes to offer under TLS 1.3, for tickets and external PSKs
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::PskDheKe)]
-    psk_mode: Mode,
+    #[arg(long, value_parser = one_of(modes()), value_name = "MODE", default_value = "psk_dhe_ke")]
+    psk_mode: &'static [PskMode],
     /// Identity of an external PSK, for the kind psk (TLS 1.3)
     #[arg(long, value_name = "NAME", value_parser = parse_identity)]
     psk_identity: Option<String>,
@@ -29,8 +32,8 @@ pub(crate) struct ResumptionArgs {
     #[arg(long, value_name = "FILE", requires = "psk_identity")]
     psk_key_file: Option<PathBuf>,
     /// Hash of the PSK
-    #[arg(long, value_enum, value_name = "HASH", default_value_t = PskHash::Sha256, requires = "psk_identity")]
-    psk_hash: PskHash,
+    #[arg(long, value_parser = one_of(hashes()), value_name = "HASH", default_value = "sha256", requires = "psk_identity")]
+    psk_hash: Hash,
     /// Request this many tickets after a full handshake, and after a resumed one (default 1): RFC 9149
     #[arg(long, value_name = "NEW[,RESUMED]", value_parser = parse_ticket_request)]
     ticket_requests: Option<TicketRequest>,
@@ -47,37 +50,25 @@ impl fmt::Debug for PskKey {
 }
 
 /// The hashes of TLS 1.3's suites.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PskHash {
-    /// As in TLS_AES_128_GCM_SHA256 and TLS_CHACHA20_POLY1305_SHA256
-    Sha256,
-    /// As in TLS_AES_256_GCM_SHA384
-    Sha384,
+fn hashes() -> [(PossibleValue, Hash); 2] {
+    let sha256 = explained("sha256", "As in TLS_AES_128_GCM_SHA256 and TLS_CHACHA20_POLY1305_SHA256");
+    [(sha256, Hash::Sha256), (explained("sha384", "As in TLS_AES_256_GCM_SHA384"), Hash::Sha384)]
 }
 
-/// The modes of RFC 8446, section 4.2.9, by their names there.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Mode {
-    /// With a fresh key exchange
-    #[value(name = "psk_dhe_ke")]
-    PskDheKe,
-    /// Without a key exchange: no forward secrecy
-    #[value(name = "psk_ke")]
-    PskKe,
-    /// Offer both; the server chooses
-    Both,
+/// The modes of RFC 9846, section 4.3.9, by their names there.
+fn modes() -> [(PossibleValue, &'static [PskMode]); 3] {
+    [
+        (explained("psk_dhe_ke", "With a fresh key exchange"), &[PskMode::PskDheKe]),
+        (explained("psk_ke", "Without a key exchange: no forward secrecy"), &[PskMode::PskKe]),
+        (explained("both", "Offer both; the server chooses"), &[PskMode::PskDheKe, PskMode::PskKe]),
+    ]
 }
 
 impl ResumptionArgs {
     /// Adds what these flags say.
     pub(crate) fn add_to(self, options: Options) -> anyhow::Result<Options> {
-        let psk_modes = match self.psk_mode {
-            Mode::PskDheKe => vec![PskMode::PskDheKe],
-            Mode::PskKe => vec![PskMode::PskKe],
-            Mode::Both => vec![PskMode::PskDheKe, PskMode::PskKe],
-        };
         let psk = self.psk()?;
-        let tls13 = Tls13Extensions { psk_modes, ticket_request: self.ticket_requests };
+        let tls13 = Tls13Extensions { psk_modes: self.psk_mode.to_vec(), ticket_request: self.ticket_requests };
         Ok(Options { tls13, psk, ..options })
     }
 
@@ -93,11 +84,7 @@ impl ResumptionArgs {
             (None, Some(path)) => read_key(path)?,
             (None, None) => bail!("--psk-identity needs its key: --psk-key HEX or --psk-key-file FILE"),
         };
-        let hash = match self.psk_hash {
-            PskHash::Sha256 => Hash::Sha256,
-            PskHash::Sha384 => Hash::Sha384,
-        };
-        Ok(Some(ExternalPsk { identity: identity.as_bytes().to_vec(), key, hash }))
+        Ok(Some(ExternalPsk { identity: identity.as_bytes().to_vec(), key, hash: self.psk_hash }))
     }
 }
 

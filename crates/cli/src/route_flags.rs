@@ -12,7 +12,7 @@ pub(crate) struct RouteArgs {
     /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
     /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
     /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
-    #[arg(long, value_name = "PROTOCOL", value_parser = parse_starttls, help_heading = "Network")]
+    #[arg(long, value_name = "PROTOCOL", help_heading = "Network")]
     starttls: Option<StartTls>,
     /// Connect through this proxy, as with curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved here) or
     /// socks5h://… (by the proxy); the default port is 1080. With --resolve, the proxy connects to that address. Environment
@@ -20,7 +20,7 @@ pub(crate) struct RouteArgs {
     #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
     proxy: Option<String>,
     /// Send a PROXY protocol header, v1 or v2, as a load balancer does
-    #[arg(long, value_name = "VERSION", value_parser = parse_proxy_protocol, help_heading = "Network")]
+    #[arg(long, value_name = "VERSION", help_heading = "Network")]
     proxy_protocol: Option<ProxyProtocol>,
 }
 
@@ -70,12 +70,4 @@ impl std::fmt::Debug for RouteArgs {
             .field("proxy_protocol", proxy_protocol)
             .finish_non_exhaustive()
     }
-}
-
-pub(crate) fn parse_starttls(text: &str) -> Result<StartTls, String> {
-    text.parse()
-}
-
-pub(crate) fn parse_proxy_protocol(text: &str) -> Result<ProxyProtocol, String> {
-    text.parse()
 }

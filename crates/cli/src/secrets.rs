@@ -84,13 +84,12 @@ fn without_credentials(argument: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
 
     use super::*;
-    use crate::args::Cli;
+    use crate::args;
 
     fn shown(given: &[&str]) -> Vec<String> {
-        learn_flags(&Cli::command());
+        learn_flags(&args::program());
         redacted(given.iter().map(|&argument| argument.to_owned()))
     }
 

@@ -3,20 +3,30 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use reprise_connection::Target;
-use reprise_model::Version;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use reprise_wire::{CipherSuite, NamedGroup};
 
 /// A list that comes as one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
-pub(crate) fn parse_target(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|error: reprise_connection::TargetError| error.to_string())
+/// A parser of these values by their names, which the help lists.
+pub(crate) fn one_of<N, T, const COUNT: usize>(choices: [(N, T); COUNT]) -> impl TypedValueParser<Value = T>
+where
+    N: Into<PossibleValue>,
+    T: Clone + Send + Sync + 'static,
+{
+    let choices: Vec<(PossibleValue, T)> = choices.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    let names = PossibleValuesParser::new(choices.iter().map(|(name, _)| name.clone()));
+    names.try_map(move |name| {
+        let chosen = choices.iter().find(|(known, _)| known.get_name() == name);
+        chosen.map(|(_, value)| value.clone()).ok_or_else(|| format!("unknown value '{name}'"))
+    })
 }
 
-pub(crate) fn parse_version(text: &str) -> Result<Version, String> {
-    text.parse()
+/// A name for [`one_of`], with what the help says of it.
+pub(crate) fn explained(name: &'static str, help: &'static str) -> PossibleValue {
+    PossibleValue::new(name).help(help)
 }
 
 pub(crate) fn parse_server_name(text: &str) -> Result<String, String> {

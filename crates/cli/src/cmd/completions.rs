@@ -1,9 +1,11 @@
 //! `reprise completions SHELL`: a script that completes commands and flags.
 
-use clap::{Args, Command};
+use clap::Args;
 use clap_complete::Shell;
+use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
+use crate::help;
 use crate::outputs::print;
 
 /// Print a completion script for a shell.
@@ -21,10 +23,9 @@ Examples:
   reprise completions zsh > ~/.zfunc/_reprise          with fpath+=~/.zfunc before compinit
   reprise completions fish > ~/.config/fish/completions/reprise.fish";
 
-/// The script for `command`, which is all of `reprise`.
-pub(crate) fn run(arguments: &CompletionsArgs, mut command: Command) -> anyhow::Result<Ending> {
+pub(super) fn run(arguments: CompletionsArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, "reprise", &mut script);
+    clap_complete::generate(arguments.shell, &mut help::command(&[]), "reprise", &mut script);
     print(&script)?;
     Ok(Ending::Done)
 }

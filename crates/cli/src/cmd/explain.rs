@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use reprise_diagnosis::{Cause, cause, causes};
+use reprise_probe::Interrupt;
 use reprise_report::{html, markdown, terminal};
 
 use crate::ending::Ending;
 use crate::outputs::{Output, print_page};
 
-/// Say what a cause is, how it shows, how to confirm it by hand and what fixes it.
+/// Explain a cause: what happens, how it shows, how to fix it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExplainArgs {
     /// Cause, as findings name it: 'not-offered'; without it, list all causes
@@ -24,7 +25,7 @@ pub(crate) struct ExplainArgs {
     html: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: ExplainArgs) -> anyhow::Result<Ending> {
+pub(super) fn run(arguments: ExplainArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     let about = arguments.id.as_deref().map(known).transpose()?;
     if let Some(file) = arguments.html {
         let page = about.map_or_else(|| html::causes(causes()), html::cause);

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, Command};
+use clap::Args;
+use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
+use crate::help;
 use crate::outputs::print;
 
 /// Print the manual page, or write one for each command.
@@ -22,8 +24,8 @@ Examples:
   reprise man | man -l -                           read it now
   reprise man ~/.local/share/man/man1              install all of them: man reprise-measure";
 
-/// The pages of `command`, which is all of `reprise`.
-pub(crate) fn run(arguments: &ManArgs, command: Command) -> anyhow::Result<Ending> {
+pub(super) fn run(arguments: ManArgs, _: &Interrupt) -> anyhow::Result<Ending> {
+    let command = help::command(&[]);
     match &arguments.directory {
         None => {
             let mut page = Vec::new();

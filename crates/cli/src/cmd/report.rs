@@ -9,6 +9,7 @@ use reprise_model::document::{
     CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, SideBySideDocument,
     TraceDocument,
 };
+use reprise_probe::Interrupt;
 use reprise_report::{Document, Report, Shown};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
 use serde::Deserialize;
@@ -17,7 +18,7 @@ use crate::ending::Ending;
 use crate::outputs::{AnyDocument, OutputArgs, Outputs};
 use crate::saved_result::{Named, parse, read_text, shown};
 
-/// Show a saved result again, in any format; several of measure or load side by side.
+/// Show a saved result again, in any format.
 ///
 /// Of several, each figure of each kind and phase stands in a row, with the ratio to the first result and its interval; what else
 /// is not the same is named. Results that have nothing in common are refused.
@@ -50,7 +51,7 @@ Examples:
   reprise report nginx.json haproxy.json             side by side, with the ratio to the first
   reprise report --merge one.json two.json           several generators of one load as one result";
 
-pub(crate) fn run(arguments: ReportArgs) -> anyhow::Result<Ending> {
+pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     let open = |schema: &str| {
         ensure!(
             !arguments.experiments || schema == DiagnoseDocument::SCHEMA,

@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_board::{BoardStack, Key};
 
 use crate::outputs::OutputArgs;
+use crate::values::one_of;
 
 /// Measure TLS on emulated microcontrollers
 ///
@@ -17,11 +18,11 @@ use crate::outputs::OutputArgs;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BoardArgs {
     /// TLS stacks
-    #[arg(long, value_delimiter = ',', default_values_t = [StackName::Bearssl, StackName::Mbedtls2, StackName::Mbedtls3])]
-    pub(crate) stacks: Vec<StackName>,
+    #[arg(long, value_delimiter = ',', value_parser = one_of(STACKS), default_values = STACKS.map(|(name, _)| name))]
+    pub(crate) stacks: Vec<BoardStack>,
     /// Keys of the server's certificate
-    #[arg(long, value_delimiter = ',', default_values_t = [KeyName::Rsa1024, KeyName::Rsa2048, KeyName::P256, KeyName::P384])]
-    pub(crate) keys: Vec<KeyName>,
+    #[arg(long, value_delimiter = ',', value_parser = one_of(Key::ALL.map(|key| (key.name(), key))), default_values = Key::ALL.map(Key::name))]
+    pub(crate) keys: Vec<Key>,
     /// Clock frequency that converts cycles to time: 133MHz, 48MHz, 12500kHz
     #[arg(long, value_name = "FREQUENCY", default_value = "133MHz", value_parser = frequency)]
     pub(crate) clock: u64,
@@ -57,59 +58,8 @@ Examples:
   reprise board --matrix --json board.json         every image
   reprise board --listen 127.0.0.1:8443            for openssl s_client, curl, reprise measure, …";
 
-/// A stack by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StackName {
-    Bearssl,
-    Mbedtls2,
-    Mbedtls3,
-}
-
-/// A key by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyName {
-    #[value(name = "rsa-1024")]
-    Rsa1024,
-    #[value(name = "rsa-2048")]
-    Rsa2048,
-    #[value(name = "p-256")]
-    P256,
-    #[value(name = "p-384")]
-    P384,
-}
-
-impl std::fmt::Display for StackName {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(BoardStack::from(*self).name())
-    }
-}
-
-impl std::fmt::Display for KeyName {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(Key::from(*self).name())
-    }
-}
-
-impl From<StackName> for BoardStack {
-    fn from(name: StackName) -> Self {
-        match name {
-            StackName::Bearssl => Self::BearSsl,
-            StackName::Mbedtls2 => Self::MbedTls2,
-            StackName::Mbedtls3 => Self::MbedTls3,
-        }
-    }
-}
-
-impl From<KeyName> for Key {
-    fn from(name: KeyName) -> Self {
-        match name {
-            KeyName::Rsa1024 => Self::Rsa1024,
-            KeyName::Rsa2048 => Self::Rsa2048,
-            KeyName::P256 => Self::P256,
-            KeyName::P384 => Self::P384,
-        }
-    }
-}
+const STACKS: [(&str, BoardStack); 3] =
+    [("bearssl", BoardStack::BearSsl), ("mbedtls2", BoardStack::MbedTls2), ("mbedtls3", BoardStack::MbedTls3)];
 
 /// `133MHz` in hertz; from 1 kHz to 10 GHz.
 fn frequency(text: &str) -> Result<u64, String> {

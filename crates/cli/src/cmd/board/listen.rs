@@ -20,11 +20,11 @@ pub(super) fn run(
     address: SocketAddr,
     stop: Stop<'_>,
 ) -> anyhow::Result<Ending> {
-    let mut keys = arguments.keys.iter().map(|&name| Key::from(name));
+    let mut keys = arguments.keys.iter().copied();
     let first = keys.next();
     let key = keys.find(|&key| key == Key::P256).or(first);
     let (Some(&stack), Some(key)) = (arguments.stacks.first(), key) else { bail!("--listen needs a stack and a key") };
-    let image = Image::usual(Cpu::CortexM0, stack.into(), Optimization::Size);
+    let image = Image::usual(Cpu::CortexM0, stack, Optimization::Size);
     let listener = TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     firmware.build(image)?;
     let setup = Setup { handshake_ms: HANDSHAKE_MS, idle_ms: IDLE_MS, ..Setup::usual(key, ResponseMode::Http) };

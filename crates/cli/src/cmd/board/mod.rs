@@ -54,7 +54,7 @@ struct Plan {
 
 impl Plan {
     fn of(arguments: &BoardArgs) -> anyhow::Result<Self> {
-        let stacks: Vec<BoardStack> = arguments.stacks.iter().map(|&name| name.into()).collect();
+        let stacks = &arguments.stacks;
         let chosen = |image: &Image| stacks.contains(&image.stack) || image.stack == BoardStack::Both && stacks.len() > 1;
         let mut images = if arguments.matrix {
             Image::all()
@@ -66,7 +66,7 @@ impl Plan {
         images.retain(chosen);
         images.sort_unstable();
         images.dedup();
-        let mut keys: Vec<Key> = arguments.keys.iter().map(|&name| name.into()).collect();
+        let mut keys = arguments.keys.clone();
         if arguments.quick {
             keys.retain(|key| [Key::Rsa1024, Key::P256, Key::P384].contains(key));
         }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args, Subcommand};
 use reprise_compare::{Key, Scenario};
 use reprise_model::Version;
 use reprise_model::document::{CompareDocument, CompareOver};
@@ -12,7 +12,7 @@ use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::gate::{CONDITIONS, GateArgs};
 use crate::outputs::OutputArgs;
-use crate::values;
+use crate::values::{self, explained, one_of};
 
 /// Compare TLS libraries side by side
 ///
@@ -42,8 +42,8 @@ pub(crate) struct CompareArgs {
     pub(super) suites: Vec<CipherSuite>,
     /// Transport: memory, for CPU time; loopback, TCP between two processes, each on its own core if there are two, for
     /// wall-clock time as well
-    #[arg(long, value_enum, default_value_t = Over::Memory, help_heading = "Measure")]
-    pub(super) over: Over,
+    #[arg(long, value_parser = one_of(transports()), default_value = "memory", help_heading = "Measure")]
+    pub(super) over: CompareOver,
     /// Measure every client with every server, not only each stack with itself
     #[arg(long, help_heading = "Measure")]
     pub(super) crossed: bool,
@@ -88,6 +88,11 @@ pub(crate) struct StacksArgs {
     pub(super) plugins: PluginArgs,
 }
 
+/// What the child processes of compare and stacks run.
+#[derive(Args, Clone, Debug)]
+#[command(hide = true)]
+pub(crate) struct StackChildArgs {}
+
 /// What else to do with stacks.
 #[derive(Subcommand, Clone, Debug)]
 pub(crate) enum StacksCommand {
@@ -120,27 +125,14 @@ Examples:
   reprise stacks                                     what is there, and how to get more";
 
 /// What connections are made over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Over {
-    /// Both sides in one thread, one after the other
-    Memory,
-    /// TCP on 127.0.0.1, each side in its own process, concurrently
-    Loopback,
-}
-
-impl From<Over> for CompareOver {
-    fn from(over: Over) -> Self {
-        match over {
-            Over::Memory => Self::Memory,
-            Over::Loopback => Self::Loopback,
-        }
-    }
+fn transports() -> [(PossibleValue, CompareOver); 2] {
+    let memory = explained("memory", "Both sides in one thread, one after the other");
+    let loopback = explained("loopback", "TCP on 127.0.0.1, each side in its own process, concurrently");
+    [(memory, CompareOver::Memory), (loopback, CompareOver::Loopback)]
 }
 
 fn scenarios() -> impl TypedValueParser<Value = Scenario> {
-    let names = Scenario::ALL.map(|scenario| PossibleValue::new(scenario.name).help(scenario.help));
-    PossibleValuesParser::new(names)
-        .try_map(|name| Scenario::named(&name).ok_or_else(|| format!("unknown scenario '{name}'")))
+    one_of(Scenario::ALL.map(|scenario| (explained(scenario.name, scenario.help), scenario)))
 }
 
 fn group(name: &str) -> Result<NamedGroup, String> {

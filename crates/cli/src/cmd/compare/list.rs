@@ -7,13 +7,14 @@ use anyhow::bail;
 use reprise_compare::{
     CONFORMANCE_KEYS, Failed, FoundStack, Keys, LIBRARIES, Library, LibrarySource, StackRef, conformance, describe,
 };
+use reprise_probe::Interrupt;
 
 use super::flags::{StacksArgs, StacksCommand};
 use super::plugins;
 use crate::ending::Ending;
 use crate::outputs::print;
 
-pub(crate) fn run(arguments: StacksArgs) -> anyhow::Result<Ending> {
+pub(crate) fn run(arguments: StacksArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     match &arguments.check {
         None => list(&arguments),
         Some(StacksCommand::Check { stack }) => check(&arguments, stack),

@@ -17,7 +17,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
 
-pub(crate) use flags::{CompareArgs, PluginArgs, StacksArgs};
+pub(crate) use flags::{CompareArgs, PluginArgs, StackChildArgs};
 use gate::Gate;
 pub(crate) use list::run as run_stacks;
 
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
         keys: &keys,
         effort,
         seed: arguments.seed,
-        over: arguments.over.into(),
+        over: arguments.over,
         callgrind: callgrind.as_ref(),
         earlier: earlier.as_ref(),
     };
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
 }
 
 /// What a child process does until it is asked no more.
-pub(crate) fn run_child() -> anyhow::Result<Ending> {
+pub(crate) fn run_child(_: StackChildArgs, _: &Interrupt) -> anyhow::Result<Ending> {
     serve_requests(io::stdin().lock(), io::stdout().lock())?;
     Ok(Ending::Done)
 }

@@ -14,14 +14,14 @@ use reprise_report::Shown;
 use reprise_results::DiagnosePlanned;
 
 use super::listen_flags::ListenArgs;
-use crate::cmd::measure::server_cpu;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
 use crate::saved_result::read_text;
-use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
+use crate::server_process::check_server;
+use crate::values::{parse_duration, parse_wait};
 
-/// Find out whether a server resumes, and if not, why, and how to fix it.
+/// Find out why sessions are not resumed, and how to fix it.
 ///
 /// A few connections each vary one thing: the same session twice, another name, an end without close_notify, many at once. What
 /// they come to tells causes apart. Exit status 1 if there is a fault that is certain or likely.
@@ -29,14 +29,14 @@ use crate::values::{parse_duration, parse_target, parse_version, parse_wait};
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
-    #[arg(value_name = "TARGET", value_parser = parse_target)]
+    #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
     /// Read targets from this file, one per line; '-' is standard input, # starts a comment
     #[arg(long, value_name = "FILE", help_heading = "What to try")]
     targets_from: Option<PathBuf>,
 
     /// Use only these TLS versions: 1.2, 1.3
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to try")]
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to try")]
     tls: Vec<Version>,
     /// Full handshakes between two uses of a session, to test the server's cache
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "What to try")]
@@ -121,7 +121,7 @@ impl DiagnoseArgs {
             for (number, line) in text.lines().enumerate() {
                 let target = line.split('#').next().unwrap_or_default().trim();
                 if !target.is_empty() {
-                    let parsed = parse_target(target).map_err(anyhow::Error::msg);
+                    let parsed = target.parse::<Target>();
                     targets.push(parsed.with_context(|| format!("{}, line {}", path.display(), number + 1))?);
                 }
             }
@@ -139,14 +139,10 @@ impl DiagnoseArgs {
 
     /// A process that is not there would be shown as one that used nothing.
     pub(super) fn check_server(&self, targets: &[Target]) -> anyhow::Result<()> {
-        let Some(pid) = self.server_pid else { return Ok(()) };
-        if targets.len() > 1 {
+        if self.server_pid.is_some() && targets.len() > 1 {
             bail!("--server-pid needs exactly one target");
         }
-        if server_cpu(pid).is_none() {
-            bail!("--server-pid {pid}: no such process");
-        }
-        Ok(())
+        check_server(self.server_pid)
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is tried.

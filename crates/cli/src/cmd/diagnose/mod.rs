@@ -13,13 +13,13 @@ use reprise_probe::Interrupt;
 use reprise_probe::diagnose::diagnose;
 use reprise_report::{Document, Report};
 
-use crate::cmd::measure::server_cpu;
 use crate::ending::Ending;
 use crate::gate::{Gate, complaints};
 use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::server_process::server_cpu;
 
 pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     arguments.listen.check()?;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValue;
 use reprise_compare::ResumedBy;
 use reprise_connection::Target;
 use reprise_lab::KeyKind;
@@ -12,9 +13,9 @@ use reprise_model::{Level, Version};
 
 use crate::cmd::compare::PluginArgs;
 use crate::outputs::OutputArgs;
-use crate::values;
+use crate::values::{self, explained, one_of};
 
-/// What does it cost to start again for each request: the process, the library, the context, the connection, the session?
+/// Measure the cost of starting again: process, library, context, connection, session.
 ///
 /// A client makes one request again and again, each time started again at one level, without and with sessions. All levels
 /// of all stacks take turns. Without a target, the server is an embedded lab on loopback.
@@ -33,8 +34,8 @@ pub(crate) struct LayersArgs {
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "Narrow")]
     pub(super) tls: Vec<Version>,
     /// How to resume TLS 1.2 sessions
-    #[arg(long, value_enum, default_value = "ticket", help_heading = "Narrow")]
-    pub(super) kind: SessionKind,
+    #[arg(long, value_parser = one_of(session_kinds()), default_value = "ticket", help_heading = "Narrow")]
+    pub(super) kind: ResumedBy,
     /// Requests per row
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Measure")]
     pub(super) count: u64,
@@ -92,21 +93,9 @@ Examples:
   reprise layers --client-key rsa-2048 --encrypted   with a client key that is decrypted for each context";
 
 /// How sessions are resumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionKind {
-    /// By session ID
-    Id,
-    /// By ticket, or by session ID where the server issues no ticket
-    Ticket,
-}
-
-impl From<SessionKind> for ResumedBy {
-    fn from(kind: SessionKind) -> Self {
-        match kind {
-            SessionKind::Id => Self::Id,
-            SessionKind::Ticket => Self::Ticket,
-        }
-    }
+fn session_kinds() -> [(PossibleValue, ResumedBy); 2] {
+    let ticket = explained("ticket", "By ticket, or by session ID where the server issues no ticket");
+    [(explained("id", "By session ID"), ResumedBy::Id), (ticket, ResumedBy::Ticket)]
 }
 
 fn key_kind(name: &str) -> Result<KeyKind, String> {

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
         peer: subject.peer,
         levels: &levels,
         versions: &arguments.tls,
-        resumed_by: arguments.kind.into(),
+        resumed_by: arguments.kind,
         stacks: &stacks,
         material: &subject.material,
         client_key: subject.client_key,

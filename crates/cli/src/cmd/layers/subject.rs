@@ -73,7 +73,7 @@ impl Subject {
         let authority = Authority::with_key(authority_key(arguments.server_key))?;
         let client = arguments.client_key.map(|kind| authority.client_with_key("client.test", kind)).transpose()?;
         let server = EmbeddedServer::start(EmbeddedConfig {
-            resumption: match arguments.kind.into() {
+            resumption: match arguments.kind {
                 ResumedBy::Id => Resumption::Id,
                 ResumedBy::Ticket => Resumption::Ticket,
             },

@@ -9,18 +9,6 @@ use reprise_wire::NamedGroup;
 
 use crate::values::{self, List};
 
-/// Kinds by weight.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mix(pub(super) Vec<(Kind, u32)>);
-
-/// Names by weight.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Names(pub(super) Vec<WeightedName>);
-
-/// By their numbers, in turns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Processors(pub(super) Vec<usize>);
-
 pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
@@ -47,7 +35,8 @@ fn parse_weight(text: &str) -> Result<(&str, u32), String> {
     weight.map(|weight| (name, weight)).ok_or_else(|| format!("invalid weight of '{name}': use a number from 1 to 1000000"))
 }
 
-pub(super) fn parse_mix(text: &str) -> Result<Mix, String> {
+/// Kinds by weight.
+pub(super) fn parse_mix(text: &str) -> Result<List<(Kind, u32)>, String> {
     let mut mix: Vec<(Kind, u32)> = Vec::new();
     for part in text.split(',') {
         let (name, weight) = parse_weight(part)?;
@@ -60,16 +49,17 @@ pub(super) fn parse_mix(text: &str) -> Result<Mix, String> {
         }
         mix.push((kind, weight));
     }
-    Ok(Mix(mix))
+    Ok(List(mix))
 }
 
-pub(super) fn parse_names(text: &str) -> Result<Names, String> {
+/// Names by weight; an address is not sent.
+pub(super) fn parse_names(text: &str) -> Result<List<WeightedName>, String> {
     let parse = |part| {
         let (name, weight) = parse_weight(part)?;
         let name = values::parse_server_name(name)?;
         Ok(WeightedName { name: name.parse::<IpAddr>().is_err().then_some(name), weight })
     };
-    text.split(',').map(parse).collect::<Result<_, String>>().map(Names)
+    text.split(',').map(parse).collect::<Result<_, String>>().map(List)
 }
 
 pub(super) fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
@@ -78,7 +68,8 @@ pub(super) fn parse_groups(text: &str) -> Result<List<NamedGroup>, String> {
     values::parse_groups_of(text, &SPOKEN)
 }
 
-pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
+/// Processors by their numbers, in the order in which threads take them.
+pub(super) fn parse_processors(text: &str) -> Result<List<usize>, String> {
     let number = |text: &str| {
         let number = text.parse::<usize>().ok().filter(|number| *number < 4096);
         number.ok_or_else(|| format!("invalid processor list '{text}': use 1,3 or 2-5"))
@@ -90,7 +81,7 @@ pub(super) fn parse_processors(text: &str) -> Result<Processors, String> {
             None => processors.push(number(part)?),
         }
     }
-    if processors.is_empty() { Err(format!("empty processor list '{text}'")) } else { Ok(Processors(processors)) }
+    if processors.is_empty() { Err(format!("empty processor list '{text}'")) } else { Ok(List(processors)) }
 }
 
 #[cfg(test)]

@@ -4,22 +4,22 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
+use reprise_load::{ArrivalSpread, Close, KeyShareMode, WeightedName};
 use reprise_model::document::LoadDocument;
 use reprise_model::{Kind, Version};
 use reprise_results::LoadPlanned;
 use reprise_wire::{CipherSuite, NamedGroup};
 
-use super::flag_values::{self, Mix, Names, Processors};
+use super::flag_values;
 use crate::connection_flags::DEFAULT_METHOD;
 use crate::gate::ConditionArgs;
 use crate::outputs::OutputArgs;
-use crate::route_flags;
-use crate::values::{self, List};
+use crate::values::{self, List, one_of};
 
-/// Load a server with handshakes: how many a second does it hold, and who is the bottleneck?
+/// Load-test handshakes: rate, latency, bottleneck.
 ///
 /// The client costs next to nothing: it verifies no certificate and offers unit key shares, whose shared secret is the
 /// server's own public value. Such connections hide nothing. The server's Finished is always verified, and every
@@ -28,7 +28,7 @@ use crate::values::{self, List};
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct LoadArgs {
     /// HOST[:PORT][/PATH] or an https URL; if a name has several addresses, the first that accepts a connection is used
-    #[arg(value_name = "TARGET", value_parser = values::parse_target)]
+    #[arg(value_name = "TARGET")]
     pub(super) target: Target,
     /// Allow a target that is not on this machine: confirm that its owner agrees. Without this flag, addresses elsewhere are
     /// skipped
@@ -42,8 +42,8 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "R", value_parser = flag_values::parse_rate, help_heading = "Shape")]
     pub(super) rate: Option<f64>,
     /// Arrival pattern of --rate
-    #[arg(long, value_enum, default_value_t = SpreadArg::Constant, requires = "rate", help_heading = "Shape")]
-    pub(super) spread: SpreadArg,
+    #[arg(long, value_parser = one_of(SPREADS), default_value = "constant", requires = "rate", help_heading = "Shape")]
+    pub(super) spread: ArrivalSpread,
     /// Increase to the full load over this time
     #[arg(long, value_name = "DURATION", value_parser = values::parse_wait, help_heading = "Shape")]
     pub(super) ramp: Option<Duration>,
@@ -63,7 +63,7 @@ pub(crate) struct LoadArgs {
 
     /// Mix of handshake kinds, by weight: full=70,id=10,ticket=20
     #[arg(long, value_name = "MIX", default_value = "full", value_parser = flag_values::parse_mix, help_heading = "Connections")]
-    pub(super) mix: Mix,
+    pub(super) mix: List<(Kind, u32)>,
     /// Requests per connection; 0 for services other than HTTP
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=1_000_000), help_heading = "Connections")]
     pub(super) requests: u32,
@@ -78,14 +78,14 @@ pub(crate) struct LoadArgs {
     pub(super) header: Vec<(String, String)>,
     /// Start without TLS and upgrade: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The default port
     /// is the protocol's; after the handshake a harmless command is sent, unless --requests 0
-    #[arg(long, value_name = "PROTOCOL", value_parser = route_flags::parse_starttls, help_heading = "Connections")]
+    #[arg(long, value_name = "PROTOCOL", help_heading = "Connections")]
     pub(super) starttls: Option<StartTls>,
     /// Send a PROXY protocol header first, v1 or v2, for servers behind a load balancer
-    #[arg(long, value_name = "VERSION", value_parser = route_flags::parse_proxy_protocol, help_heading = "Connections")]
+    #[arg(long, value_name = "VERSION", help_heading = "Connections")]
     pub(super) proxy_protocol: Option<ProxyProtocol>,
     /// Close connections with a reset (leaves no port in TIME_WAIT), a FIN, or a close_notify and a FIN
-    #[arg(long, value_enum, default_value_t = CloseArg::Rst, help_heading = "Connections")]
-    pub(super) close: CloseArg,
+    #[arg(long, value_parser = one_of(CLOSES), default_value = "rst", help_heading = "Connections")]
+    pub(super) close: Close,
     /// Keep this many sessions for resumption; by default as many as --connections
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Connections")]
     pub(super) sessions: Option<u32>,
@@ -94,7 +94,7 @@ pub(crate) struct LoadArgs {
     pub(super) reuse_tickets: bool,
 
     /// TLS version: 1.2 or 1.3
-    #[arg(long, value_name = "VERSION", default_value = "1.3", value_parser = values::parse_version, help_heading = "TLS")]
+    #[arg(long, value_name = "VERSION", default_value = "1.3", help_heading = "TLS")]
     pub(super) tls: Version,
     /// Offer these cipher suites, by IANA or OpenSSL name, separated by ',' or ':'
     #[arg(long, value_name = "SUITES", value_parser = values::parse_ciphers, help_heading = "TLS")]
@@ -104,13 +104,13 @@ pub(crate) struct LoadArgs {
     pub(super) groups: Option<List<NamedGroup>>,
     /// Server names to send, by weight: 'a.example=3,b.example'; by default the target's host
     #[arg(long, value_name = "NAMES", value_parser = flag_values::parse_names, help_heading = "TLS")]
-    pub(super) sni: Option<Names>,
+    pub(super) sni: Option<List<WeightedName>>,
     /// Offer these ALPN protocols: 'h2,http/1.1'; none by default. The server's choice carries the requests
     #[arg(long, value_name = "PROTOCOLS", help_heading = "TLS")]
     pub(super) alpn: Option<String>,
     /// Key shares: unit (no cost, no secrecy), one reused pair, or a fresh pair per connection
-    #[arg(long, value_enum, default_value_t = KeySharesArg::Unit, help_heading = "TLS")]
-    pub(super) key_shares: KeySharesArg,
+    #[arg(long, value_parser = one_of(KEY_SHARES), default_value = "unit", help_heading = "TLS")]
+    pub(super) key_shares: KeyShareMode,
     /// Verify the server's certificate and its signatures, as a real client does
     #[arg(long, help_heading = "TLS")]
     pub(super) verify: bool,
@@ -132,7 +132,7 @@ pub(crate) struct LoadArgs {
     pub(super) threads: u32,
     /// Pin the threads to these processors, round-robin: 1,3 or 2-5
     #[arg(long, value_name = "PROCESSORS", value_parser = flag_values::parse_processors, help_heading = "Generator")]
-    pub(super) pin: Option<Processors>,
+    pub(super) pin: Option<List<usize>>,
     /// Show the processor time of this local server process and its children
     #[arg(long, value_name = "PID", help_heading = "Generator")]
     pub(super) server_pid: Option<u32>,
@@ -173,25 +173,12 @@ Examples:
   reprise load localhost:8443 --fail-if 'latency.p99 > 20ms'   exit 1 if it is slower
   reprise load localhost:8443 --server-pid $(pidof -s nginx)   whose processor time was it?";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum SpreadArg {
-    Constant,
-    Poisson,
-}
+const SPREADS: [(&str, ArrivalSpread); 2] = [("constant", ArrivalSpread::Constant), ("poisson", ArrivalSpread::Poisson)];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum CloseArg {
-    Rst,
-    Fin,
-    Notify,
-}
+const CLOSES: [(&str, Close); 3] = [("rst", Close::Rst), ("fin", Close::Fin), ("notify", Close::Notify)];
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum KeySharesArg {
-    Unit,
-    Reused,
-    Fresh,
-}
+const KEY_SHARES: [(&str, KeyShareMode); 3] =
+    [("unit", KeyShareMode::Unit), ("reused", KeyShareMode::Reused), ("fresh", KeyShareMode::Fresh)];
 
 impl LoadArgs {
     /// The kinds that are asked for.

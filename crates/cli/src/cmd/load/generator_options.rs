@@ -7,12 +7,12 @@ use anyhow::{Context, bail};
 use reprise_connection::exchange::{Application, HTTP2_ALPN, Request};
 use reprise_connection::prologue::Route;
 use reprise_engine::{CertificatePolicy, WebPkiVerifier};
-use reprise_load::{Arrival, ArrivalSpread, Close, KeyShareMode, LoadEnd, Options, StepTarget, TlsOptions, WeightedName};
+use reprise_load::{Arrival, LoadEnd, Options, StepTarget, TlsOptions, WeightedName};
 use reprise_model::{Kind, Nanos, Version};
 use reprise_wire::NamedGroup;
 use rustls_pki_types::ServerName;
 
-use super::flags::{CloseArg, KeySharesArg, LoadArgs, SpreadArg};
+use super::LoadArgs;
 use crate::connection_flags::{DEFAULT_METHOD, check_fields, parse_alpn, read_identity, trusted_roots};
 use crate::values::List;
 
@@ -41,14 +41,7 @@ impl LoadArgs {
         let most = self.connections as usize;
         let arrival = match self.rate {
             None => Arrival::Closed { connections: most },
-            Some(rate) => Arrival::Open {
-                rate,
-                spread: match self.spread {
-                    SpreadArg::Constant => ArrivalSpread::Constant,
-                    SpreadArg::Poisson => ArrivalSpread::Poisson,
-                },
-                most,
-            },
+            Some(rate) => Arrival::Open { rate, spread: self.spread, most },
         };
         if self.tls == Version::Tls13 && self.mix.0.iter().any(|(kind, _)| *kind == Kind::Id) {
             bail!("TLS 1.3 has no session IDs: use ticket in --mix, or --tls 1.2");
@@ -61,11 +54,7 @@ impl LoadArgs {
             end: self.count.map_or(LoadEnd::After(self.duration), LoadEnd::Count),
             mix: self.mix.0.clone(),
             requests: self.requests,
-            close: match self.close {
-                CloseArg::Rst => Close::Rst,
-                CloseArg::Fin => Close::Fin,
-                CloseArg::Notify => Close::Notify,
-            },
+            close: self.close,
             threads: (self.threads as usize).min(most),
             processors: self.pin.as_ref().map(|pin| pin.0.clone()).unwrap_or_default(),
             sessions: self.sessions.unwrap_or(self.connections) as usize,
@@ -94,11 +83,7 @@ impl LoadArgs {
             },
             groups: self.group_list(&defaults.groups)?,
             server_names,
-            key_shares: match self.key_shares {
-                KeySharesArg::Unit => KeyShareMode::Unit,
-                KeySharesArg::Reused => KeyShareMode::Reused,
-                KeySharesArg::Fresh => KeyShareMode::Fresh,
-            },
+            key_shares: self.key_shares,
             alpn: self.protocols()?,
             reuse_tickets: self.reuse_tickets,
             ..defaults

@@ -25,6 +25,7 @@ use crate::notice::notice;
 use crate::outputs::Outputs;
 use crate::provenance::{ENGINE_LIBRARIES, RING, provenance_by};
 use crate::secrets::without_query;
+use crate::server_process::check_server;
 
 pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<Ending> {
     let arguments = arguments.aimed();
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
         Ok(addresses) => prerequisites::without_strangers(&arguments, addresses)?,
         Err(fault) => return Ok(failed(&fault, &arguments)),
     };
-    prerequisites::find_server(&arguments)?;
+    check_server(arguments.server_pid)?;
     let first = addresses.first().context("the target has no address")?;
     let mut options = arguments.options(*first)?;
     // All connections go to one address, so that a load is on one thing. None is made before all else is known to be in order.

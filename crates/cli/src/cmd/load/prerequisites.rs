@@ -1,7 +1,6 @@
 //! What must be settled before a load begins: where it goes, whether it may, and when.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -32,16 +31,6 @@ pub(super) fn without_strangers(arguments: &LoadArgs, addresses: Vec<SocketAddr>
             stranger.ip()
         ),
         _ => Ok(allowed),
-    }
-}
-
-/// A process that is not there would be shown as one that used nothing, or not at all.
-pub(super) fn find_server(arguments: &LoadArgs) -> anyhow::Result<()> {
-    match arguments.server_pid {
-        Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => {
-            bail!("--server-pid {pid}: no such process")
-        }
-        _ => Ok(()),
     }
 }
 

@@ -1,23 +1,23 @@
 //! The flags of `measure`, and what they mean to the probe.
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
 use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::Options;
+use rustls_pki_types::CertificateDer;
 
 use super::gate::{CONDITIONS, GateArgs};
-use super::target::Trust;
 use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
-use crate::values::{parse_target, parse_version};
+use crate::values::one_of;
 
-/// Measure what connections to one target cost, new and resumed, phase by phase.
+/// Measure what a connection costs, new and resumed, phase by phase.
 ///
 /// For each version that the target speaks and each kind of handshake that it offers, connections are made in a random
 /// order in which each kind precedes each equally often, so that neither a drift of the machine nor what a connection leaves
@@ -27,11 +27,11 @@ use crate::values::{parse_target, parse_version};
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
-    #[arg(value_name = "TARGET", value_parser = parse_target)]
+    #[arg(value_name = "TARGET")]
     pub(super) target: Option<Target>,
 
     /// Use only these TLS versions: 1.2, 1.3
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to measure")]
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to measure")]
     pub(super) tls: Vec<Version>,
     /// Measure only these kinds: full, id, ticket, psk, early. Exit with 1 unless every sample is of the kind asked for
     #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "What to measure")]
@@ -40,8 +40,8 @@ pub(crate) struct MeasureArgs {
     #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "What to measure")]
     pub(super) count: u32,
     /// Close after the first response, or keep the connection alive and send the request again
-    #[arg(long, value_enum, default_value_t = Connections::Close, help_heading = "What to measure")]
-    connections: Connections,
+    #[arg(long, value_parser = one_of(CONNECTIONS), default_value = "close", help_heading = "What to measure")]
+    connections: ConnectionReuse,
 
     /// Seed of the connection order and of the bootstrap
     #[arg(long, default_value_t = 0, help_heading = "What to measure")]
@@ -82,11 +82,8 @@ Examples:
   reprise measure mail.example.org --starttls smtp      one that begins in the clear
   reprise measure example.org --json - | jq .ratios     the document instead of the page";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Connections {
-    Close,
-    Keepalive,
-}
+const CONNECTIONS: [(&str, ConnectionReuse); 2] =
+    [("close", ConnectionReuse::Close), ("keepalive", ConnectionReuse::KeepAlive)];
 
 impl MeasureArgs {
     /// What is to be measured; `None` for the embedded lab.
@@ -95,8 +92,9 @@ impl MeasureArgs {
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
-    pub(super) fn into_options(self, trust: Trust) -> anyhow::Result<Options> {
-        let repeats = matches!(self.connections, Connections::Keepalive);
+    /// Where no flag says whom to trust, it is `authority`, or else the system's roots.
+    pub(super) fn into_options(self, authority: Option<CertificateDer<'static>>) -> anyhow::Result<Options> {
+        let repeats = self.connections == ConnectionReuse::KeepAlive;
         if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: it cannot be used with --starttls {protocol}");
         }
@@ -106,10 +104,6 @@ impl MeasureArgs {
         if self.target.is_none() && !self.connection.route.is_direct() {
             bail!("--starttls, --proxy and --proxy-protocol need a target");
         }
-        let authority = match trust {
-            Trust::Roots => None,
-            Trust::Authority(root) => Some(root),
-        };
         let options = self.resumption.add_to(self.connection.into_options(authority)?)?;
         resumption_flags::check(&self.kinds, &self.tls, &options)?;
         if let Some(target) = &self.target {
@@ -120,10 +114,7 @@ impl MeasureArgs {
             kinds: self.kinds,
             count: self.count,
             seed: self.seed,
-            connections: match self.connections {
-                Connections::Close => ConnectionReuse::Close,
-                Connections::Keepalive => ConnectionReuse::KeepAlive,
-            },
+            connections: self.connections,
             ..options
         })
     }

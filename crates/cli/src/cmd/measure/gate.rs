@@ -11,10 +11,10 @@ use reprise_results::{Planned, Scope};
 
 use super::MeasureArgs;
 use super::baseline::Baseline;
-use super::server_cpu::server_cpu;
 use super::subject::Measured;
 use crate::gate::{self, complaint};
 use crate::notice::notice;
+use crate::server_process::check_server;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -64,7 +64,10 @@ pub(super) struct Complaints {
 impl Gate {
     /// Reads the baseline, and refuses conditions that such a measurement cannot answer.
     pub(super) fn open(arguments: &MeasureArgs) -> anyhow::Result<Self> {
-        check_server(arguments)?;
+        if arguments.gate.server_pid.is_some() && arguments.target.is_none() {
+            bail!("--server-pid needs a target");
+        }
+        check_server(arguments.gate.server_pid)?;
         let scope = Scope { versions: arguments.tls.clone(), kinds: arguments.kinds.clone() };
         let of_lab = arguments.target.is_none();
         let baseline = Baseline::read(&arguments.gate.baseline, of_lab, scope.clone())?;
@@ -156,16 +159,4 @@ fn missed(document: &MeasureDocument, named: &[Kind]) -> Option<String> {
         }
     }
     (!missed.is_empty()).then(|| missed.join("\n  "))
-}
-
-/// A process that is not there would be shown as one that used nothing, or not at all.
-fn check_server(arguments: &MeasureArgs) -> anyhow::Result<()> {
-    let Some(pid) = arguments.gate.server_pid else { return Ok(()) };
-    if arguments.target.is_none() {
-        bail!("--server-pid needs a target");
-    }
-    if server_cpu(pid).is_none() {
-        bail!("--server-pid {pid}: no such process");
-    }
-    Ok(())
 }

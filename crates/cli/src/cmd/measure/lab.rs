@@ -7,7 +7,7 @@ use reprise_model::Failure;
 use reprise_model::document::{LabDocument, Provenance};
 use reprise_probe::{Interrupt, measure_in_turns};
 
-use super::target::{self, Trust};
+use super::subject::explained;
 use super::{MeasureArgs, was_interrupted};
 use crate::progress::Progress;
 
@@ -31,7 +31,7 @@ pub(super) fn measure(
         let identity = authority.server(&ServerSpec::new(key)).context("cannot create a certificate")?;
         for (name, resumption) in CONFIGURATIONS {
             let server = start(identity.clone(), resumption)?;
-            let options = arguments.clone().into_options(Trust::Authority(authority.certificate().clone()))?;
+            let options = arguments.clone().into_options(Some(authority.certificate().clone()))?;
             labels.push(format!("{}/{name}", key.label()));
             targets.push((Target::at(server.address()), options));
             servers.push(server);
@@ -41,7 +41,7 @@ pub(super) fn measure(
     let measurements = measure_in_turns(&targets, SEED, progress, interrupt);
     let (mut results, mut failure) = (Vec::new(), None);
     for ((label, (target, options)), measurement) in labels.into_iter().zip(&targets).zip(&measurements) {
-        let (mut document, ended) = target::explained(target, options, measurement, provenance.clone());
+        let (mut document, ended) = explained(target, options, measurement, provenance.clone());
         document.label = label;
         results.push(document);
         failure = match failure {

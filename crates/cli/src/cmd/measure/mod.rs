@@ -7,13 +7,10 @@ mod gate;
 mod journal;
 mod lab;
 mod metrics;
-mod server_cpu;
 mod subject;
-mod target;
 mod watch;
 
 pub(crate) use flags::MeasureArgs;
-pub(crate) use server_cpu::server_cpu;
 
 use reprise_model::{Failure, FailureClass};
 use reprise_probe::Interrupt;

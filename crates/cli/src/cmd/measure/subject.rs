@@ -5,17 +5,18 @@ use std::io;
 use anyhow::bail;
 use reprise_connection::Target;
 use reprise_model::Failure;
-use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, ServerCpu};
+use reprise_model::document::{ConditionRecord, LabDocument, MeasureDocument, Provenance, ServerCpu};
 use reprise_probe::saved::Unused;
-use reprise_probe::{Interrupt, Options};
+use reprise_probe::{Interrupt, Measurement, Options};
 use reprise_report::Document;
 use reprise_results::{Condition, Judged, Value, Words};
 use serde::Serialize;
 
-use super::server_cpu::server_cpu;
-use super::{MeasureArgs, lab, target};
+use super::calibration::Calibrating;
+use super::{MeasureArgs, lab};
 use crate::progress::Progress;
 use crate::provenance::provenance;
+use crate::server_process::server_cpu;
 use crate::session_files::{self, SessionFiles};
 
 /// What to measure.
@@ -45,7 +46,7 @@ impl Subject {
         };
         let files = arguments.session_files.clone();
         let server_pid = arguments.gate.server_pid;
-        let mut options = arguments.into_options(target::Trust::Roots)?;
+        let mut options = arguments.into_options(None)?;
         let files = files.open(&target, &mut options)?;
         session_files::check(&options.kinds, &options.versions, &options)?;
         Ok((Self::Target(target, Box::new(options), server_pid), files))
@@ -58,15 +59,17 @@ impl Subject {
         let (measured, failure, unused) = match self {
             Self::Target(target, options, server_pid) => {
                 let before = server_pid.and_then(server_cpu);
-                let target::Measured { mut document, failure, unused } =
-                    target::measure(target, options, provenance(), &progress, interrupt);
+                let calibrating = Calibrating::beside(&progress, interrupt);
+                let measurement = reprise_probe::measure(target, options, &calibrating, interrupt);
+                let (mut document, failure) = explained(target, options, &measurement, provenance());
+                document.calibration = calibrating.finish(options.seed);
                 document.server_cpu = before.zip(server_pid.and_then(server_cpu)).and_then(|(before, after)| {
                     let connections = document.all_connections.total();
                     // A process of the tree that ended took its time with it: then the sum is unknown, not 0.
                     let used = after.0.checked_sub(before.0).filter(|used| *used > 0)?;
                     Some(ServerCpu { connections, per_connection_ns: used.checked_div(connections)? })
                 });
-                (Measured::Target(Box::new(document)), failure, Some(unused))
+                (Measured::Target(Box::new(document)), failure, Some(measurement.unused))
             }
             Self::Lab(arguments) => {
                 let (document, failure) = lab::measure(arguments, provenance(), &progress, interrupt)?;
@@ -76,6 +79,18 @@ impl Subject {
         progress.finish();
         Ok((measured, failure, unused))
     }
+}
+
+/// What a measurement means, and what ended it before its time.
+pub(super) fn explained(
+    target: &Target,
+    options: &Options,
+    measurement: &Measurement,
+    provenance: Provenance,
+) -> (MeasureDocument, Option<Failure>) {
+    let document = reprise_results::measure_document(target, options, measurement, provenance);
+    let failure = measurement.ended_by.as_ref().map(|failed| reprise_results::failure_of(failed, options));
+    (document, failure)
 }
 
 impl Measured {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValue;
 use reprise_connection::Target;
 use reprise_model::document::TraceDocument;
 use reprise_model::{Kind, Version};
@@ -14,9 +15,9 @@ use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
 use crate::resumption_flags::{self, ResumptionArgs};
 use crate::session_files::SessionFileArgs;
-use crate::values::{parse_target, parse_version};
+use crate::values::{explained, one_of};
 
-/// Show a full and a resumed handshake side by side, message by message.
+/// Show, message by message, what a resumed handshake skips.
 ///
 /// Two connections are made: one that offers nothing, and one that offers what the first left behind. Every message in
 /// and out is shown, those under encryption too, with its time and size; those that the resumed handshake did without
@@ -25,15 +26,15 @@ use crate::values::{parse_target, parse_version};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TraceArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, an embedded server on loopback
-    #[arg(value_name = "TARGET", value_parser = parse_target)]
+    #[arg(value_name = "TARGET")]
     target: Option<Target>,
 
     /// Use only these TLS versions: 1.2, 1.3; by default the newest that the target supports
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', value_parser = parse_version, help_heading = "What to trace")]
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', help_heading = "What to trace")]
     tls: Vec<Version>,
     /// Resume this way; by default as the target offers. Exit with 1 unless it is observed
-    #[arg(long, value_enum, help_heading = "What to trace")]
-    kind: Option<Resumption>,
+    #[arg(long, value_parser = one_of(resumptions()), help_heading = "What to trace")]
+    pub(super) kind: Option<Kind>,
     /// Explain each message, with its fields and extensions
     #[arg(short = 'v', long, help_heading = "Output")]
     pub(super) verbose: bool,
@@ -60,16 +61,14 @@ Examples:
   reprise trace example.org --pcap both.pcapng          then: wireshark both.pcapng
   reprise trace example.org --json - | jq '.traces[0].skipped'";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Resumption {
-    /// By session ID (TLS 1.2)
-    Id,
-    /// By ticket
-    Ticket,
-    /// By ticket, with the request as early data (TLS 1.3)
-    Early,
-    /// With the PSK of --psk-identity (TLS 1.3)
-    Psk,
+/// The ways to resume.
+fn resumptions() -> [(PossibleValue, Kind); 4] {
+    [
+        (explained("id", "By session ID (TLS 1.2)"), Kind::Id),
+        (explained("ticket", "By ticket"), Kind::Ticket),
+        (explained("early", "By ticket, with the request as early data (TLS 1.3)"), Kind::Early),
+        (explained("psk", "With the PSK of --psk-identity (TLS 1.3)"), Kind::Psk),
+    ]
 }
 
 impl TraceArgs {
@@ -78,20 +77,10 @@ impl TraceArgs {
         self.target.clone().map(|target| self.connection.route.aim(target))
     }
 
-    /// The kind that was named.
-    pub(super) fn kind(&self) -> Option<Kind> {
-        self.kind.map(|kind| match kind {
-            Resumption::Id => Kind::Id,
-            Resumption::Ticket => Kind::Ticket,
-            Resumption::Early => Kind::Early,
-            Resumption::Psk => Kind::Psk,
-        })
-    }
-
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is traced. Where no
     /// flag says whom to trust, it is `authority`, or else the system's roots.
     pub(super) fn into_options(self, authority: Option<CertificateDer<'static>>) -> anyhow::Result<Options> {
-        let kind = self.kind();
+        let kind = self.kind;
         if kind == Some(Kind::Id) && self.tls.contains(&Version::Tls13) {
             bail!("TLS 1.3 has no session IDs: use --kind ticket or --tls 1.2");
         }

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
     if to_standard_output && std::io::stdout().is_terminal() {
         bail!("--pcap: refusing to print a binary capture with secrets on a terminal: write it to a file or a pipe");
     }
-    let kind = arguments.kind();
+    let kind = arguments.kind;
     let shown = Shown { in_full: arguments.verbose, ..Shown::default() };
     let files = arguments.session_files.clone();
     // It serves as long as it is held.
