@@ -24,6 +24,8 @@ pub(crate) enum Ending {
     BadAnswer(String),
     /// The arguments, a file or an output is of no use. Found before measuring, but for a disk that fills up.
     Usage(anyhow::Error),
+    /// Ctrl-C.
+    Interrupted,
     /// The target cannot be measured, or not any more.
     Failed(Failure),
 }
@@ -40,22 +42,12 @@ impl From<anyhow::Result<Ending>> for Ending {
 }
 
 impl Ending {
-    /// Ctrl-C.
-    pub(crate) fn interrupted() -> Self {
-        Self::Failed(Failure {
-            class: FailureClass::Interrupted,
-            name: "interrupted".to_owned(),
-            message: "interrupted".to_owned(),
-            hint: None,
-            local_port: None,
-        })
-    }
-
     pub(crate) fn into_exit_code(self) -> ExitCode {
         let (code, words) = match self {
             Self::Done => (0, None),
             Self::BadAnswer(why) => (BAD_ANSWER, Some(why)),
             Self::Usage(error) => (USAGE, Some(format!("{error:#}"))),
+            Self::Interrupted => (INTERRUPTED, None),
             Self::Failed(failure) if failure.class == FailureClass::Interrupted => (INTERRUPTED, None),
             Self::Failed(failure) => (UNREACHABLE, Some(in_words(&failure))),
         };

@@ -1,4 +1,4 @@
-//! A saved result: the text of its file, and the document in it.
+//! Saved results: the text of a file, and the document in it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,15 +13,36 @@ const LARGEST: u64 = 1 << 30;
 /// How many characters of an unreadable line an error quotes.
 const LONGEST_LINE: usize = 100;
 
+/// A file that says which document it holds.
+pub(crate) struct Saved {
+    /// Its name, as messages say it.
+    pub(crate) file: String,
+    pub(crate) schema: String,
+    text: String,
+}
+
 /// What every document says of itself.
 #[derive(Deserialize)]
 #[serde(expecting = "an object with the field `schema`")]
-pub(crate) struct Named {
-    pub(crate) schema: String,
+struct Named {
+    schema: String,
+}
+
+impl Saved {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let (file, text) = (shown(path), read_text(path)?);
+        let Named { schema } = parse(&text).with_context(|| format!("{file} is not a result of reprise"))?;
+        Ok(Self { file, schema, text })
+    }
+
+    pub(crate) fn document<T: for<'a> Deserialize<'a>>(&self) -> anyhow::Result<T> {
+        let Self { file, schema, text } = self;
+        parse(text).with_context(|| format!("{file} claims to be {schema}, but does not match that schema"))
+    }
 }
 
 /// The name of a file as a message says it; `-` is standard input.
-pub(crate) fn shown(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
@@ -48,7 +69,7 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
 }
 
 /// The one document in a text.
-pub(crate) fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T> {
+fn parse<T: for<'a> Deserialize<'a>>(text: &str) -> anyhow::Result<T> {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<T>();
     let first = match documents.next() {
         Some(first) => first.context("as JSON")?,

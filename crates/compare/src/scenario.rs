@@ -46,11 +46,6 @@ impl Scenario {
     /// Every scenario.
     pub const ALL: [Self; 4] = [resumption::RESUMPTION, full::FULL, mutual::MUTUAL, stacks::STACKS];
 
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scenario| scenario.name == name)
-    }
-
     /// Its handshakes. None where the selection leaves nothing that the protocol has.
     pub fn cases(&self, selection: &Selection) -> Vec<Case> {
         let versions = if selection.versions.is_empty() { self.versions } else { &selection.versions };

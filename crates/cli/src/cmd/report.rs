@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::Args;
 use reprise_board::document::BoardDocument;
 use reprise_model::document::{
@@ -12,11 +12,10 @@ use reprise_model::document::{
 use reprise_probe::Interrupt;
 use reprise_report::{Document, Report, Shown};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
-use serde::Deserialize;
 
 use crate::ending::Ending;
 use crate::outputs::{AnyDocument, OutputArgs, Outputs};
-use crate::saved_result::{Named, parse, read_text, shown};
+use crate::saved_result::Saved;
 
 /// Show a saved result again, in any format.
 ///
@@ -62,7 +61,7 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
     };
     if arguments.merge {
         let outputs = open(LoadDocument::SCHEMA)?;
-        let documents = arguments.files.iter().map(|file| Saved::read(file)?.load()).collect::<anyhow::Result<Vec<_>>>()?;
+        let documents = arguments.files.iter().map(|file| load(file)).collect::<anyhow::Result<Vec<_>>>()?;
         outputs.write(Document::Load(&reprise_results::merge(&documents)?))?;
         return Ok(Ending::Done);
     }
@@ -86,7 +85,7 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
         SideBySideDocument::SCHEMA => write(Document::SideBySide(&saved.document()?))?,
         BoardDocument::SCHEMA => write(Document::Board(&saved.document()?))?,
         TraceDocument::SCHEMA => write(Document::Trace(&saved.document()?))?,
-        other => bail!("{}: unknown schema '{other}'", shown(file)),
+        other => bail!("{}: unknown schema '{other}'", saved.file),
     }
     Ok(Ending::Done)
 }
@@ -94,17 +93,12 @@ pub(super) fn run(arguments: ReportArgs, _: &Interrupt) -> anyhow::Result<Ending
 /// Several results of one command.
 fn side_by_side(files: &[PathBuf]) -> anyhow::Result<SideBySideDocument> {
     let saved = files.iter().map(|file| Saved::read(file)).collect::<anyhow::Result<Vec<_>>>()?;
-    let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
-    let first = saved.first().map_or("", |saved| saved.schema.as_str());
-    for (it, name) in saved.iter().zip(&names) {
-        ensure!(
-            it.schema == first,
-            "{} is of {first} and {name} of {}: only results of one command stand side by side",
-            names.first().map_or("", String::as_str),
-            it.schema
-        );
+    let names: Vec<String> = saved.iter().map(|saved| saved.file.clone()).collect();
+    let Some(Saved { file, schema: first, .. }) = saved.first() else { bail!("no results") };
+    if let Some(other) = saved.iter().find(|saved| saved.schema != *first) {
+        bail!("{file} is of {first} and {} of {}: only results of one command stand side by side", other.file, other.schema);
     }
-    match first {
+    match first.as_str() {
         MeasureDocument::SCHEMA => {
             let results = saved.iter().map(Saved::document).collect::<anyhow::Result<Vec<MeasureDocument>>>()?;
             Ok(measurements_side_by_side(&names, &results)?)
@@ -114,39 +108,19 @@ fn side_by_side(files: &[PathBuf]) -> anyhow::Result<SideBySideDocument> {
             Ok(loads_side_by_side(&names, &results)?)
         }
         other => bail!(
-            "{} is of {other}: results of measure and of load can stand side by side; several of one load become one with --merge",
-            names.first().map_or("", String::as_str)
+            "{file} is of {other}: results of measure and of load can stand side by side; several of one load become one with --merge"
         ),
     }
 }
 
-/// A file that says which document it holds.
-struct Saved<'a> {
-    file: &'a Path,
-    text: String,
-    schema: String,
-}
-
-impl<'a> Saved<'a> {
-    fn read(file: &'a Path) -> anyhow::Result<Self> {
-        let text = read_text(file)?;
-        let Named { schema } = parse(&text).with_context(|| format!("{} is not a result of reprise", shown(file)))?;
-        Ok(Self { file, text, schema })
-    }
-
-    fn document<T: for<'b> Deserialize<'b>>(&self) -> anyhow::Result<T> {
-        let Self { file, text, schema } = self;
-        parse(text).with_context(|| format!("{} claims to be {schema}, but does not match that schema", shown(file)))
-    }
-
-    /// What can be merged.
-    fn load(&self) -> anyhow::Result<LoadDocument> {
-        let (file, schema) = (shown(self.file), &self.schema);
-        ensure!(
-            schema == LoadDocument::SCHEMA,
-            "{file}: --merge needs results of load ({}), this is {schema}",
-            LoadDocument::SCHEMA
-        );
-        self.document()
-    }
+/// What can be merged.
+fn load(file: &Path) -> anyhow::Result<LoadDocument> {
+    let saved = Saved::read(file)?;
+    let Saved { file, schema, .. } = &saved;
+    ensure!(
+        schema == LoadDocument::SCHEMA,
+        "{file}: --merge needs results of load ({}), this is {schema}",
+        LoadDocument::SCHEMA
+    );
+    saved.document()
 }

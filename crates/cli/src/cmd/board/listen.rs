@@ -31,5 +31,5 @@ pub(super) fn run(
     let mut board = firmware.boot(image, &setup)?;
     notice(format_args!("{image} with {} listens on {}; stop with Ctrl-C", key.name(), listener.local_addr()?));
     bridge::serve(&listener, &mut board, stop)?;
-    Ok(Ending::interrupted())
+    Ok(Ending::Interrupted)
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: BoardArgs, interrupt: &Interrupt) -> anyhow::Result
     let document = measured?;
     outputs.write(Document::Board(&document))?;
     if document.interrupted {
-        return Ok(Ending::interrupted());
+        return Ok(Ending::Interrupted);
     }
     let of_requests = document.esp8266.iter().flat_map(|it| &it.requests).map(|row| row.identical);
     let identical = document.handshakes.iter().map(|row| row.identical).chain(of_requests);

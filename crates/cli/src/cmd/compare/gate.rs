@@ -9,7 +9,7 @@ use reprise_model::document::{CompareCase, CompareDocument};
 use reprise_results::{ComparePlanned, EarlierComparison, compare_stacks};
 
 use crate::gate::{self, complaints};
-use crate::saved_result::{Named, parse, read_text, shown};
+use crate::saved_result::Saved;
 
 /// The flags that hold a result against something.
 #[derive(Args, Clone, Debug)]
@@ -41,8 +41,8 @@ pub(super) struct Gate {
 impl Gate {
     /// Reads the baseline, and refuses conditions that such a comparison cannot answer.
     pub(super) fn open(arguments: &GateArgs, comparison: &ComparisonPlan<'_>) -> anyhow::Result<Self> {
-        let read = |path: &PathBuf| Ok((shown(path), read(path).context("--baseline")?));
-        let baseline = arguments.baseline.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+        let baseline =
+            arguments.baseline.iter().map(|path| read(path).context("--baseline")).collect::<anyhow::Result<Vec<_>>>()?;
         let stacks: Vec<String> = comparison.stacks.iter().map(|stack| stack.name.clone()).collect();
         let cases: Vec<CompareCase> = comparison.cases.iter().map(reprise_compare::Case::document).collect();
         let planned = ComparePlanned {
@@ -73,18 +73,17 @@ pub(super) fn earlier(json: Option<&Path>) -> anyhow::Result<Option<CompareDocum
         bail!("--resume needs the file to resume from: add --json FILE");
     };
     let is_empty = json.metadata().map_or(true, |it| it.len() == 0);
-    if is_empty { Ok(None) } else { read(json).context("--resume").map(Some) }
+    if is_empty { Ok(None) } else { read(json).context("--resume").map(|(_, document)| Some(document)) }
 }
 
-fn read(path: &Path) -> anyhow::Result<CompareDocument> {
-    let file = shown(path);
-    let text = read_text(path)?;
-    let named: Named = parse(&text).with_context(|| format!("{file} is not a result of reprise"))?;
+fn read(path: &Path) -> anyhow::Result<(String, CompareDocument)> {
+    let saved = Saved::read(path)?;
+    let Saved { file, schema, .. } = &saved;
     ensure!(
-        named.schema == CompareDocument::SCHEMA,
-        "{file} is a '{}', not a result of compare ({})",
-        named.schema,
+        schema == CompareDocument::SCHEMA,
+        "{file} is a '{schema}', not a result of compare ({})",
         CompareDocument::SCHEMA
     );
-    parse(&text).with_context(|| format!("{file} claims to be {}, but does not match its schema", CompareDocument::SCHEMA))
+    let document = saved.document()?;
+    Ok((saved.file, document))
 }

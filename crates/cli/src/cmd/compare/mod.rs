@@ -56,12 +56,12 @@ pub(crate) fn run(arguments: CompareArgs, interrupt: &Interrupt) -> anyhow::Resu
     let outputs = Outputs::open(&arguments.outputs, &[])?;
     let mut waiting = Waiting::new("stacks loaded", interrupt);
     let compared = compare(&comparison, &launcher, provenance(), &mut waiting);
-    waiting.finish();
+    waiting.progress.finish();
     let mut document = compared.context("--resume")?;
     let complaints = gate.judge(&mut document);
     outputs.write(Document::Compare(&document))?;
     Ok(match (document.interrupted, document.rows.is_empty(), complaints) {
-        (true, _, _) => Ending::interrupted(),
+        (true, _, _) => Ending::Interrupted,
         (false, true, _) => Ending::BadAnswer("no stack made any of these handshakes: see 'Skipped'".to_owned()),
         (false, false, Some(complaints)) => Ending::BadAnswer(complaints),
         (false, false, None) => Ending::Done,
@@ -88,18 +88,13 @@ pub(crate) fn chosen(found: Vec<FoundStack>, names: &[String]) -> anyhow::Result
 
 /// Who sits before the terminal.
 pub(crate) struct Waiting<'a> {
-    progress: Progress,
+    pub(crate) progress: Progress,
     interrupt: &'a Interrupt,
 }
 
 impl<'a> Waiting<'a> {
     pub(crate) fn new(steps: &str, interrupt: &'a Interrupt) -> Self {
         Self { progress: Progress::of(steps), interrupt }
-    }
-
-    /// The bar goes.
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
     }
 }
 

@@ -74,7 +74,7 @@ fn finish(
 fn ending(document: &DiagnoseDocument) -> Ending {
     let mut failures = document.targets.iter().filter_map(|target| target.failure.as_ref());
     if failures.clone().any(|failure| failure.class == FailureClass::Interrupted) {
-        return Ending::interrupted();
+        return Ending::Interrupted;
     }
     if let Some(first) = failures.next()
         && document.targets.iter().all(Diagnosis::has_failed)

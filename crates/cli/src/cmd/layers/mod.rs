@@ -46,10 +46,10 @@ pub(crate) fn run(arguments: LayersArgs, interrupt: &Interrupt) -> anyhow::Resul
     let launcher = plugins::launcher(COMPUTING + 2 * arguments.timeout)?;
     let mut waiting = Waiting::new("samples", interrupt);
     let document = layers(&plan, &launcher, provenance(), &mut waiting);
-    waiting.finish();
+    waiting.progress.finish();
     outputs.write(Document::Layers(&document))?;
     Ok(match (document.interrupted, document.rows.is_empty()) {
-        (true, _) => Ending::interrupted(),
+        (true, _) => Ending::Interrupted,
         (false, true) => Ending::BadAnswer("no request was answered at any level: see 'Skipped'".to_owned()),
         (false, false) => Ending::Done,
     })

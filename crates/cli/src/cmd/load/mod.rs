@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: LoadArgs, interrupt: &Interrupt) -> anyhow::Result<
             (document, outcome.target_is_gone())
         }
         Some(step) => match search(&options, step, &stop, &live)? {
-            None if interrupt.is_raised() => return Ok(Ending::interrupted()),
+            None if interrupt.is_raised() => return Ok(Ending::Interrupted),
             None => anyhow::bail!("--step searches for a rate: set the first one to try with --rate R"),
             Some(found) => {
                 let mut document = found.document(target, interrupt.is_raised(), provenance);
@@ -102,7 +102,7 @@ fn ending(document: &LoadDocument, target_is_gone: bool) -> Ending {
         Ending::Failed(Failure { class, name: name.to_owned(), message, hint, local_port: None })
     };
     if document.interrupted {
-        return failed(FailureClass::Interrupted, "interrupted", "interrupted".to_owned());
+        return Ending::Interrupted;
     }
     let mut errors = document.errors.clone();
     for (name, count) in &document.warmup_errors {

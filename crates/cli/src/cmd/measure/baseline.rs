@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use reprise_model::document::{LabDocument, MeasureDocument};
 use reprise_results::{Earlier, Scope};
 
-use crate::saved_result::{Named, parse, read_text, shown};
+use crate::saved_result::Saved;
 
 /// Earlier results to compare with.
 pub(super) struct Baseline {
@@ -27,9 +27,9 @@ impl Baseline {
         refuse_target(paths, of_lab)?;
         let mut baseline = Self { files: Vec::new(), results: Vec::new(), of_file: Vec::new(), of_lab, scope };
         for path in paths {
-            let results = read(path, of_lab)?;
+            let (file, results) = read(path, of_lab).context("--baseline")?;
             baseline.of_file.extend(std::iter::repeat_n(baseline.files.len(), results.len()));
-            baseline.files.push(shown(path));
+            baseline.files.push(file);
             baseline.results.extend(results);
         }
         Ok(Some(baseline).filter(|_| !paths.is_empty()))
@@ -66,23 +66,19 @@ impl Baseline {
     }
 }
 
-fn read(path: &Path, of_lab: bool) -> anyhow::Result<Vec<MeasureDocument>> {
-    let file = shown(path);
-    let text = read_text(path).context("--baseline")?;
-    let named: Named = parse(&text).with_context(|| format!("--baseline: {file} is not a result of reprise"))?;
-    match (named.schema.as_str(), of_lab) {
-        (MeasureDocument::SCHEMA, false) => Ok(vec![parse(&text).with_context(|| broken(&file, MeasureDocument::SCHEMA))?]),
-        (LabDocument::SCHEMA, true) => {
-            Ok(parse::<LabDocument>(&text).with_context(|| broken(&file, LabDocument::SCHEMA))?.results)
-        }
-        (LabDocument::SCHEMA, false) => {
-            bail!("--baseline: {file} is a result of the embedded lab: remove TARGET")
-        }
+fn read(path: &Path, of_lab: bool) -> anyhow::Result<(String, Vec<MeasureDocument>)> {
+    let saved = Saved::read(path)?;
+    let file = &saved.file;
+    let results = match (saved.schema.as_str(), of_lab) {
+        (MeasureDocument::SCHEMA, false) => vec![saved.document()?],
+        (LabDocument::SCHEMA, true) => saved.document::<LabDocument>()?.results,
+        (LabDocument::SCHEMA, false) => bail!("{file} is a result of the embedded lab: remove TARGET"),
         (MeasureDocument::SCHEMA, true) => {
-            bail!("--baseline: {file} is a result of one target: add it, 'reprise measure TARGET --baseline {file}'")
+            bail!("{file} is a result of one target: add it, 'reprise measure TARGET --baseline {file}'")
         }
-        (other, _) => bail!("--baseline: {}", why_not(&file, other)),
-    }
+        (other, _) => bail!("{}", why_not(file, other)),
+    };
+    Ok((saved.file, results))
 }
 
 /// `--baseline a.json example.org` takes both for files.
@@ -95,14 +91,10 @@ fn refuse_target(paths: &[PathBuf], of_lab: bool) -> anyhow::Result<()> {
     }
 }
 
-fn broken(file: &str, schema: &str) -> String {
-    format!("--baseline: {file} claims to be {schema}, but does not match that schema")
-}
-
 fn why_not(file: &str, schema: &str) -> String {
     let known = [MeasureDocument::SCHEMA, LabDocument::SCHEMA];
-    let family = |schema: &str| schema.split_once('/').map(|(family, _)| family.to_owned());
-    if family(schema).is_some_and(|it| known.iter().any(|known| family(known).is_some_and(|known| known == it))) {
+    let family = |schema: &'static str| schema.split_once('/').map(|(family, _)| family);
+    if known.into_iter().any(|known| family(known) == schema.split_once('/').map(|(family, _)| family)) {
         return format!("{file} is '{schema}', from another version of reprise: this one reads {}", known.join(" and "));
     }
     format!("{file} is '{schema}', not a result of measure")

@@ -47,17 +47,12 @@ pub(super) struct Gate {
 }
 
 /// Why a result is a bad answer.
-#[derive(Default)]
 pub(super) struct Complaints {
-    /// Kinds that were missed.
-    missed: Vec<String>,
-    /// Faults that are certain.
-    faults: Vec<String>,
+    /// Kinds that were missed, faults that are certain, conditions that are met, and conditions that cannot be evaluated.
+    all: Vec<String>,
     /// Conditions that are met, with the figures that meet them.
-    met: Vec<String>,
-    /// Conditions that cannot be evaluated, and why.
-    unknown: Vec<String>,
-    /// Those conditions, met or unknown, as they were written.
+    pub(super) met: Vec<String>,
+    /// Conditions, met or unknown, as they were written.
     pub(super) conditions: Vec<String>,
 }
 
@@ -111,35 +106,23 @@ impl Gate {
         let faults = results
             .iter()
             .flat_map(|result| result.findings.iter().filter(|it| it.is_certain_fault()).map(|it| fault(&result.label, it)));
-        let mut complaints = Complaints {
-            missed: results.iter().filter_map(|it| missed(it, &self.kinds)).collect(),
-            faults: faults.collect(),
-            ..Complaints::default()
-        };
+        let missed = results.iter().filter_map(|it| missed(it, &self.kinds));
+        let mut all: Vec<String> = missed.chain(faults).collect();
         let records = self.conditions.judge(measured);
-        for record in &records {
-            let Some(complaint) = complaint(record) else { continue };
-            match record.outcome {
-                ConditionOutcome::Met => complaints.met.push(complaint),
-                _ => complaints.unknown.push(complaint),
-            }
-            complaints.conditions.push(record.condition.clone());
-        }
+        let with = |outcome| records.iter().filter(move |record| record.outcome == outcome).filter_map(complaint);
+        let met: Vec<String> = with(ConditionOutcome::Met).collect();
+        all.extend(met.iter().cloned().chain(with(ConditionOutcome::Unknown)));
+        let bad = records.iter().filter(|record| record.outcome != ConditionOutcome::NotMet);
+        let conditions = bad.map(|record| record.condition.clone()).collect();
         measured.keep_conditions(records);
-        complaints
+        Complaints { all, met, conditions }
     }
 }
 
 impl Complaints {
     /// All of them, each on lines of its own; `None` if there are none.
     pub(super) fn in_words(self) -> Option<String> {
-        let all: Vec<String> = [self.missed, self.faults, self.met, self.unknown].concat();
-        (!all.is_empty()).then(|| all.join("\n  "))
-    }
-
-    /// The conditions that are met, in words.
-    pub(super) fn conditions_met(&self) -> impl Iterator<Item = &String> {
-        self.met.iter()
+        (!self.all.is_empty()).then(|| self.all.join("\n  "))
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: MeasureArgs, interrupt: &Interrupt) -> anyhow::Resu
 fn ending(failure: Option<Failure>, complaints: Complaints) -> Ending {
     match failure {
         Some(failure) => {
-            complaints.conditions_met().for_each(notice);
+            complaints.met.iter().for_each(notice);
             Ending::Failed(failure)
         }
         None => complaints.in_words().map_or(Ending::Done, Ending::BadAnswer),

@@ -74,7 +74,7 @@ impl Watch {
                 self.tell(&measured)?;
             }
             if ended_by_hand {
-                return Ok(Ending::interrupted());
+                return Ok(Ending::Interrupted);
             }
             history.add(&measured, failure, complaints);
             self.publish(&history.metrics);
@@ -83,7 +83,7 @@ impl Watch {
                 return Ok(history.ending());
             }
             if pause_until(next_due(begun, self.every), interrupt) {
-                return Ok(Ending::interrupted());
+                return Ok(Ending::Interrupted);
             }
         }
     }
@@ -128,8 +128,8 @@ impl History {
         }
         match failure {
             Some(failure) => {
-                complaints.conditions_met().for_each(notice);
-                self.bad += u64::from(complaints.conditions_met().next().is_some());
+                complaints.met.iter().for_each(notice);
+                self.bad += u64::from(!complaints.met.is_empty());
                 self.down += 1;
                 self.last_failure = Some(failure);
             }
