@@ -1,5 +1,5 @@
-//! The flags that say how a connection is made: request, certificates, TLS, network. Every command that makes its own
-//! connections has them.
+//! The flags that say how each connection is made: request, certificates, TLS, network. `measure`, `trace` and `diagnose` have
+//! them; `load` and `layers`, whose clients do less, have flags of their own.
 
 use std::env;
 use std::io::IsTerminal;
@@ -31,11 +31,11 @@ const PASSPHRASE: &str = "REPRISE_KEY_PASSPHRASE";
 pub(crate) const DEFAULT_METHOD: &str = "GET";
 
 /// How each connection is made.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 pub(crate) struct ConnectionArgs {
     /// Send no request, for services other than HTTP: handshake, wait for tickets, close
     #[arg(long, conflicts_with_all = ["method", "path", "header"], help_heading = "Request")]
-    no_request: bool,
+    pub(crate) no_request: bool,
     /// Request method
     #[arg(short = 'X', long, visible_alias = "request", default_value = DEFAULT_METHOD, value_parser = parse_method, help_heading = "Request")]
     method: String,
@@ -79,7 +79,7 @@ pub(crate) struct ConnectionArgs {
 
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
-    resolve: Option<IpAddr>,
+    pub(crate) resolve: Option<IpAddr>,
     #[command(flatten)]
     pub(crate) route: RouteArgs,
     /// Maximum time per connection
@@ -88,16 +88,6 @@ pub(crate) struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// Whether a request is sent.
-    pub(crate) fn sends_request(&self) -> bool {
-        !self.no_request
-    }
-
-    /// Whether `--resolve` gives the address, so that no name is resolved.
-    pub(crate) fn gives_address(&self) -> bool {
-        self.resolve.is_some()
-    }
-
     /// The files of a certificate chain and its key, where they are named.
     pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
         let certificate = self.cert.as_deref()?;

@@ -6,7 +6,7 @@ use reprise_model::document::{ConditionOutcome, ConditionRecord};
 use reprise_results::{Condition, Judged, Plan};
 
 /// The flag that names conditions.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct ConditionArgs {
     /// Exit with 1 if this condition is met or cannot be evaluated; repeatable. A figure is named by its path in the JSON:

@@ -2,63 +2,30 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use reprise_board::document::BoardDocument;
-use reprise_model::document::{
-    CompareDocument, DiagnoseDocument, LabDocument, LayersDocument, LoadDocument, MeasureDocument, TraceDocument,
-};
 use reprise_probe::{Readers, Replacement};
 use reprise_report::terminal::Style;
 use reprise_report::{FORMATS, Format, Report};
 
 use crate::notice::notice;
 
-/// The flags of the formats that documents `D` have; each takes a file, `-` is standard output.
-#[derive(Clone, Debug)]
-pub(crate) struct OutputArgs<D> {
+/// The flags of a command's formats; each takes a file, `-` is standard output.
+#[derive(Clone)]
+pub(crate) struct OutputArgs {
     files: Vec<(&'static Format, PathBuf)>,
-    of: PhantomData<fn() -> D>,
 }
 
-/// The documents of one command.
-pub(crate) trait Documented: 'static {
-    /// Their schemas.
-    const SCHEMAS: &'static [&'static str];
+/// The formats of the command's documents, `reprise.COMMAND/1`; of `report`, which shows any document, all formats.
+fn formats_of(command: &str) -> impl Iterator<Item = &'static Format> {
+    let of_command =
+        move |schema: &&str| schema.strip_prefix("reprise.").and_then(|it| it.split('/').next()) == Some(command);
+    FORMATS.into_iter().filter(move |format| command == "report" || format.schemas.iter().any(|schema| of_command(&schema)))
 }
 
-macro_rules! documented {
-    ($($document:ty: $($schema:ty),+;)+) => {
-        $(impl Documented for $document { const SCHEMAS: &'static [&'static str] = &[$(<$schema>::SCHEMA),+]; })+
-    };
-}
-
-documented! {
-    MeasureDocument: MeasureDocument, LabDocument;
-    DiagnoseDocument: DiagnoseDocument;
-    TraceDocument: TraceDocument;
-    LoadDocument: LoadDocument;
-    CompareDocument: CompareDocument;
-    LayersDocument: LayersDocument;
-    BoardDocument: BoardDocument;
-}
-
-/// Any saved result.
-#[derive(Clone, Debug)]
-pub(crate) struct AnyDocument;
-
-impl Documented for AnyDocument {
-    const SCHEMAS: &'static [&'static str] = reprise_report::SCHEMAS;
-}
-
-impl<D: Documented> OutputArgs<D> {
-    fn formats() -> impl Iterator<Item = &'static Format> {
-        FORMATS.into_iter().filter(|format| D::SCHEMAS.iter().any(|schema| format.writes(schema)))
-    }
-
+impl OutputArgs {
     /// The file that is named for this format.
     pub(crate) fn file(&self, format: &Format) -> Option<&Path> {
         self.files.iter().find(|(named, _)| named.name == format.name).map(|(_, path)| path.as_path())
@@ -77,13 +44,14 @@ impl<D: Documented> OutputArgs<D> {
     }
 }
 
-impl<D: Documented> Args for OutputArgs<D> {
+impl Args for OutputArgs {
     fn augment_args(command: Command) -> Command {
         let flag = |format: &'static Format| {
             let flag = Arg::new(format.name).long(format.name).value_name("FILE").value_parser(value_parser!(PathBuf));
             flag.help(format.help).help_heading("Output")
         };
-        command.args(Self::formats().map(flag))
+        let flags: Vec<Arg> = formats_of(command.get_name()).map(flag).collect();
+        command.args(flags)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -91,10 +59,12 @@ impl<D: Documented> Args for OutputArgs<D> {
     }
 }
 
-impl<D: Documented> FromArgMatches for OutputArgs<D> {
+impl FromArgMatches for OutputArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let file = |format: &'static Format| Some((format, matches.get_one::<PathBuf>(format.name)?.clone()));
-        Ok(Self { files: Self::formats().filter_map(file).collect(), of: PhantomData })
+        // A format that is not one of the command's is no argument of it.
+        let named = |format: &Format| matches.try_get_one::<PathBuf>(format.name).ok().flatten().cloned();
+        let files = FORMATS.into_iter().filter_map(|format| Some((format, named(format)?))).collect();
+        Ok(Self { files })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -111,7 +81,7 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// Opens every file; fails where one cannot be written, or where two documents want one place. What is there already is
     /// replaced only when there is a result, and without one no new file stays. `others` are files that the command uses beside.
-    pub(crate) fn open<D>(documents: &OutputArgs<D>, others: &[(&'static str, &Path)]) -> anyhow::Result<Self> {
+    pub(crate) fn open(documents: &OutputArgs, others: &[(&'static str, &Path)]) -> anyhow::Result<Self> {
         let formats = documents.files.iter().map(|(format, path)| (format.name, path.as_path()));
         let others = others.iter().map(|(flag, path)| (flag.trim_start_matches('-'), *path));
         let named: Vec<(&str, &Path)> = formats.chain(others).collect();

@@ -1,9 +1,9 @@
 //! The flags that say what a connection offers to resume under TLS 1.3, and how.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use clap::builder::PossibleValue;
 use reprise_engine::suite::{Hash, Suite};
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::values::{explained, one_of};
 
 /// What is offered to resume, and how.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Resumption")]
 pub(crate) struct ResumptionArgs {
     /// PSK modes to offer under TLS 1.3, for tickets and external PSKs
@@ -24,10 +24,10 @@ pub(crate) struct ResumptionArgs {
     psk_mode: &'static [PskMode],
     /// Identity of an external PSK, for the kind psk (TLS 1.3)
     #[arg(long, value_name = "NAME", value_parser = parse_identity)]
-    psk_identity: Option<String>,
+    pub(crate) psk_identity: Option<String>,
     /// Key of the PSK, in hexadecimal; visible in the process list, unlike --psk-key-file
     #[arg(long, value_name = "HEX", requires = "psk_identity", value_parser = parse_key, conflicts_with = "psk_key_file")]
-    psk_key: Option<PskKey>,
+    psk_key: Option<Zeroizing<Vec<u8>>>,
     /// Read the key of the PSK, in hexadecimal, from this file
     #[arg(long, value_name = "FILE", requires = "psk_identity")]
     psk_key_file: Option<PathBuf>,
@@ -37,16 +37,6 @@ pub(crate) struct ResumptionArgs {
     /// Request this many tickets after a full handshake, and after a resumed one (default 1): RFC 9149
     #[arg(long, value_name = "NEW[,RESUMED]", value_parser = parse_ticket_request)]
     ticket_requests: Option<TicketRequest>,
-}
-
-/// A key as it stands on the command line: never shown again.
-#[derive(Clone)]
-struct PskKey(Zeroizing<Vec<u8>>);
-
-impl fmt::Debug for PskKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PskKey")
-    }
 }
 
 /// The hashes of TLS 1.3's suites.
@@ -72,15 +62,10 @@ impl ResumptionArgs {
         Ok(Options { tls13, psk, ..options })
     }
 
-    /// Whether an external PSK is given.
-    pub(crate) fn names_psk(&self) -> bool {
-        self.psk_identity.is_some()
-    }
-
     fn psk(&self) -> anyhow::Result<Option<ExternalPsk>> {
         let Some(identity) = &self.psk_identity else { return Ok(None) };
         let key = match (&self.psk_key, &self.psk_key_file) {
-            (Some(PskKey(key)), _) => key.clone(),
+            (Some(key), _) => key.clone(),
             (None, Some(path)) => read_key(path)?,
             (None, None) => bail!("--psk-identity needs its key: --psk-key HEX or --psk-key-file FILE"),
         };
@@ -156,21 +141,12 @@ fn offers_suite(options: &Options, is_it: impl Fn(&Suite) -> bool) -> bool {
 fn read_key(path: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {
     let text = fs::read_to_string(path).map(Zeroizing::new);
     let text = text.with_context(|| format!("cannot read the PSK in {}", path.display()))?;
-    match parse_key(text.trim()) {
-        Ok(PskKey(key)) => Ok(key),
-        Err(error) => bail!("the PSK in {}: {error}", path.display()),
-    }
+    parse_key(text.trim()).map_err(|error| anyhow!("the PSK in {}: {error}", path.display()))
 }
 
 fn parse_ticket_request(text: &str) -> Result<TicketRequest, String> {
-    let count = |text: &str| {
-        text.parse().map_err(|_| {
-            format!(
-                "invalid number of tickets '{text}': 0 to 255, such as 4 or \
-        4,1"
-            )
-        })
-    };
+    let count =
+        |text: &str| text.parse().map_err(|_| format!("invalid number of tickets '{text}': 0 to 255, such as 4 or 4,1"));
     let (new, resumed) = text.split_once(',').unwrap_or((text, "1"));
     Ok(TicketRequest { new_session_count: count(new)?, resumption_count: count(resumed)? })
 }
@@ -184,7 +160,7 @@ fn parse_identity(text: &str) -> Result<String, String> {
 }
 
 /// The key is not repeated in the error: it may be nearly right.
-fn parse_key(text: &str) -> Result<PskKey, String> {
+fn parse_key(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let byte = |pair: &[u8]| match pair {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
@@ -192,7 +168,7 @@ fn parse_key(text: &str) -> Result<PskKey, String> {
     };
     let key = text.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().map(Zeroizing::new);
     match key {
-        Some(key) if (1..=MAX_KEY).contains(&key.len()) => Ok(PskKey(key)),
+        Some(key) if (1..=MAX_KEY).contains(&key.len()) => Ok(key),
         Some(_) => Err(format!("a key has 1 to {MAX_KEY} bytes")),
         None => Err("a key is an even number of hexadecimal digits".to_owned()),
     }
@@ -217,12 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_hexadecimal_and_never_shown() {
-        assert_eq!(*parse_key("00fFa0").unwrap().0, [0x00, 0xFF, 0xA0]);
+    fn keys_are_hexadecimal_and_not_repeated() {
+        assert_eq!(*parse_key("00fFa0").unwrap(), [0x00, 0xFF, 0xA0]);
         for wrong in ["", "0", "0g", "+1", "0x00", "é1", &"00".repeat(MAX_KEY + 1)] {
             let error = parse_key(wrong).unwrap_err();
             assert!(wrong.is_empty() || !error.contains(wrong), "{error}");
         }
-        assert_eq!(format!("{:?}", parse_key("aabb").unwrap()), "PskKey");
     }
 }

@@ -13,12 +13,12 @@ pub(crate) struct RouteArgs {
     /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
     /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
     #[arg(long, value_name = "PROTOCOL", help_heading = "Network")]
-    starttls: Option<StartTls>,
+    pub(crate) starttls: Option<StartTls>,
     /// Connect through this proxy, as with curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved here) or
     /// socks5h://… (by the proxy); the default port is 1080. With --resolve, the proxy connects to that address. Environment
     /// variables such as https_proxy are ignored
     #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
-    proxy: Option<String>,
+    pub(crate) proxy: Option<String>,
     /// Send a PROXY protocol header, v1 or v2, as a load balancer does
     #[arg(long, value_name = "VERSION", help_heading = "Network")]
     proxy_protocol: Option<ProxyProtocol>,
@@ -31,16 +31,6 @@ impl RouteArgs {
             Some(protocol) => target.or_port(protocol.default_port()),
             None => target,
         }
-    }
-
-    /// The protocol that begins in the clear.
-    pub(crate) fn starttls(&self) -> Option<StartTls> {
-        self.starttls
-    }
-
-    /// Whether there is a proxy in between.
-    pub(crate) fn has_proxy(&self) -> bool {
-        self.proxy.is_some()
     }
 
     /// Whether TLS begins at once, with the target itself.
@@ -59,15 +49,5 @@ impl RouteArgs {
         options.proxy_protocol = self.proxy_protocol;
         options.starttls = self.starttls;
         Ok(())
-    }
-}
-
-impl std::fmt::Debug for RouteArgs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { starttls, proxy: _, proxy_protocol } = self;
-        f.debug_struct("RouteArgs")
-            .field("starttls", starttls)
-            .field("proxy_protocol", proxy_protocol)
-            .finish_non_exhaustive()
     }
 }

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 use crate::notice::notice;
 
 /// Where sessions come from and go to.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Resumption")]
 pub(crate) struct SessionFileArgs {
     /// Offer the sessions that --session-out wrote, the newest first. Used TLS 1.3 tickets are removed from the file

@@ -9,7 +9,7 @@ use crate::help;
 use crate::outputs::print;
 
 /// Print a completion script for a shell.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
     /// The shell that is to read it

@@ -12,7 +12,7 @@ use crate::ending::Ending;
 use crate::outputs::{Output, print_page};
 
 /// Explain a cause: what happens, how it shows, how to fix it.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 pub(crate) struct ExplainArgs {
     /// Cause, as findings name it: 'not-offered'; without it, list all causes
     #[arg(value_name = "ID")]

@@ -11,7 +11,7 @@ use crate::help;
 use crate::outputs::print;
 
 /// Print the manual page, or write one for each command.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
     /// Write reprise.1, reprise-measure.1 and so on to this directory; without it, print reprise.1

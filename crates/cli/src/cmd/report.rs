@@ -14,7 +14,7 @@ use reprise_report::{Document, Report, Shown};
 use reprise_results::{loads_side_by_side, measurements_side_by_side};
 
 use crate::ending::Ending;
-use crate::outputs::{AnyDocument, OutputArgs, Outputs};
+use crate::outputs::{OutputArgs, Outputs};
 use crate::saved_result::Saved;
 
 /// Show a saved result again, in any format.
@@ -24,7 +24,7 @@ use crate::saved_result::Saved;
 ///
 /// With --merge, the results of several generators that loaded one server at the same time become one: counts add up, and
 /// the latencies are recomputed from the histograms, so that nothing is lost.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// Results written by --json; '-' is standard input
@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     #[arg(short = 'v', long, conflicts_with = "merge")]
     verbose: bool,
     #[command(flatten)]
-    output: OutputArgs<AnyDocument>,
+    output: OutputArgs,
     /// Show every experiment of a diagnosis and its result
     #[arg(long, help_heading = "Output")]
     experiments: bool,

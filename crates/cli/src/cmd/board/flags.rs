@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use reprise_board::document::BoardDocument;
 use reprise_board::{BoardStack, Key};
 
 use crate::outputs::OutputArgs;
@@ -14,7 +13,7 @@ use crate::values::one_of;
 ///
 /// Builds the firmware's server with each TLS stack, runs it on an emulated Cortex-M0+ (the RP2040's CPU, 133 MHz) and on
 /// the ESP8266's CPU, connects with Reprise's own engine, and counts what the server computes. Waiting is not counted.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BoardArgs {
     /// TLS stacks
@@ -48,7 +47,7 @@ pub(crate) struct BoardArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) images: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) outputs: OutputArgs<BoardDocument>,
+    pub(crate) outputs: OutputArgs,
 }
 
 const EXAMPLES: &str = "\

@@ -131,13 +131,13 @@ impl Run<'_> {
         let of_handshakes = self.plan.handshakes();
         let of_witnesses = if with_arm { self.plan.witnesses() } else { Vec::new() };
         let of_requests = if with_arm && has_bearssl { self.plan.requests() } else { Vec::new() };
-        let of_cache = has_bearssl.then_some(Key::P256);
         let of_esp8266 = if with_xtensa && has_bearssl { Esp8266Case::all() } else { Vec::new() };
         let images = self.plan.images.len() + usize::from(!of_esp8266.is_empty());
         let rows = of_handshakes.len() + of_witnesses.len() + of_requests.len() + of_esp8266.len();
-        self.progress.plan((images + rows + usize::from(of_cache.is_some())) as u64);
+        self.progress.plan((images + rows + usize::from(has_bearssl)) as u64);
 
-        let images = self.images()?;
+        let images = self.plan.images.iter().map_while(|image| self.build(*image).transpose());
+        let images: Vec<BuiltImage> = images.collect::<Result<_, _>>()?;
         let handshakes = self.handshakes(of_handshakes)?;
         Ok(BoardDocument {
             schema: BoardDocument::SCHEMA.to_owned(),
@@ -146,24 +146,13 @@ impl Run<'_> {
             calibration: calibration::calibrate(&handshakes),
             witnesses: self.witnesses(of_witnesses, &handshakes)?,
             requests: self.requests(of_requests)?,
-            cache: self.cache(of_cache)?,
+            cache: if has_bearssl { self.cache()? } else { None },
             esp8266: self.esp8266(of_esp8266)?,
             handshakes,
             left_out,
             interrupted: (self.stop)(),
             provenance: provenance(),
         })
-    }
-
-    fn images(&self) -> Result<Vec<BuiltImage>, BoardError> {
-        let mut images = Vec::new();
-        for image in &self.plan.images {
-            match self.build(*image)? {
-                Some(built) => images.push(built),
-                None => break,
-            }
-        }
-        Ok(images)
     }
 
     fn handshakes(&self, jobs: Vec<(Image, u8, Key)>) -> Result<Vec<BoardHandshake>, BoardError> {
@@ -192,9 +181,9 @@ impl Run<'_> {
         self.rows(jobs, name, |&(key, answer, count)| self.firmware.requests(image, key, answer, count))
     }
 
-    fn cache(&self, key: Option<Key>) -> Result<Option<CacheCost>, BoardError> {
-        let Some(key) = key else { return Ok(None) };
-        self.unless_stopped(|| self.progress.step("with and without session cache", || self.firmware.cache_cost(key)))
+    fn cache(&self) -> Result<Option<CacheCost>, BoardError> {
+        let cost = || self.firmware.cache_cost(Key::P256);
+        self.unless_stopped(|| self.progress.step("with and without session cache", cost))
     }
 
     fn esp8266(&self, jobs: Vec<Esp8266Case>) -> Result<Option<Esp8266>, BoardError> {

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Subcommand};
 use reprise_compare::{Key, Scenario};
 use reprise_model::Version;
-use reprise_model::document::{CompareDocument, CompareOver};
+use reprise_model::document::CompareOver;
 use reprise_wire::{CipherSuite, NamedGroup};
 
 use super::gate::{CONDITIONS, GateArgs};
@@ -19,7 +19,7 @@ use crate::values::{self, explained, one_of};
 /// A client and a server of the same library make connections in memory, each side's CPU time on its own clock, or over loopback, each
 /// side in a process of its own; every library, key, version and kind in turn, in a random order. The wire is read along: what was negotiated is what was asked for, or
 /// there is no figure. Each pair runs in a process of its own, so that what crashes or hangs is one row.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct CompareArgs {
     /// What to compare
@@ -70,14 +70,14 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(super) plugins: PluginArgs,
     #[command(flatten)]
-    pub(super) outputs: OutputArgs<CompareDocument>,
+    pub(super) outputs: OutputArgs,
 }
 
 /// List the TLS libraries to compare, and check plugins
 ///
 /// A plugin is a shared object with one function, stacks/include/reprise_stack.h. Its code runs in a child process: name no
 /// file that you do not trust.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 pub(crate) struct StacksArgs {
     #[command(subcommand)]
     pub(super) check: Option<StacksCommand>,
@@ -89,12 +89,12 @@ pub(crate) struct StacksArgs {
 }
 
 /// What the child processes of compare and stacks run.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(hide = true)]
 pub(crate) struct StackChildArgs {}
 
 /// What else to do with stacks.
-#[derive(Subcommand, Clone, Debug)]
+#[derive(Subcommand, Clone)]
 pub(crate) enum StacksCommand {
     /// Check a plugin against the contract: handshakes of every kind with itself and with rustls, and rejection of what is
     /// invalid
@@ -105,7 +105,7 @@ pub(crate) enum StacksCommand {
 }
 
 /// Where plugins are.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Plugins")]
 pub(crate) struct PluginArgs {
     /// Load this plugin as well

@@ -12,7 +12,7 @@ use crate::gate::{self, complaints};
 use crate::saved_result::Saved;
 
 /// The flags that hold a result against something.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
     /// Compare with earlier results, written by --json: show what changed beyond its interval, and what remains relative to

@@ -7,13 +7,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
 use reprise_model::Version;
-use reprise_model::document::DiagnoseDocument;
 use reprise_probe::Options;
 use reprise_probe::diagnose::Limits;
 use reprise_report::Shown;
 use reprise_results::DiagnosePlanned;
 
-use super::listen_flags::ListenArgs;
+use super::listen::ListenArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::gate::{ConditionArgs, Gate};
 use crate::outputs::OutputArgs;
@@ -25,7 +24,7 @@ use crate::values::{parse_duration, parse_wait};
 ///
 /// A few connections each vary one thing: the same session twice, another name, an end without close_notify, many at once. What
 /// they come to tells causes apart. Exit status 1 if there is a fault that is certain or likely.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct DiagnoseArgs {
     /// HOST[:PORT][/PATH] or an https URL, one or more
@@ -77,7 +76,7 @@ pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(super) gate: ConditionArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs<DiagnoseDocument>,
+    pub(super) output: OutputArgs,
 }
 
 /// What `--fail-if` may name.

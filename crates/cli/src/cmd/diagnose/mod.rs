@@ -3,7 +3,6 @@
 mod command;
 mod flags;
 mod listen;
-mod listen_flags;
 
 pub(crate) use flags::DiagnoseArgs;
 

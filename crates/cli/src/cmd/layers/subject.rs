@@ -13,7 +13,7 @@ use reprise_lab::{
 use reprise_probe::{Interrupt, addresses_of, first_that_answers, platform_roots};
 use tempfile::TempDir;
 
-use super::flags::LayersArgs;
+use super::LayersArgs;
 use crate::connection_flags::ask_passphrase;
 
 /// What is measured.

@@ -8,7 +8,6 @@ use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::prologue::{ProxyProtocol, StartTls};
 use reprise_load::{ArrivalSpread, Close, KeyShareMode, WeightedName};
-use reprise_model::document::LoadDocument;
 use reprise_model::{Kind, Version};
 use reprise_results::LoadPlanned;
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -24,7 +23,7 @@ use crate::values::{self, List, one_of};
 /// The client costs next to nothing: it verifies no certificate and offers unit key shares, whose shared secret is the
 /// server's own public value. Such connections hide nothing. The server's Finished is always verified, and every
 /// connection is counted as what it was observed to be.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct LoadArgs {
     /// HOST[:PORT][/PATH] or an https URL; if a name has several addresses, the first that accepts a connection is used
@@ -153,7 +152,7 @@ pub(crate) struct LoadArgs {
     pub(super) gate: ConditionArgs,
 
     #[command(flatten)]
-    pub(super) output: OutputArgs<LoadDocument>,
+    pub(super) output: OutputArgs,
 }
 
 /// What `--fail-if` may name.

@@ -4,7 +4,6 @@ use anyhow::bail;
 use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::exchange::ConnectionReuse;
-use reprise_model::document::MeasureDocument;
 use reprise_model::{Kind, Version};
 use reprise_probe::Options;
 use rustls_pki_types::CertificateDer;
@@ -23,7 +22,7 @@ use crate::values::one_of;
 /// order in which each kind precedes each equally often, so that neither a drift of the machine nor what a connection leaves
 /// behind is taken for a difference. Every sample says what was observed, not what was asked. Without a target, an embedded
 /// lab on loopback is measured: two keys, resumption off, by session ID, by ticket.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(after_help = EXAMPLES, mut_arg("fail_if", |flag| flag.help(CONDITIONS)))]
 pub(crate) struct MeasureArgs {
     /// HOST[:PORT][/PATH] or an https URL; without it, the embedded lab
@@ -65,7 +64,7 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(super) watch: WatchArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs<MeasureDocument>,
+    pub(super) output: OutputArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -95,10 +94,10 @@ impl MeasureArgs {
     /// Where no flag says whom to trust, it is `authority`, or else the system's roots.
     pub(super) fn into_options(self, authority: Option<CertificateDer<'static>>) -> anyhow::Result<Options> {
         let repeats = self.connections == ConnectionReuse::KeepAlive;
-        if let Some(protocol) = self.connection.route.starttls().filter(|_| repeats) {
+        if let Some(protocol) = self.connection.route.starttls.filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: it cannot be used with --starttls {protocol}");
         }
-        if repeats && !self.connection.sends_request() {
+        if repeats && self.connection.no_request {
             bail!("--connections keepalive repeats the request: it cannot be used with --no-request");
         }
         if self.target.is_none() && !self.connection.route.is_direct() {

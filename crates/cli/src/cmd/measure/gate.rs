@@ -17,7 +17,7 @@ use crate::notice::notice;
 use crate::server_process::check_server;
 
 /// The flags that hold a result against something.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
     /// Compare with earlier results, written by --json: show what changed beyond its interval, and whether TLS, the machine
@@ -71,11 +71,11 @@ impl Gate {
         let planned = Planned {
             scope,
             count: arguments.count,
-            requests: arguments.connection.sends_request(),
+            requests: !arguments.connection.no_request,
             // The proxy's name, too, is resolved.
-            resolves: route.has_proxy() || (by_name && !arguments.connection.gives_address()),
-            proxy: route.has_proxy(),
-            starttls: route.starttls().is_some(),
+            resolves: route.proxy.is_some() || (by_name && arguments.connection.resolve.is_none()),
+            proxy: route.proxy.is_some(),
+            starttls: route.starttls.is_some(),
             server_cpu: arguments.gate.server_pid.is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };

@@ -21,7 +21,7 @@ use crate::outputs::{print, width};
 use crate::values::parse_long_duration;
 
 /// The flags of a measurement that is repeated.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Watch")]
 pub(crate) struct WatchArgs {
     /// Measure again every 60s, 5m or 1h until Ctrl-C, one line per round; --json then appends one result per line (JSON
