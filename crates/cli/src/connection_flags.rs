@@ -161,7 +161,12 @@ pub(crate) fn ask_passphrase(key: &Path) -> Result<Zeroizing<String>, String> {
     if !std::io::stdin().is_terminal() {
         return Err(format!("set {PASSPHRASE}, or run in a terminal to enter it"));
     }
-    let prompt = format!("Passphrase of {}: ", key.display());
+    prompt_passphrase(key)
+}
+
+/// Asks at the terminal for the passphrase of this file.
+pub(crate) fn prompt_passphrase(file: &Path) -> Result<Zeroizing<String>, String> {
+    let prompt = format!("Passphrase of {}: ", file.display());
     rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())
 }
 

@@ -20,9 +20,8 @@ pub(crate) struct OutputArgs {
 
 /// The formats of the command's documents, `reprise.COMMAND/1`; of `report`, which shows any document, all formats.
 fn formats_of(command: &str) -> impl Iterator<Item = &'static Format> {
-    let of_command =
-        move |schema: &&str| schema.strip_prefix("reprise.").and_then(|it| it.split('/').next()) == Some(command);
-    FORMATS.into_iter().filter(move |format| command == "report" || format.schemas.iter().any(|schema| of_command(&schema)))
+    let (is_report, family) = (command == "report", format!("reprise.{command}/"));
+    FORMATS.into_iter().filter(move |format| is_report || format.schemas.iter().any(|schema| schema.starts_with(&family)))
 }
 
 impl OutputArgs {

@@ -32,11 +32,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new() -> Self {
-        Self::of("connections")
-    }
-
-    /// A bar over other steps than connections.
+    /// A bar over steps of this kind, in the plural.
     pub(crate) fn of(steps: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         if let Ok(style) =

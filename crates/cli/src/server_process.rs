@@ -13,7 +13,8 @@ pub(crate) fn server_cpu(pid: u32) -> Option<Nanos> {
 /// A process that is not there would be shown as one that used nothing, or not at all.
 pub(crate) fn check_server(pid: Option<u32>) -> anyhow::Result<()> {
     match pid {
-        Some(pid) if server_cpu(pid).is_none() => anyhow::bail!("--server-pid {pid}: no such process"),
+        // 0 is no process, though the kernel names it as the parent of the first.
+        Some(pid) if pid == 0 || server_cpu(pid).is_none() => anyhow::bail!("--server-pid {pid}: no such process"),
         _ => Ok(()),
     }
 }

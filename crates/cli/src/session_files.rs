@@ -17,6 +17,7 @@ use reprise_report::Document;
 use reprise_wire::CipherSuite;
 use zeroize::Zeroizing;
 
+use crate::connection_flags::prompt_passphrase;
 use crate::notice::notice;
 
 /// Where sessions come from and go to.
@@ -97,10 +98,7 @@ impl SessionFileArgs {
                 let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
                 Zeroizing::new(text.lines().next().unwrap_or_default().to_owned())
             }
-            None if io::stdin().is_terminal() => {
-                let prompt = format!("Passphrase of {}: ", sessions.display());
-                rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|error| error.to_string())?
-            }
+            None if io::stdin().is_terminal() => prompt_passphrase(sessions)?,
             None => return Err("set --session-passphrase-file, or run in a terminal to enter it".to_owned()),
         };
         if passphrase.is_empty() { Err("the passphrase is empty".to_owned()) } else { Ok(passphrase) }
@@ -142,12 +140,12 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
     if !versions.is_empty() && !options.sessions.iter().any(is_of) {
         bail!("--session-in has no session of the version in --tls");
     }
-    // Offering a session offers its suite (RFC 5246 §7.4.1.3, RFC 8446 §4.2.11).
+    // Offering a session offers its suite (RFC 5246 §7.4.1.3, RFC 9846 §4.3.11).
     let mut suites = options.sessions.iter().map(suite_of);
     if let Some(suite) = suites.find(|suite| !options.cipher_suites.is_empty() && !options.cipher_suites.contains(suite)) {
         bail!("--session-in has a session of {suite}, which is not in --ciphers: add it, or remove --ciphers");
     }
-    // RFC 8446 §4.2.10: early data goes by the protocol of its ticket's connection.
+    // RFC 9846 §4.3.10: early data goes by the protocol of its ticket's connection.
     let early_alone = kinds.contains(&Kind::Early) && !kinds.contains(&Kind::Ticket);
     if let Some(protocol) = options.sessions.iter().filter_map(early_protocol).find(|it| early_alone && !offers(options, it))
     {

@@ -20,10 +20,12 @@ use reprise_probe::Interrupt;
 
 use crate::ending::Ending;
 
+type Run = dyn Fn(&ArgMatches, &Interrupt) -> anyhow::Result<Ending>;
+
 /// A command: what clap knows of it, and what it does.
 pub(crate) struct Entry {
     pub(crate) command: Command,
-    run: Box<dyn Fn(&ArgMatches, &Interrupt) -> anyhow::Result<Ending>>,
+    run: Box<Run>,
 }
 
 /// Every command, in the order of the help.

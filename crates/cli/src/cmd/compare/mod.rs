@@ -86,7 +86,7 @@ pub(crate) fn chosen(found: Vec<FoundStack>, names: &[String]) -> anyhow::Result
     Ok(found.into_iter().filter(|stack| names.contains(&stack.name)).collect())
 }
 
-/// Who sits before the terminal.
+/// Shows the progress of a comparison, and stops it on Ctrl-C.
 pub(crate) struct Waiting<'a> {
     pub(crate) progress: Progress,
     interrupt: &'a Interrupt,

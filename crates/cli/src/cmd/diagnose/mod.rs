@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: DiagnoseArgs, interrupt: &Interrupt) -> anyhow::Res
     let provenance = provenance();
     let server_clock = || arguments.server_pid.and_then(server_cpu);
     for target in &targets {
-        let progress = Progress::new();
+        let progress = Progress::of("connections");
         let examination = diagnose(target, &options, limits, &progress, &server_clock, interrupt);
         progress.finish();
         let software = arguments.server_software.as_deref();

@@ -58,7 +58,7 @@ fn serve(listener: &TcpListener, text: &Mutex<String>) {
 fn answer(mut stream: TcpStream, text: &Mutex<String>) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = read_request(&mut stream)?;
-    let (status, kind, body) = match request.as_ref().map(|it| (it.method.as_str(), it.path.as_str())) {
+    let (status, kind, body) = match request.as_ref().map(|(method, path)| (method.as_str(), path.as_str())) {
         Some(("GET" | "HEAD", "/metrics")) => {
             ("200 OK", CONTENT_TYPE, text.lock().unwrap_or_else(PoisonError::into_inner).clone())
         }
@@ -70,19 +70,14 @@ fn answer(mut stream: TcpStream, text: &Mutex<String>) -> io::Result<()> {
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes())?;
     // RFC 9110 §9.3.2: a HEAD is answered like a GET, without the content.
-    if request.is_none_or(|it| it.method != "HEAD") {
+    if request.is_none_or(|(method, _)| method != "HEAD") {
         stream.write_all(body.as_bytes())?;
     }
     Ok(())
 }
 
-struct Request {
-    method: String,
-    path: String,
-}
-
-/// `None` where what came is none, or too long.
-fn read_request(stream: &mut TcpStream) -> io::Result<Option<Request>> {
+/// The method and the path; `None` where what came is no request, or too long.
+fn read_request(stream: &mut TcpStream) -> io::Result<Option<(String, String)>> {
     let end = Instant::now() + PATIENCE;
     let mut bytes = Vec::new();
     let mut chunk = [0; 1024];
@@ -100,7 +95,7 @@ fn read_request(stream: &mut TcpStream) -> io::Result<Option<Request>> {
             Ok(httparse::Status::Complete(_)) => {
                 let path = request.path.unwrap_or_default();
                 let path = path.split_once('?').map_or(path, |(path, _)| path);
-                return Ok(Some(Request { method: request.method.unwrap_or_default().to_owned(), path: path.to_owned() }));
+                return Ok(Some((request.method.unwrap_or_default().to_owned(), path.to_owned())));
             }
             Ok(httparse::Status::Partial) if count > 0 && bytes.len() < LONGEST_REQUEST => {}
             _ => return Ok(None),

@@ -55,7 +55,7 @@ impl Subject {
     /// Measures it. What ended that before its time stands beside what was measured until then, and beside it the sessions
     /// that a target leaves to another process.
     pub(super) fn measure(&self, interrupt: &Interrupt) -> anyhow::Result<(Measured, Option<Failure>, Option<Unused>)> {
-        let progress = Progress::new();
+        let progress = Progress::of("connections");
         let (measured, failure, unused) = match self {
             Self::Target(target, options, server_pid) => {
                 let before = server_pid.and_then(server_cpu);
