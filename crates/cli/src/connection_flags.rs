@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use reprise_connection::Target;
 use reprise_connection::exchange::{HTTP2_ALPN, Request};
+use reprise_connection::prologue::{Proxy, ProxyProtocol, StartTls};
 use reprise_engine::ClientIdentity;
 use reprise_probe::{Alpn, Certificates, CredentialError, Options, ServerName};
 use reprise_wire::{CipherSuite, NamedGroup};
@@ -20,7 +21,6 @@ use zeroize::Zeroizing;
 
 use crate::key_log;
 use crate::notice::notice;
-use crate::route_flags::RouteArgs;
 use crate::values::{
     List, parse_ciphers, parse_duration, parse_groups, parse_header, parse_method, parse_path, parse_server_name, parse_wait,
 };
@@ -80,14 +80,38 @@ pub(crate) struct ConnectionArgs {
     /// Connect to this address instead of resolving the name
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) resolve: Option<IpAddr>,
-    #[command(flatten)]
-    pub(crate) route: RouteArgs,
+    /// Use STARTTLS, by the protocol names of openssl s_client: smtp, imap, pop3, ftp, ldap, postgres, mysql, xmpp. The
+    /// default port is the protocol's own: 25, 143, 110, 21, 389, 5432, 3306, 5222. After the handshake a harmless command
+    /// is sent: EHLO, NOOP, CAPA, an empty search, a login that fails, a stream
+    #[arg(long, value_name = "PROTOCOL", help_heading = "Network")]
+    pub(crate) starttls: Option<StartTls>,
+    /// Connect through this proxy, as with curl: http://[USER:PASSWORD@]HOST[:PORT], socks5://… (names are resolved here) or
+    /// socks5h://… (by the proxy); the default port is 1080. With --resolve, the proxy connects to that address. Environment
+    /// variables such as https_proxy are ignored
+    #[arg(short = 'x', long, value_name = "PROXY", help_heading = "Network")]
+    pub(crate) proxy: Option<String>,
+    /// Send a PROXY protocol header, v1 or v2, as a load balancer does
+    #[arg(long, value_name = "VERSION", help_heading = "Network")]
+    proxy_protocol: Option<ProxyProtocol>,
     /// Maximum time per connection
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration, help_heading = "Network")]
     timeout: Duration,
 }
 
 impl ConnectionArgs {
+    /// The target at the port that `--starttls` means, unless it names one itself.
+    pub(crate) fn aim(&self, target: Target) -> Target {
+        match self.starttls {
+            Some(protocol) => target.or_port(protocol.default_port()),
+            None => target,
+        }
+    }
+
+    /// Whether TLS begins at once, with the target itself.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.starttls.is_none() && self.proxy.is_none() && self.proxy_protocol.is_none()
+    }
+
     /// The files of a certificate chain and its key, where they are named.
     pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
         let certificate = self.cert.as_deref()?;
@@ -116,7 +140,10 @@ impl ConnectionArgs {
         }
         let names_a_request = self.method != DEFAULT_METHOD || self.path.is_some() || !self.header.is_empty();
         let request = Request { method: self.method, path: self.path, headers: self.header };
-        let mut options = Options {
+        if let Some(protocol) = self.starttls.filter(|_| names_a_request) {
+            bail!("--starttls {protocol} sends no HTTP request: remove --method, --path and --header");
+        }
+        Ok(Options {
             request: (!self.no_request).then_some(request),
             ticket_wait: self.ticket_wait,
             timeout: self.timeout,
@@ -128,10 +155,12 @@ impl ConnectionArgs {
             cipher_suites: self.ciphers.map(|list| list.0).unwrap_or_default(),
             groups: self.groups.map(|list| list.0).unwrap_or_default(),
             key_log: key_log::open()?,
+            // Not parsed with the other flags, whose error messages repeat the value: a password may stand in it.
+            proxy: self.proxy.as_deref().map(str::parse::<Proxy>).transpose().context("--proxy")?,
+            proxy_protocol: self.proxy_protocol,
+            starttls: self.starttls,
             ..Options::default()
-        };
-        self.route.enter(&mut options, names_a_request)?;
-        Ok(options)
+        })
     }
 }
 

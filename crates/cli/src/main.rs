@@ -16,7 +16,6 @@ mod printed_flags;
 mod progress;
 mod provenance;
 mod resumption_flags;
-mod route_flags;
 mod saved_result;
 mod secrets;
 mod server_process;

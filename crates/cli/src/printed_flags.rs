@@ -32,7 +32,6 @@ const PRINTED_BY: &[(&str, &[&str])] = &[
     ("cli/src/connection_flags.rs", &["measure", "trace", "diagnose"]),
     ("cli/src/outputs.rs", &["trace"]),
     ("cli/src/resumption_flags.rs", SESSIONS),
-    ("cli/src/route_flags.rs", &["measure", "trace", "diagnose"]),
     ("cli/src/saved_result.rs", &["measure"]),
     ("cli/src/server_process.rs", &["measure", "diagnose", "load"]),
     ("cli/src/session_files.rs", SESSIONS),

@@ -55,11 +55,13 @@ fn modes() -> [(PossibleValue, &'static [PskMode]); 3] {
 }
 
 impl ResumptionArgs {
-    /// Adds what these flags say.
+    /// Adds what these flags say. Refuses versions and kinds in `options` that cannot be offered.
     pub(crate) fn add_to(self, options: Options) -> anyhow::Result<Options> {
         let psk = self.psk()?;
         let tls13 = Tls13Extensions { psk_modes: self.psk_mode.to_vec(), ticket_request: self.ticket_requests };
-        Ok(Options { tls13, psk, ..options })
+        let options = Options { tls13, psk, ..options };
+        check(&options)?;
+        Ok(options)
     }
 
     fn psk(&self) -> anyhow::Result<Option<ExternalPsk>> {
@@ -73,9 +75,9 @@ impl ResumptionArgs {
     }
 }
 
-/// What `--kinds` or `--kind` names must have something to be made of. What is asked for of one version alone must not be
-/// asked of the other.
-pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+/// Refuses kinds that lack what they need: a version, a PSK, a suite, a request that may be sent early.
+fn check(options: &Options) -> anyhow::Result<()> {
+    let Options { kinds, versions, .. } = options;
     if kinds.contains(&Kind::Id) && !versions.is_empty() && !versions.contains(&Version::Tls12) {
         bail!("TLS 1.3 has no session IDs: use the kind ticket, or add --tls 1.2");
     }
@@ -83,7 +85,7 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         bail!("the kind psk needs a PSK: --psk-identity NAME with --psk-key HEX or --psk-key-file FILE");
     }
     if let Some(psk) = &options.psk
-        && !has_suite(options, psk.hash)
+        && !offers_suite(options, |suite| suite.version == Version::Tls13 && suite.hash == psk.hash)
     {
         bail!("no suite in --ciphers uses the hash of the PSK: set it with --psk-hash");
     }
@@ -101,20 +103,21 @@ pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> 
         ),
         _ => {}
     }
-    check_suites(kinds, versions, options)?;
+    check_suites(options)?;
     for kind in [Kind::Psk, Kind::Early] {
         if kinds.contains(&kind) && !versions.is_empty() && !versions.contains(&Version::Tls13) {
             bail!("the kind {kind} requires TLS 1.3: remove --tls, or add 1.3");
         }
     }
-    if options.psk.is_some() && versions == [Version::Tls12] {
+    if options.psk.is_some() && *versions == [Version::Tls12] {
         bail!("a PSK requires TLS 1.3: remove --tls, or add 1.3");
     }
     Ok(())
 }
 
 /// That `--ciphers` leaves each version a suite that is named, and each that a kind is of alone.
-fn check_suites(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+fn check_suites(options: &Options) -> anyhow::Result<()> {
+    let Options { kinds, versions, .. } = options;
     for version in [Version::Tls12, Version::Tls13] {
         let wants = match kinds.iter().find(|kind| kind.only_version() == Some(version)) {
             Some(kind) => format!("the kind {kind}"),
@@ -126,11 +129,6 @@ fn check_suites(kinds: &[Kind], versions: &[Version], options: &Options) -> anyh
         }
     }
     Ok(())
-}
-
-/// Whether a suite of TLS 1.3 with this hash is offered.
-fn has_suite(options: &Options, hash: Hash) -> bool {
-    offers_suite(options, |suite| suite.version == Version::Tls13 && suite.hash == hash)
 }
 
 fn offers_suite(options: &Options, is_it: impl Fn(&Suite) -> bool) -> bool {

@@ -87,6 +87,7 @@ impl SessionFileArgs {
         } else if self.session_in.is_none() && self.session_passphrase_file.is_some() {
             bail!("--session-passphrase-file needs --session-in or --session-out");
         }
+        check(options)?;
         Ok(files)
     }
 
@@ -126,7 +127,8 @@ fn fresh(path: &Path, file: &SessionFile, target: &Target, options: &Options) ->
 }
 
 /// That something of what was loaded can be offered by what was asked for.
-pub(crate) fn check(kinds: &[Kind], versions: &[Version], options: &Options) -> anyhow::Result<()> {
+fn check(options: &Options) -> anyhow::Result<()> {
+    let Options { kinds, versions, .. } = options;
     if options.sessions.is_empty() {
         return Ok(());
     }

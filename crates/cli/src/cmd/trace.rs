@@ -19,8 +19,8 @@ use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::ending::Ending;
 use crate::outputs::{Output, OutputArgs, Outputs};
 use crate::provenance::provenance;
-use crate::resumption_flags::{self, ResumptionArgs};
-use crate::session_files::{self, SessionFileArgs};
+use crate::resumption_flags::ResumptionArgs;
+use crate::session_files::SessionFileArgs;
 use crate::values::{explained, one_of};
 
 /// Show, message by message, what a resumed handshake skips.
@@ -98,7 +98,6 @@ pub(super) fn run(arguments: TraceArgs, interrupt: &Interrupt) -> anyhow::Result
         }
     };
     let files = files.open(&target, &mut options)?;
-    session_files::check(&options.kinds, &options.versions, &options)?;
 
     let tracing = reprise_probe::trace(&target, &options, pcap.is_some(), interrupt);
     let document = reprise_results::trace_document(&target, &options, &tracing, provenance());
@@ -144,7 +143,7 @@ fn missed(document: &TraceDocument, named: Option<Kind>) -> Option<String> {
 impl TraceArgs {
     /// What is to be traced; `None` for an embedded server.
     fn target(&self) -> Option<Target> {
-        self.target.clone().map(|target| self.connection.route.aim(target))
+        self.target.clone().map(|target| self.connection.aim(target))
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is traced. Where no
@@ -160,7 +159,7 @@ impl TraceArgs {
             bail!("the kind {kind} requires TLS 1.3: remove --tls 1.2");
         }
         if self.target.is_none() {
-            if !self.connection.route.is_direct() {
+            if !self.connection.is_direct() {
                 bail!("--starttls, --proxy and --proxy-protocol need a target: the embedded server is reached without them");
             }
             if self.session_files.need_a_target() {
@@ -170,12 +169,13 @@ impl TraceArgs {
                 bail!("an external PSK needs a target: the embedded server has none");
             }
         }
-        let options = self.resumption.add_to(self.connection.into_options(authority)?)?;
-        resumption_flags::check(kind.as_slice(), &self.tls, &options)?;
+        let options = self.connection.into_options(authority)?;
+        let options = Options { versions: self.tls, kinds: kind.into_iter().collect(), ..options };
+        let options = self.resumption.add_to(options)?;
         if let Some(target) = &self.target {
             check_name(target, &options)?;
         }
-        Ok(Options { versions: self.tls, kinds: kind.into_iter().collect(), ..options })
+        Ok(options)
     }
 }
 

@@ -128,7 +128,7 @@ impl DiagnoseArgs {
         if targets.is_empty() {
             bail!("no target: name one, or a file of targets with --targets-from");
         }
-        Ok(targets.into_iter().map(|target| self.connection.route.aim(target)).collect())
+        Ok(targets.into_iter().map(|target| self.connection.aim(target)).collect())
     }
 
     /// Reads the conditions; refuses those that such a diagnosis cannot answer.

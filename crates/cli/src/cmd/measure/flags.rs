@@ -12,7 +12,7 @@ use super::gate::{CONDITIONS, GateArgs};
 use super::watch::WatchArgs;
 use crate::connection_flags::{ConnectionArgs, check_name};
 use crate::outputs::OutputArgs;
-use crate::resumption_flags::{self, ResumptionArgs};
+use crate::resumption_flags::ResumptionArgs;
 use crate::session_files::SessionFileArgs;
 use crate::values::one_of;
 
@@ -87,34 +87,34 @@ const CONNECTIONS: [(&str, ConnectionReuse); 2] =
 impl MeasureArgs {
     /// What is to be measured; `None` for the embedded lab.
     pub(super) fn target(&self) -> Option<Target> {
-        self.target.clone().map(|target| self.connection.route.aim(target))
+        self.target.clone().map(|target| self.connection.aim(target))
     }
 
     /// The probe's options. Reads every file that is named, so that what is wrong is found before anything is measured.
     /// Where no flag says whom to trust, it is `authority`, or else the system's roots.
     pub(super) fn into_options(self, authority: Option<CertificateDer<'static>>) -> anyhow::Result<Options> {
         let repeats = self.connections == ConnectionReuse::KeepAlive;
-        if let Some(protocol) = self.connection.route.starttls.filter(|_| repeats) {
+        if let Some(protocol) = self.connection.starttls.filter(|_| repeats) {
             bail!("--connections keepalive repeats an HTTP request: it cannot be used with --starttls {protocol}");
         }
         if repeats && self.connection.no_request {
             bail!("--connections keepalive repeats the request: it cannot be used with --no-request");
         }
-        if self.target.is_none() && !self.connection.route.is_direct() {
+        if self.target.is_none() && !self.connection.is_direct() {
             bail!("--starttls, --proxy and --proxy-protocol need a target");
         }
-        let options = self.resumption.add_to(self.connection.into_options(authority)?)?;
-        resumption_flags::check(&self.kinds, &self.tls, &options)?;
-        if let Some(target) = &self.target {
-            check_name(target, &options)?;
-        }
-        Ok(Options {
+        let options = Options {
             versions: self.tls,
             kinds: self.kinds,
             count: self.count,
             seed: self.seed,
             connections: self.connections,
-            ..options
-        })
+            ..self.connection.into_options(authority)?
+        };
+        let options = self.resumption.add_to(options)?;
+        if let Some(target) = &self.target {
+            check_name(target, &options)?;
+        }
+        Ok(options)
     }
 }

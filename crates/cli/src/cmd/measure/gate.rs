@@ -67,15 +67,15 @@ impl Gate {
         let of_lab = arguments.target.is_none();
         let baseline = Baseline::read(&arguments.gate.baseline, of_lab, scope.clone())?;
         let by_name = arguments.target.as_ref().is_some_and(|it| it.host.parse::<std::net::IpAddr>().is_err());
-        let route = &arguments.connection.route;
+        let connection = &arguments.connection;
         let planned = Planned {
             scope,
             count: arguments.count,
-            requests: !arguments.connection.no_request,
+            requests: !connection.no_request,
             // The proxy's name, too, is resolved.
-            resolves: route.proxy.is_some() || (by_name && arguments.connection.resolve.is_none()),
-            proxy: route.proxy.is_some(),
-            starttls: route.starttls.is_some(),
+            resolves: connection.proxy.is_some() || (by_name && connection.resolve.is_none()),
+            proxy: connection.proxy.is_some(),
+            starttls: connection.starttls.is_some(),
             server_cpu: arguments.gate.server_pid.is_some(),
             baseline: baseline.as_ref().map(Baseline::results),
         };

@@ -17,7 +17,7 @@ use super::{MeasureArgs, lab};
 use crate::progress::Progress;
 use crate::provenance::provenance;
 use crate::server_process::server_cpu;
-use crate::session_files::{self, SessionFiles};
+use crate::session_files::SessionFiles;
 
 /// What to measure.
 pub(super) enum Subject {
@@ -48,7 +48,6 @@ impl Subject {
         let server_pid = arguments.gate.server_pid;
         let mut options = arguments.into_options(None)?;
         let files = files.open(&target, &mut options)?;
-        session_files::check(&options.kinds, &options.versions, &options)?;
         Ok((Self::Target(target, Box::new(options), server_pid), files))
     }
 
